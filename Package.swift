@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "Default",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Default", targets: ["Default"])
+    ],
+    targets: [
+        .target(
+            name: "Default",
+            resources: [.copy("PrivacyInfo.xcprivacy")]
+        ),
+        .executableTarget(
+            name: "QuickStart",
+            dependencies: ["Default"],
+            path: "Examples/QuickStart"
+        ),
+        .executableTarget(
+            name: "DefaultTestHelper",
+            dependencies: ["Default"],
+            path: "Tests/DefaultTestHelper"
+        ),
+        .testTarget(
+            name: "DefaultTests",
+            dependencies: ["Default", "DefaultTestHelper"]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatWarning("ExplicitSendable", as: .error),
+    ]
+}

@@ -1,0 +1,6 @@
+public import Foundation
+
+extension JSONEncoder: DefaultsEncoder {}
+extension JSONDecoder: DefaultsDecoder {}
+extension PropertyListEncoder: DefaultsEncoder {}
+extension PropertyListDecoder: DefaultsDecoder {}

@@ -1,0 +1,18 @@
+#if canImport(os)
+internal import os
+#else
+internal import Foundation
+#endif
+
+extension DefaultsDiagnostics {
+    #if canImport(os)
+    static let builtInHandler: Handler = { event in
+        Logger(subsystem: "Default", category: "diagnostics").error("\(event.description, privacy: .public)")
+    }
+    #else
+    static let builtInHandler: Handler = { event in
+        // Nothing is left to tell when standard error itself can't be written.
+        try? FileHandle.standardError.write(contentsOf: Data("Default: \(event)\n".utf8))
+    }
+    #endif
+}

@@ -1,0 +1,108 @@
+internal import Foundation
+internal import Synchronization
+
+/// Where the errors that forgiving calls swallow arrive.
+///
+/// ``DefaultStorable/write(withKey:)``, ``DefaultStorable/read(forKey:)`` and their like throw nothing; what went
+/// wrong in them is reported here as an ``Event``. The built-in handler writes each event as one line to standard
+/// error (on Apple's systems, to the unified log). A program puts its own in once, at start:
+///
+/// ```swift
+/// DefaultsDiagnostics.handler = { event in
+///     logger.warning("\(event)")
+/// }
+/// ```
+///
+/// The handler is called on the thread of the call that failed, before that call returns, possibly from several
+/// threads at once. It may use stores itself: events that it causes go to the built-in handler, so it can't call
+/// itself. Settings that can't be read are reported once per key and process, however often they are read.
+public enum DefaultsDiagnostics: Sendable {
+    /// What receives events.
+    public typealias Handler = @Sendable (Event) -> Void
+
+    /// Something that a forgiving call swallowed.
+    public struct Event: Sendable, CustomStringConvertible {
+        /// What kind of event this is.
+        public let kind: Kind
+        /// What was swallowed, with the code, key, type and store.
+        public let error: DefaultsError
+
+        /// One line that says it all, without stored values.
+        public var description: String { "\(kind): \(error)" }
+    }
+
+    /// The handler in use; set nil to get the built-in one back.
+    ///
+    /// Holds for the whole process, and may be read and set from any thread.
+    public static var handler: Handler? {
+        get { installed.withLock { $0 } }
+        set { installed.withLock { $0 = newValue } }
+    }
+
+    private static let installed = Mutex<Handler?>(nil)
+
+    /// Goes before the process's handler within a task; what keeps parallel tests, and handlers from themselves.
+    @TaskLocal package static var taskHandler: Handler?
+}
+
+extension DefaultsDiagnostics.Event {
+    /// A kind of event; an open set, to which later versions add.
+    public struct Kind: Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name, stable across versions.
+        public let name: String
+
+        init(_ name: String) {
+            self.name = name
+        }
+
+        /// A forgiving write stored nothing.
+        public static let writeFailed = Kind("write failed")
+        /// A forgiving read found something that it could not give back.
+        public static let readFailed = Kind("read failed")
+        /// A forgiving removal removed nothing.
+        public static let removalFailed = Kind("removal failed")
+        /// Two different types use one identifier in one store; reported once.
+        public static let identifierConflict = Kind("identifier conflict")
+
+        /// The kind's name.
+        public var description: String { name }
+    }
+}
+
+extension DefaultsDiagnostics {
+    /// Runs what a forgiving call is made of, and reports what it throws.
+    static func reporting<Value>(
+        _ kind: Event.Kind,
+        _ body: () throws(DefaultsError) -> Value
+    ) -> Value? {
+        do {
+            return try body()
+        } catch {
+            if kind != .readFailed || isNew(error) {
+                report(Event(kind: kind, error: error))
+            }
+            return nil
+        }
+    }
+
+    static func report(_ event: Event) {
+        let handler = taskHandler ?? handler ?? builtInHandler
+        $taskHandler.withValue(builtInHandler) { handler(event) }
+    }
+
+    private struct UnreadableValue: Hashable {
+        let store: String?
+        let key: StoreKey
+    }
+
+    private static let reportedReads = Mutex<Set<UnreadableValue>>([])
+
+    /// Whether this is not an unreadable stored value that has been told of before in this process.
+    private static func isNew(_ error: DefaultsError) -> Bool {
+        guard error.code == .undecodable || error.code == .typeMismatch else {
+            return true
+        }
+        let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""))
+        return reportedReads.withLock { $0.insert(value).inserted }
+    }
+}

@@ -1,0 +1,115 @@
+public import Foundation
+
+/// What went wrong with a stored value, where, and why.
+///
+/// Throwing calls such as ``DefaultStorable/save(withKey:)`` throw it; what a forgiving call such as
+/// ``DefaultStorable/write(withKey:)`` swallows arrives in ``DefaultsDiagnostics``. Match the code:
+///
+/// ```swift
+/// do {
+///     let settings = try VisualSettings.load()
+/// } catch DefaultsError.Code.undecodable {
+///     // The bytes are still there, as they were.
+/// }
+/// ```
+///
+/// The ``description`` names the key, the type and the store, and never a stored value; the
+/// ``underlyingError`` may hold one, so think before you log it.
+public struct DefaultsError: Error, Sendable {
+    /// What kind of error this is.
+    public let code: Code
+    /// The key that was read or written, nil when no single key is concerned.
+    public let key: String?
+    /// The type that was to be stored or read, nil when the store was used without one.
+    public let type: Any.Type?
+    /// The store's ``DefaultsStore/storeDescription``, nil when the error came before a store was used.
+    public let store: String?
+    /// What the coder or the store threw, nil when this library found the fault itself.
+    public let underlyingError: (any Error)?
+
+    private let reason: String
+
+    /// Creates an error, for stores and coders written outside this library.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of error.
+    ///   - reason: A full sentence for people: what happened and what to do. No stored values.
+    ///   - key: The key that was read or written.
+    ///   - type: The type that was to be stored or read.
+    ///   - store: The store's ``DefaultsStore/storeDescription``.
+    ///   - underlyingError: The error behind this one.
+    public init(
+        _ code: Code,
+        reason: String,
+        key: String? = nil,
+        type: Any.Type? = nil,
+        store: String? = nil,
+        underlyingError: (any Error)? = nil
+    ) {
+        self.code = code
+        self.reason = reason
+        self.key = key
+        self.type = type
+        self.store = store
+        self.underlyingError = underlyingError
+    }
+}
+
+extension DefaultsError {
+    /// A kind of error; an open set, to which later versions add.
+    public struct Code: Hashable, Sendable {
+        /// The code's name, stable across versions.
+        public let name: String
+
+        /// Creates a code, for stores and coders written outside this library.
+        ///
+        /// - Parameter name: A name of your own, best with a prefix.
+        public init(_ name: String) {
+            self.name = name
+        }
+
+        /// The value could not be encoded; what was stored before is unchanged.
+        public static let encodingFailed = Code("encodingFailed")
+        /// The stored bytes could not be decoded as the type asked for; they are unchanged.
+        public static let undecodable = Code("undecodable")
+        /// What is stored under the key is not `Data`; it is unchanged.
+        public static let typeMismatch = Code("typeMismatch")
+        /// The key is empty, holds a NUL character or is longer than 65,535 bytes of UTF-8.
+        public static let invalidKey = Code("invalidKey")
+        /// The object is not a property-list value; nothing was stored.
+        public static let unsupportedValue = Code("unsupportedValue")
+        /// Nothing is stored, and the type has no ``DefaultStorable/defaultValue`` to start from.
+        public static let valueMissing = Code("valueMissing")
+        /// `UserDefaults` could not save to the disk; the value from before is in place.
+        public static let synchronizationFailed = Code("synchronizationFailed")
+        /// A store threw an error of its own, which is in ``DefaultsError/underlyingError``.
+        public static let storeFailed = Code("storeFailed")
+        /// Two different types are stored under one identifier in one store.
+        public static let identifierConflict = Code("identifierConflict")
+
+        /// Matches any ``DefaultsError`` with this code in a `catch` clause.
+        ///
+        /// - Parameters:
+        ///   - code: The code looked for.
+        ///   - error: The error thrown.
+        /// - Returns: Whether the error is a ``DefaultsError`` with this code.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? DefaultsError)?.code == code
+        }
+    }
+}
+
+extension DefaultsError: CustomStringConvertible {
+    /// Full sentences that name key, type and store, and never a stored value.
+    public var description: String { reason }
+}
+
+extension DefaultsError.Code: CustomStringConvertible {
+    /// The code's name.
+    public var description: String { name }
+}
+
+extension DefaultsError: LocalizedError {
+    /// The same as ``description``, so that `localizedDescription` says it too.
+    public var errorDescription: String? { reason }
+}

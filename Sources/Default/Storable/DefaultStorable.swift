@@ -1,0 +1,183 @@
+public import Foundation
+
+/// A settings type that saves and loads itself.
+///
+/// ```swift
+/// struct VisualSettings: DefaultStorable {
+///     var themeName = "bright"
+///     var backgroundImageURL: URL?
+/// }
+///
+/// VisualSettings(themeName: "dark").write()
+/// let settings = VisualSettings.read()
+/// ```
+///
+/// A value is kept as the encoder's `Data` and nothing else, under the type's plain name, in the platform's standard
+/// store. Each of these can be chosen with one static property: ``defaultIdentifier``, ``defaultCoder``, ``defaults``;
+/// ``defaultValue`` is what there is before anything was stored.
+///
+/// Each operation comes in two forms. ``write(withKey:)``, ``read(forKey:)`` and ``clear(forKey:)`` never throw; what
+/// goes wrong in them arrives in ``DefaultsDiagnostics``. ``save(withKey:)``, ``load(forKey:)`` and
+/// ``remove(forKey:)`` throw a ``DefaultsError``. A call that fails leaves what was stored as it was.
+///
+/// All of them may be called from any thread, as far as the store may be used from it.
+public protocol DefaultStorable: Codable {
+    /// The kind of store that the settings are kept in; follows from the type of ``defaults``.
+    associatedtype DefaultsSuite: DefaultsStore = StandardDefaults
+
+    /// The store that the settings are kept in: the platform's standard one, unless the type says otherwise.
+    ///
+    /// ```swift
+    /// static var defaults: UserDefaults { UserDefaults(suiteName: "group.app")! }
+    /// static let defaults = MemoryDefaults()
+    /// ```
+    static var defaults: DefaultsSuite { get }
+
+    /// The key that a value is stored under when a call names none: the type's plain name, unless the type says otherwise.
+    ///
+    /// The plain name leaves out modules and enclosing types: `VisualSettings` for `App.Views.VisualSettings`. Generic
+    /// arguments are part of it: `Box<Int>`. Two types that meet under one identifier in one store are reported to
+    /// ``DefaultsDiagnostics``; give one of them an identifier of its own, and so a type that is to be renamed.
+    static var defaultIdentifier: String { get }
+
+    /// How values are encoded: ``DefaultsCoder/json``, unless the type says otherwise.
+    static var defaultCoder: DefaultsCoder { get }
+
+    /// What ``read(forKey:)`` gives, and ``update(forKey:_:)`` starts from, when nothing usable is stored: nil, unless
+    /// the type says otherwise.
+    static var defaultValue: Self? { get }
+}
+
+extension DefaultStorable where DefaultsSuite == StandardDefaults {
+    /// The platform's standard store.
+    public static var defaults: StandardDefaults { .standard }
+}
+
+extension DefaultStorable {
+    /// The type's plain name.
+    public static var defaultIdentifier: String { String(describing: Self.self) }
+
+    /// JSON.
+    public static var defaultCoder: DefaultsCoder { .json }
+
+    /// Nothing.
+    public static var defaultValue: Self? { nil }
+}
+
+extension DefaultStorable {
+    /// Stores the value; what goes wrong is reported to ``DefaultsDiagnostics`` and leaves what was stored as it was.
+    ///
+    /// - Parameter key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
+    public func write(withKey key: String? = nil) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in try save(withKey: key) }
+    }
+
+    /// The stored value.
+    ///
+    /// Where nothing is stored under the type's ``defaultIdentifier``, what version 3 of the older library of this name
+    /// stored is found, under `"<Name>.Type"`.
+    ///
+    /// - Parameter key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
+    /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
+    ///   reported to ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
+    public static func read(forKey key: String? = nil) -> Self? {
+        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in try load(forKey: key) }
+        return (stored ?? nil) ?? defaultValue
+    }
+
+    /// Removes the stored value of this type, as the type's own ``clear(forKey:)`` does.
+    public func clear() {
+        Self.clear()
+    }
+
+    /// Removes the stored value; what goes wrong is reported to ``DefaultsDiagnostics``.
+    ///
+    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the key
+    ///   that version 3 of the older library of this name used.
+    public static func clear(forKey key: String? = nil) {
+        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in try remove(forKey: key) }
+    }
+}
+
+extension DefaultStorable {
+    /// Stores the value.
+    ///
+    /// - Parameter key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``
+    ///   or one of the store's; what was stored is as it was then.
+    public func save(withKey key: String? = nil) throws(DefaultsError) {
+        let store = Self.defaults
+        try store.save(self, forKey: key ?? Self.defaultIdentifier, encoder: Self.defaultCoder)
+        if key == nil {
+            IdentifierRegistry.note(Self.self, in: store)
+        }
+    }
+
+    /// The stored value.
+    ///
+    /// - Parameter key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, where nothing is
+    ///   stored under it, the key that version 3 of the older library of this name used.
+    /// - Returns: The value, nil when nothing is stored.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``
+    ///   or ``DefaultsError/Code/invalidKey``; what is stored is left as it is.
+    public static func load(forKey key: String? = nil) throws(DefaultsError) -> Self? {
+        let store = defaults
+        if let key {
+            return try store.load(Self.self, forKey: key, decoder: defaultCoder)
+        }
+        IdentifierRegistry.note(Self.self, in: store)
+        if let value = try store.load(Self.self, forKey: defaultIdentifier, decoder: defaultCoder) {
+            return value
+        }
+        return try store.load(Self.self, forKey: legacyIdentifier, decoder: defaultCoder)
+    }
+
+    /// Removes the stored value, if there is one.
+    ///
+    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the key
+    ///   that version 3 of the older library of this name used.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's.
+    public static func remove(forKey key: String? = nil) throws(DefaultsError) {
+        try defaults.remove(keys: key.map { [$0] } ?? [defaultIdentifier, legacyIdentifier], type: Self.self)
+    }
+
+    /// Reads, changes and stores the value as one operation.
+    ///
+    /// Between reading and storing, no other thread of this process changes the store through this library, so no
+    /// change is lost however many threads update at once. The change may itself read and write the same store; what it
+    /// stores under the same key is replaced by the value it leaves. It must not wait for other threads' writes.
+    ///
+    /// ```swift
+    /// try VisualSettings.update { $0.themeName = "dark" }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
+    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. When it
+    ///     throws, nothing is stored.
+    /// - Returns: What the change returns.
+    /// - Throws: What the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when nothing
+    ///   is stored and there is no ``defaultValue``, and with those of ``load(forKey:)`` and ``save(withKey:)``. What was
+    ///   stored is as it was then.
+    @discardableResult
+    public static func update<Result>(
+        forKey key: String? = nil,
+        _ change: (inout Self) throws -> Result
+    ) throws -> Result {
+        try defaults.withExclusiveAccess {
+            guard var value = try load(forKey: key) ?? defaultValue else {
+                throw DefaultsError.valueMissing(
+                    key: key ?? defaultIdentifier,
+                    type: Self.self,
+                    store: defaults.storeDescription
+                )
+            }
+            let result = try change(&value)
+            try value.save(withKey: key)
+            return result
+        }
+    }
+
+    /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
+    private static var legacyIdentifier: String { "\(String(describing: Self.self)).Type" }
+}

@@ -1,0 +1,133 @@
+public import Foundation
+
+/// A place that keeps property-list values under string keys, in the words of `UserDefaults`.
+///
+/// `UserDefaults` and ``MemoryDefaults`` are stores. The six methods named after `UserDefaults`'s own are what a
+/// store must have; the rest has default implementations. A store of your own fits on a page:
+///
+/// ```swift
+/// /// Passes everything on to another store, under keys with a prefix.
+/// struct PrefixedStore<Base: DefaultsStore>: DefaultsStore {
+///     let base: Base
+///     let prefix: String
+///
+///     func object(forKey key: String) -> Any? { base.object(forKey: prefix + key) }
+///     func data(forKey key: String) -> Data? { base.data(forKey: prefix + key) }
+///     func set(_ value: Any?, forKey key: String) throws { try base.set(value, forKey: prefix + key) }
+///     func removeObject(forKey key: String) throws { try base.removeObject(forKey: prefix + key) }
+///     func synchronize() throws -> Bool { try base.synchronize() }
+///
+///     func dictionaryRepresentation() -> [String: Any] {
+///         var own: [String: Any] = [:]
+///         for (key, value) in base.dictionaryRepresentation() where key.hasPrefix(prefix) {
+///             own[String(key.dropFirst(prefix.count))] = value
+///         }
+///         return own
+///     }
+///
+///     var storeDescription: String { "\(base.storeDescription), prefix \(prefix)" }
+///
+///     func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+///         try base.withExclusiveAccess(body)
+///     }
+/// }
+/// ```
+///
+/// ## What every store keeps to
+///
+/// - Values are property-list values: `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed
+///   dictionaries of those. `set` throws ``DefaultsError/Code/unsupportedValue`` for anything else, and stores nothing.
+/// - Keys differ when their UTF-8 differs, and hold any character but NUL; `set` throws
+///   ``DefaultsError/Code/invalidKey`` for other keys, for empty ones, and for those over 65,535 bytes.
+/// - A mutating call that throws has changed nothing.
+/// - Several threads may call a store at once, when its type allows them to share it.
+///
+/// ``DefaultStorable`` and ``df`` check keys and encode to `Data` before they call a store, and wrap errors of its own
+/// that a store throws in a ``DefaultsError``.
+public protocol DefaultsStore {
+    /// The value stored under a key.
+    ///
+    /// - Parameter key: The key; one that can't be stored under has no value.
+    /// - Returns: A property-list value, nil when nothing is stored.
+    func object(forKey key: String) -> Any?
+
+    /// The `Data` stored under a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The bytes, nil when nothing is stored or what is stored is not `Data`.
+    func data(forKey key: String) -> Data?
+
+    /// Stores a property-list value under a key, or removes what is there.
+    ///
+    /// - Parameters:
+    ///   - value: The value; nil removes.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or errors of the store's own.
+    func set(_ value: Any?, forKey key: String) throws
+
+    /// Removes what is stored under a key, if anything is.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``DefaultsError`` for an invalid key, or errors of the store's own.
+    func removeObject(forKey key: String) throws
+
+    /// All keys and values, those that only registered defaults supply included.
+    ///
+    /// Keys that differ in their bytes but are canonically equivalent are one key in a Swift dictionary, so one of them
+    /// is left out here; the store itself keeps them apart.
+    ///
+    /// - Returns: Property-list values by their keys.
+    func dictionaryRepresentation() -> [String: Any]
+
+    /// Brings everything set so far to where it survives a loss of power, as far as the store can.
+    ///
+    /// - Returns: True; a store that fails throws, or returns false as `UserDefaults` does.
+    /// - Throws: ``DefaultsError`` or errors of the store's own.
+    @discardableResult
+    func synchronize() throws -> Bool
+
+    /// How errors and events name the store: the same for two handles on one suite, different for different suites.
+    ///
+    /// The default implementation gives the type's name, for classes with the instance's address.
+    var storeDescription: String { get }
+
+    /// Runs a body during which nobody else changes the store through this library.
+    ///
+    /// Calls nest: a body may read, write and update the same store, on the same thread. Other threads' writes wait
+    /// until the body has ended, so a body that waits for another thread's write waits forever; so do two bodies that
+    /// want each other's store. Reads don't wait.
+    ///
+    /// The default implementation uses one lock for the whole process, shared by all stores that don't bring their own.
+    /// It does not exclude other processes.
+    ///
+    /// - Parameter body: What to do.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, and errors of the store's own.
+    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result
+}
+
+extension DefaultsStore {
+    /// The type's name, for classes with the instance's address.
+    public var storeDescription: String {
+        if Self.self is AnyClass {
+            "\(Self.self)(\(ObjectIdentifier(self as AnyObject)))"
+        } else {
+            "\(Self.self)"
+        }
+    }
+
+    /// Runs a body under one recursive lock of the process, shared by all stores that don't bring their own.
+    ///
+    /// - Parameter body: What to do.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try ProcessLock.shared.withLock(body)
+    }
+}
+
+/// The exclusive access of stores that have no identity to hang a lock on: a `UserDefaults` is made anew at each use
+/// of a suite, and a third party's store may be a value.
+enum ProcessLock {
+    static let shared = NSRecursiveLock()
+}

@@ -1,0 +1,105 @@
+public import Foundation
+internal import Synchronization
+
+/// A store that keeps its values in memory, for tests, previews and settings that are not to last.
+///
+/// Each instance is a store of its own, empty at first; what it holds goes when it goes. It takes the values that
+/// `UserDefaults` takes, and throws where `UserDefaults` would end the process. Values are copied as they are set:
+/// changing an `NSMutableArray` afterwards changes nothing here.
+///
+/// May be used from any number of threads at once.
+///
+/// ```swift
+/// let store = MemoryDefaults()
+/// store.df.store(VolumeSetting(sourceName: "amp", value: 0.4), forKey: "volume")
+/// ```
+public final class MemoryDefaults: Sendable {
+    /// "MemoryDefaults #1" and so on, in the order of creation.
+    public let storeDescription: String
+
+    private let entries = Mutex<[StoreKey: PropertyListValue]>([:])
+    private let exclusiveAccess = NSRecursiveLock()
+
+    private static let count = Atomic<Int>(0)
+
+    /// Creates an empty store.
+    public init() {
+        // Not an address: a new store at an old one's place would pass for it in events.
+        let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        storeDescription = "MemoryDefaults #\(number)"
+    }
+}
+
+extension MemoryDefaults: DefaultsStore {
+    /// The value stored under a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or `[String: Any]`;
+    ///   nil when nothing is stored.
+    public func object(forKey key: String) -> Any? {
+        value(forKey: key)?.object
+    }
+
+    /// The `Data` stored under a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The bytes, nil when nothing is stored or what is stored is not `Data`.
+    public func data(forKey key: String) -> Data? {
+        guard case .data(let data) = value(forKey: key) else {
+            return nil
+        }
+        return data
+    }
+
+    /// Stores a property-list value under a key, or removes what is there.
+    ///
+    /// - Parameters:
+    ///   - value: The value; nil removes.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
+    ///   ``DefaultsError/Code/unsupportedValue``; nothing has changed then.
+    public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
+        let storeKey = try StoreKey(key)
+        let copy = try PropertyListValue(value, forKey: key, in: self)
+        exclusiveAccess.withLock {
+            entries.withLock { $0[storeKey] = copy }
+        }
+    }
+
+    /// Removes what is stored under a key, if anything is.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``.
+    public func removeObject(forKey key: String) throws(DefaultsError) {
+        try set(nil, forKey: key)
+    }
+
+    /// All keys and values.
+    ///
+    /// - Returns: Values by their keys, as ``object(forKey:)`` gives them; of keys that are canonically equivalent, one.
+    public func dictionaryRepresentation() -> [String: Any] {
+        let pairs = entries.withLock { $0.map { ($0.key.string, $0.value) } }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first }).mapValues(\.object)
+    }
+
+    /// Does nothing: there is nothing that could be more durable than memory.
+    ///
+    /// - Returns: True.
+    @discardableResult
+    public func synchronize() -> Bool {
+        true
+    }
+
+    /// Runs a body during which nobody else changes this store.
+    ///
+    /// - Parameter body: What to do; may use this store itself. Writes of other threads wait for its end.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try exclusiveAccess.withLock(body)
+    }
+
+    private func value(forKey key: String) -> PropertyListValue? {
+        entries.withLock { $0[StoreKey(unchecked: key)] }
+    }
+}

@@ -1,0 +1,41 @@
+/// A key as stores tell keys apart: by its bytes.
+///
+/// Swift's `String` takes canonically equivalent strings for equal ("é" as one scalar or as two), so a dictionary
+/// keyed by `String` would let two keys share one value.
+package struct StoreKey: Hashable, Sendable {
+    /// The longest key there is, in bytes of UTF-8.
+    package static let maximumByteCount = 65_535
+
+    package let string: String
+
+    /// Checks a key that a caller gave.
+    ///
+    /// - Throws: ``DefaultsError/Code/invalidKey`` for an empty key, one that holds NUL, or one over 65,535 bytes.
+    package init(_ string: String) throws(DefaultsError) {
+        let utf8 = string.utf8
+        if utf8.isEmpty {
+            throw .invalidKey(string, because: "it is empty")
+        }
+        if utf8.count > Self.maximumByteCount {
+            throw .invalidKey(string, because: "it has \(utf8.count) bytes, more than \(Self.maximumByteCount)")
+        }
+        if utf8.contains(0) {
+            throw .invalidKey(string, because: "it holds a NUL character")
+        }
+        self.string = string
+    }
+
+    /// Takes a key that needs no check: one that only looks something up, or that was stored before.
+    package init(unchecked string: String) {
+        self.string = string
+    }
+
+    package static func == (lhs: StoreKey, rhs: StoreKey) -> Bool {
+        lhs.string.utf8.elementsEqual(rhs.string.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var string = string
+        string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -1,0 +1,131 @@
+public import Foundation
+
+// Foundation's own methods could satisfy the protocol as they are, but through a store they have to throw where
+// Foundation ends the process, and to save where Foundation doesn't. A method of the same signature would make every
+// call of Foundation's ambiguous, so ours have names of their own and say which requirement they implement. They are
+// what runs when a UserDefaults is used as a `DefaultsStore`; `set` on a UserDefaults itself stays Foundation's.
+
+/// `UserDefaults` as a store.
+///
+/// Used as a ``DefaultsStore`` (by ``DefaultStorable``, by ``DefaultsStore/df``, in generic code), a `UserDefaults`
+/// checks keys and values and throws where Foundation would end the process. On systems other than Apple's each write
+/// and removal is also synchronized, because Foundation there never saves by itself; when that fails, the value from
+/// before is put back and ``DefaultsError/Code/synchronizationFailed`` thrown.
+///
+/// What this can't mend, off Apple's systems: a process killed while Foundation writes the file leaves an empty suite,
+/// two processes that write one suite lose each other's values, and a damaged file counts as an empty one.
+extension UserDefaults: DefaultsStore {
+    /// Implements ``DefaultsStore/object(forKey:)``: Foundation's value, of the types that all stores give.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value, nil when nothing is stored.
+    @_implements(DefaultsStore,object(forKey:))
+    @_disfavoredOverload
+    public func storedObject(forKey key: String) -> Any? {
+        object(forKey: Self.name(forKey: key)).map { object in
+            // Off Apple's systems arrays come back as [Any?] and whole floating-point numbers as Float.
+            (try? PropertyListValue(object).object) ?? object
+        }
+    }
+
+    /// Implements ``DefaultsStore/data(forKey:)``.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The bytes, nil when nothing is stored or what is stored is not `Data`.
+    @_implements(DefaultsStore,data(forKey:))
+    @_disfavoredOverload
+    public func storedData(forKey key: String) -> Data? {
+        data(forKey: Self.name(forKey: key))
+    }
+
+    /// Implements ``DefaultsStore/set(_:forKey:)``: checks key and value, sets, and off Apple's systems saves.
+    ///
+    /// - Parameters:
+    ///   - value: The value; nil removes.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue`` or ``DefaultsError/Code/synchronizationFailed``; nothing has changed then.
+    @_implements(DefaultsStore,set(_:forKey:))
+    @_disfavoredOverload
+    public func setStoredObject(_ value: Any?, forKey key: String) throws {
+        _ = try StoreKey(key)
+        let copy = try PropertyListValue(value, forKey: key, in: self)?.object
+        try withExclusiveAccess {
+            #if canImport(Darwin)
+            replaceObject(with: copy, forKey: key)
+            #else
+            let previous = storedObject(forKey: key)
+            replaceObject(with: copy, forKey: key)
+            if !synchronize() {
+                replaceObject(with: previous, forKey: key)
+                throw DefaultsError.synchronizationFailed(key: key, store: storeDescription)
+            }
+            #endif
+        }
+    }
+
+    /// Implements ``DefaultsStore/removeObject(forKey:)``.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
+    ///   ``DefaultsError/Code/synchronizationFailed``; nothing has changed then.
+    @_implements(DefaultsStore,removeObject(forKey:))
+    @_disfavoredOverload
+    public func removeStoredObject(forKey key: String) throws {
+        try setStoredObject(nil, forKey: key)
+    }
+
+    /// Implements ``DefaultsStore/synchronize()``.
+    ///
+    /// - Returns: True.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/synchronizationFailed`` when Foundation says false.
+    @_implements(DefaultsStore,synchronize())
+    @_disfavoredOverload
+    @discardableResult
+    public func synchronizeStore() throws -> Bool {
+        guard synchronize() else {
+            throw DefaultsError.synchronizationFailed(key: nil, store: storeDescription)
+        }
+        return true
+    }
+
+    /// "UserDefaults.standard", or the suite: by its name, on Apple's systems by the object's address.
+    public var storeDescription: String {
+        if self === UserDefaults.standard {
+            return "UserDefaults.standard"
+        }
+        // Foundation keeps the name to itself. Where it is called otherwise, events name the object instead.
+        let suite = Mirror(reflecting: self).children.first { $0.label == "suite" }?.value as? String
+        let name = suite.map { "suiteName: \($0.debugDescription)" } ?? "\(ObjectIdentifier(self))"
+        return "UserDefaults(\(name))"
+    }
+
+    private func replaceObject(with object: Any?, forKey key: String) {
+        if let object {
+            set(object, forKey: Self.name(forKey: key))
+        } else {
+            removeObject(forKey: Self.name(forKey: key))
+        }
+    }
+
+    /// The name under which Foundation keeps what is stored under a key.
+    ///
+    /// It is the key. But off Apple's systems `synchronize` passes the keys through a Swift dictionary, where of two
+    /// canonically equivalent ones only one is left. So a key that is not in normalization form C is kept there under
+    /// its percent-encoded bytes after U+E000, a private-use character (and so is a key that begins with one).
+    private static func name(forKey key: String) -> String {
+        #if canImport(Darwin)
+        return key
+        #else
+        let marker: Unicode.Scalar = "\u{E000}"
+        let isPlain =
+            key.utf8.allSatisfy { $0 < 0x80 }
+            || key.unicodeScalars.first != marker
+                && key.utf8.elementsEqual(key.precomposedStringWithCanonicalMapping.utf8)
+        guard !isPlain, let encoded = key.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
+            return key
+        }
+        return String(marker) + encoded
+        #endif
+    }
+}

@@ -1,0 +1,83 @@
+import Default
+import Foundation
+import Testing
+
+private enum Mode: String, Codable {
+    case fast
+}
+
+/// A coder of one's own: JSON with every byte inverted.
+private struct Inverted: DefaultsEncoder, DefaultsDecoder {
+    func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        Data(try JSONEncoder().encode(value).map { ~$0 })
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(data.map { ~$0 }))
+    }
+}
+
+private struct Secret: DefaultStorable, Equatable {
+    var text: String
+    static let defaults = MemoryDefaults()
+    static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: Inverted(), decoder: Inverted()) }
+}
+
+@Suite("A coder")
+struct CoderTests {
+    @Test("takes lone values of every kind", arguments: [false, true])
+    func topLevelValues(asPropertyList: Bool) throws {
+        let coder: DefaultsCoder = asPropertyList ? .propertyList : .json
+        let store = MemoryDefaults()
+        func expectRoundTrip<Value: Codable & Equatable>(_ value: Value) throws {
+            try store.df.save(value, forKey: "k", encoder: coder)
+            #expect(try store.df.load(forKey: "k", type: Value.self, decoder: coder) == value)
+            if asPropertyList {
+                try store.df.save(value, forKey: "k", encoder: PropertyListEncoder())
+                #expect(try store.df.load(forKey: "k", type: Value.self, decoder: PropertyListDecoder()) == value)
+            } else {
+                try store.df.save(value, forKey: "k", encoder: JSONEncoder())
+                #expect(try store.df.load(forKey: "k", type: Value.self, decoder: JSONDecoder()) == value)
+            }
+        }
+        try expectRoundTrip(5)
+        try expectRoundTrip(UInt64.max)
+        try expectRoundTrip(-1.5)
+        try expectRoundTrip("text")
+        try expectRoundTrip(true)
+        try expectRoundTrip(Date(timeIntervalSinceReferenceDate: 1.25))
+        try expectRoundTrip(Data([1, 2]))
+        try expectRoundTrip(URL(string: "https://example.com/a?b"))
+        try expectRoundTrip(Mode.fast)
+        try expectRoundTrip(Int?.none)
+        try expectRoundTrip(Int?.some(4))
+        try expectRoundTrip([1, 2])
+        try expectRoundTrip(["a": [Mode.fast]])
+    }
+
+    @Test("gives equal bytes for equal values in JSON")
+    func stableJSON() throws {
+        let value = Dictionary(uniqueKeysWithValues: (0..<50).map { ("key\($0)", $0) })
+        let copy = Dictionary(uniqueKeysWithValues: value.map { ($0.key, $0.value) }.shuffled())
+        #expect(try DefaultsCoder.json.encode(value) == DefaultsCoder.json.encode(copy))
+    }
+
+    @Test("does not take a stored array or dictionary for the value in it")
+    func wrappersAreNotGuessed() throws {
+        let store = MemoryDefaults()
+        for coder in [DefaultsCoder.json, .propertyList] {
+            try store.df.save([5], forKey: "k", encoder: coder)
+            expectError(.undecodable) { try store.df.load(forKey: "k", type: Int.self, decoder: coder) }
+            try store.df.save(["value": 5], forKey: "k", encoder: coder)
+            expectError(.undecodable) { try store.df.load(forKey: "k", type: Int.self, decoder: coder) }
+        }
+    }
+
+    @Test("may be one's own")
+    func ownCoder() throws {
+        try Secret(text: "x").save()
+        let bytes = try #require(Secret.defaults.data(forKey: "Secret"))
+        #expect(Data(bytes.map { ~$0 }) == Data(#"{"text":"x"}"#.utf8))
+        #expect(Secret.read() == Secret(text: "x"))
+    }
+}

@@ -1,0 +1,136 @@
+import Default
+import Foundation
+import Synchronization
+import Testing
+
+private enum Player {
+    struct Settings: DefaultStorable {
+        static var defaults: MemoryDefaults { sharedStore }
+    }
+}
+
+private enum Editor {
+    struct Settings: DefaultStorable {
+        static var defaults: MemoryDefaults { sharedStore }
+    }
+}
+
+private enum Elsewhere {
+    struct Settings: DefaultStorable {
+        static let defaults = MemoryDefaults()
+    }
+}
+
+private let sharedStore = MemoryDefaults()
+
+@Suite("Diagnostics")
+struct DiagnosticsTests {
+    @Test("report two types that meet under one identifier in one store once, naming both")
+    func identifierConflict() throws {
+        let collector = EventCollector()
+        collector.collect {
+            Player.Settings().write()
+            Elsewhere.Settings().write()
+            _ = Player.Settings.read()
+            #expect(collector.events.isEmpty)
+            _ = Editor.Settings.read()
+            Editor.Settings().write()
+            Player.Settings().write()
+        }
+        #expect(collector.codes == [.identifierConflict])
+        let event = try #require(collector.events.first)
+        #expect(event.kind == .identifierConflict)
+        #expect(event.error.description.contains("Player.Settings"))
+        #expect(event.error.description.contains("Editor.Settings"))
+        #expect(event.error.store == sharedStore.storeDescription)
+    }
+
+    @Test("hold for two keys that are only canonically equivalent as for two keys")
+    func equivalentKeys() throws {
+        let store = MemoryDefaults()
+        let collector = EventCollector()
+        try collector.collect {
+            for key in ["\u{E9}", "e\u{301}"] {
+                try store.set(Data(), forKey: key)
+                _ = store.df.fetch(forKey: key, type: Int.self)
+            }
+        }
+        #expect(collector.codes == [.undecodable, .undecodable])
+    }
+
+    @Test("tell of an event on one line, without the stored values")
+    func oneLine() throws {
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"pin":"hunter2"}"#.utf8), forKey: "a\nb")
+        let collector = EventCollector()
+        collector.collect {
+            _ = store.df.fetch(forKey: "a\nb", type: [String: Int].self)
+            store.df.store(["pin": Double.nan], forKey: "a\nb")
+        }
+        #expect(collector.events.count == 2)
+        for event in collector.events {
+            #expect(!event.description.contains("hunter2"))
+            #expect(!event.description.contains("\n"))
+            #expect(event.description.contains(#""a\nb""#))
+            #expect(event.description.contains(store.storeDescription))
+        }
+    }
+
+    @Test("go to a handler that a program puts in, which may fail at the same thing itself")
+    func ownHandler() async {
+        await #expect(processExitsWith: .success) {
+            let store = MemoryDefaults()
+            let seen = Mutex(0)
+            DefaultsDiagnostics.handler = { _ in
+                seen.withLock { $0 += 1 }
+                store.df.store(Double.nan, forKey: "log")
+            }
+            store.df.store(Double.nan, forKey: "k")
+            precondition(seen.withLock { $0 } == 1)
+            DefaultsDiagnostics.handler = nil
+            precondition(DefaultsDiagnostics.handler == nil)
+        }
+    }
+
+    @Test("go to standard error as one line when a program put in no handler")
+    func builtInHandler() throws {
+        let outcome = try TestHelper.run(["write-nan", "level"])
+        #expect(outcome.status == 0)
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("Default: write failed: ") == true)
+        #expect(lines.first?.contains("\"level\"") == true)
+    }
+}
+
+@Suite("An error")
+struct DefaultsErrorTests {
+    @Test("is caught by its code, and by no other")
+    func codes() {
+        let error = DefaultsError(.undecodable, reason: "Because.", key: "k")
+        #expect(DefaultsError.Code.undecodable ~= error)
+        #expect(!(DefaultsError.Code.typeMismatch ~= error))
+        #expect(!(DefaultsError.Code.undecodable ~= CancellationError()))
+        #expect(DefaultsError.Code("app.full") == DefaultsError.Code("app.full"))
+        #expect(error.localizedDescription == "Because.")
+        #expect("\(DefaultsError.Code.undecodable)" == "undecodable")
+    }
+
+    @Test("says what is wrong with a stored value by its path")
+    func paths() throws {
+        struct Inner: Codable { var level: Int }
+        struct Outer: Codable { var inners: [Inner] }
+        let store = MemoryDefaults()
+        let cases: [(String, String)] = [
+            (#"{"inners":[{"level":"x"}]}"#, "\"inners.[0].level\" is not of type Int"),
+            (#"{"inners":[{}]}"#, "no value for \"inners.[0].level\""),
+            (#"{"inners":[{"level":null}]}"#, "null at \"inners.[0].level\""),
+            (#"{"#, "the top level is malformed"),
+        ]
+        for (text, fault) in cases {
+            try store.set(Data(text.utf8), forKey: "k")
+            let error = expectError(.undecodable) { try store.df.load(forKey: "k", type: Outer.self) }
+            #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Default
+import Foundation
+
+/// The store that a test has chosen for this task: lets one settings type be tested on every store.
+///
+/// It is also an example of a store by a third party, and as such has none of the optional requirements.
+struct CurrentStore: DefaultsStore {
+    private struct Box: @unchecked Sendable {
+        // Used by the task that set it, and its children, only.
+        let store: any DefaultsStore
+    }
+
+    @TaskLocal private static var box: Box?
+
+    static func with<Result>(_ store: any DefaultsStore, _ body: () throws -> Result) rethrows -> Result {
+        try $box.withValue(Box(store: store), operation: body)
+    }
+
+    private var store: any DefaultsStore {
+        Self.box?.store ?? MemoryDefaults()
+    }
+
+    func object(forKey key: String) -> Any? { store.object(forKey: key) }
+    func data(forKey key: String) -> Data? { store.data(forKey: key) }
+    func set(_ value: Any?, forKey key: String) throws { try store.set(value, forKey: key) }
+    func removeObject(forKey key: String) throws { try store.removeObject(forKey: key) }
+    func dictionaryRepresentation() -> [String: Any] { store.dictionaryRepresentation() }
+    func synchronize() throws -> Bool { try store.synchronize() }
+
+    var storeDescription: String { store.storeDescription }
+}
+
+extension StoreKind {
+    /// Runs a test in which `CurrentStore` is an empty store of this kind.
+    func withCurrentStore(_ test: (any DefaultsStore) throws -> Void) throws {
+        try withStore { store in
+            try CurrentStore.with(store) { try test(store) }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The helper executable of this package, for what only another process can show.
+enum TestHelper {
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// Runs the helper to its end, with a home directory of its own choosing.
+    static func run(_ arguments: [String], home: URL = TestHome.directory) throws -> Outcome {
+        let process = Process()
+        process.executableURL = try executable
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["HOME"] = home.path
+        environment["CFFIXED_USER_HOME"] = home.path
+        environment["XDG_CONFIG_HOME"] = nil
+        process.environment = environment
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let written = output.fileHandleForReading.readDataToEndOfFile()
+        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationStatus,
+            output: String(decoding: written, as: UTF8.self),
+            errors: String(decoding: complaints, as: UTF8.self)
+        )
+    }
+
+    /// The build puts it beside the test bundle, wherever that lies.
+    private static var executable: URL {
+        get throws {
+            var directory = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+            for candidate in Bundle.allBundles.map(\.bundleURL) + [directory] {
+                directory = candidate
+                for _ in 0..<4 {
+                    directory.deleteLastPathComponent()
+                    let helper = directory.appending(path: "DefaultTestHelper")
+                    if FileManager.default.isExecutableFile(atPath: helper.path) {
+                        return helper
+                    }
+                }
+            }
+            throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "DefaultTestHelper"])
+        }
+    }
+}

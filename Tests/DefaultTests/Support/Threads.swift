@@ -1,0 +1,35 @@
+import Foundation
+import Synchronization
+
+/// Runs a body on eight threads at once, and throws what any of them threw.
+func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
+    let outcome = ThreadOutcome()
+    let threads = DispatchGroup()
+    for _ in 0..<8 {
+        threads.enter()
+        Thread {
+            do {
+                try body()
+            } catch {
+                outcome.note(error)
+            }
+            threads.leave()
+        }.start()
+    }
+    threads.wait()
+    try outcome.check()
+}
+
+private final class ThreadOutcome: Sendable {
+    private let error = Mutex<(any Error)?>(nil)
+
+    func note(_ thrown: any Error) {
+        error.withLock { $0 = $0 ?? thrown }
+    }
+
+    func check() throws {
+        if let error = error.withLock({ $0 }) {
+            throw error
+        }
+    }
+}
