@@ -31,6 +31,15 @@ case "fetch":
 case "write-nan":
     // For what the built-in handler of DefaultsDiagnostics prints.
     UserDefaults.standard.df.store(Double.nan, forKey: CommandLine.arguments[2])
+case "own-handler":
+    DefaultsDiagnostics.handler = { event in
+        print(event.error.code, event.error.key ?? "")
+        MemoryDefaults().df.store(Double.nan, forKey: "log")
+    }
+    MemoryDefaults().df.store(Double.nan, forKey: CommandLine.arguments[2])
+    DefaultsDiagnostics.handler = nil
+    print(DefaultsDiagnostics.handler == nil ? "removed" : "still there")
+    MemoryDefaults().df.store(Double.nan, forKey: CommandLine.arguments[2])
 default:
     print("DefaultTestHelper knows no \(CommandLine.arguments[1]).")
     exit(2)

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 /// Where the errors that forgiving calls swallow arrive.
 ///
@@ -39,7 +38,7 @@ public enum DefaultsDiagnostics: Sendable {
         set { installed.withLock { $0 = newValue } }
     }
 
-    private static let installed = Mutex<Handler?>(nil)
+    private static let installed = Locked<Handler?>(nil)
 
     /// Goes before the process's handler within a task; what keeps parallel tests, and handlers from themselves.
     @TaskLocal package static var taskHandler: Handler?
@@ -95,7 +94,7 @@ extension DefaultsDiagnostics {
         let key: StoreKey
     }
 
-    private static let reportedReads = Mutex<Set<UnreadableValue>>([])
+    private static let reportedReads = Locked<Set<UnreadableValue>>([])
 
     /// Whether this is not an unreadable stored value that has been told of before in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {

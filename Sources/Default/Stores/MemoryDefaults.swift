@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// A store that keeps its values in memory, for tests, previews and settings that are not to last.
 ///
@@ -17,15 +16,18 @@ public final class MemoryDefaults: Sendable {
     /// "MemoryDefaults #1" and so on, in the order of creation.
     public let storeDescription: String
 
-    private let entries = Mutex<[StoreKey: PropertyListValue]>([:])
+    private let entries = Locked<[StoreKey: PropertyListValue]>([:])
     private let exclusiveAccess = NSRecursiveLock()
 
-    private static let count = Atomic<Int>(0)
+    private static let count = Locked(0)
 
     /// Creates an empty store.
     public init() {
         // Not an address: a new store at an old one's place would pass for it in events.
-        let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        let number = Self.count.withLock { count in
+            count += 1
+            return count
+        }
         storeDescription = "MemoryDefaults #\(number)"
     }
 }

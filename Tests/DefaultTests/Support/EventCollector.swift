@@ -1,9 +1,8 @@
 import Default
-import Synchronization
 
 /// Keeps the events of one test.
 final class EventCollector: Sendable {
-    private let collected = Mutex<[DefaultsDiagnostics.Event]>([])
+    private let collected = Locked<[DefaultsDiagnostics.Event]>([])
 
     var events: [DefaultsDiagnostics.Event] { collected.withLock { $0 } }
     var codes: [DefaultsError.Code] { events.map(\.error.code) }

@@ -1,5 +1,5 @@
+import Default
 import Foundation
-import Synchronization
 
 /// Runs a body on eight threads at once, and throws what any of them threw.
 func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
@@ -21,7 +21,7 @@ func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
 }
 
 private final class ThreadOutcome: Sendable {
-    private let error = Mutex<(any Error)?>(nil)
+    private let error = Locked<(any Error)?>(nil)
 
     func note(_ thrown: any Error) {
         error.withLock { $0 = $0 ?? thrown }
