@@ -9,8 +9,10 @@ let package = Package(
         .library(name: "Default", targets: ["Default"])
     ],
     targets: [
+        .target(name: "DefaultJournal"),
         .target(
             name: "Default",
+            dependencies: ["DefaultJournal"],
             resources: [.copy("PrivacyInfo.xcprivacy")]
         ),
         .executableTarget(
@@ -23,9 +25,20 @@ let package = Package(
             dependencies: ["Default"],
             path: "Tests/DefaultTestHelper"
         ),
+        .executableTarget(
+            name: "JournalTestHelper",
+            dependencies: ["DefaultJournal"],
+            path: "Tests/JournalTestHelper"
+        ),
+        .testTarget(
+            name: "DefaultJournalTests",
+            dependencies: ["DefaultJournal", "JournalTestHelper"],
+            exclude: ["Fixtures"]
+        ),
         .testTarget(
             name: "DefaultTests",
-            dependencies: ["Default", "DefaultTestHelper"]
+            dependencies: ["Default", "DefaultTestHelper"],
+            exclude: ["Fixtures"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -64,6 +64,11 @@ extension DefaultsStore {
         }
         switch object(forKey: key) {
         case nil:
+            do {
+                try checkAvailability()
+            } catch {
+                throw .wrapping(error, key: key, type: type, store: storeDescription)
+            }
             return nil
         case let data as Data:
             // Another thread stored it between the two look-ups.

@@ -63,6 +63,15 @@ extension DefaultsDiagnostics.Event {
         /// Two different types use one identifier in one store; reported once.
         public static let identifierConflict = Kind("identifier conflict")
 
+        /// Part of a suite's file could not be used.
+        public static let storeDamaged = Kind("store damaged")
+        /// A suite was deleted or replaced while it was open.
+        public static let storeReplaced = Kind("store replaced")
+        /// Flushing or compacting a suite in the background failed; it is tried again.
+        public static let maintenanceFailed = Kind("maintenance failed")
+        /// A new suite could not take over what Foundation kept under its name.
+        public static let adoptionFailed = Kind("adoption failed")
+
         /// The kind's name.
         public var description: String { name }
     }

@@ -82,7 +82,21 @@ extension DefaultsError {
         public static let valueMissing = Code("valueMissing")
         /// `UserDefaults` could not save to the disk; the value from before is in place.
         public static let synchronizationFailed = Code("synchronizationFailed")
-        /// A store threw an error of its own, which is in ``DefaultsError/underlyingError``.
+        /// A suite can't be opened; the message names its path and the reason.
+        public static let storeUnavailable = Code("storeUnavailable")
+        /// A suite was written by a later version of this library, in a format unknown to this one; it is unchanged.
+        public static let newerFormat = Code("newerFormat")
+        /// A name can't be that of a suite.
+        public static let invalidSuiteName = Code("invalidSuiteName")
+        /// A value is over 64 MiB, or a transaction over 1 GiB; nothing was stored.
+        public static let valueTooLarge = Code("valueTooLarge")
+        /// Part of a suite's file could not be used; everything else is there.
+        public static let storeDamaged = Code("storeDamaged")
+        /// A suite was deleted or replaced while it was open.
+        public static let storeReplaced = Code("storeReplaced")
+        /// A property list of Foundation's could not be taken over; it is unchanged.
+        public static let adoptionFailed = Code("adoptionFailed")
+        /// A store failed; the system's error, or the store's own, is in ``DefaultsError/underlyingError``.
         public static let storeFailed = Code("storeFailed")
         /// Two different types are stored under one identifier in one store.
         public static let identifierConflict = Code("identifierConflict")

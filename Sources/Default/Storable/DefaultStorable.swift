@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A settings type that saves and loads itself.
 ///
 /// ```swift
@@ -46,11 +44,6 @@ public protocol DefaultStorable: Codable {
     /// What ``read(forKey:)`` gives, and ``update(forKey:_:)`` starts from, when nothing usable is stored: nil, unless
     /// the type says otherwise.
     static var defaultValue: Self? { get }
-}
-
-extension DefaultStorable where DefaultsSuite == StandardDefaults {
-    /// The platform's standard store.
-    public static var defaults: StandardDefaults { .standard }
 }
 
 extension DefaultStorable {

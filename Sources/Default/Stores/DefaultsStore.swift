@@ -86,6 +86,13 @@ public protocol DefaultsStore {
     @discardableResult
     func synchronize() throws -> Bool
 
+    /// Throws when the store can't be read at this time, so that a value which isn't found may still be there.
+    ///
+    /// The default implementation does nothing: the store can always be read.
+    ///
+    /// - Throws: ``DefaultsError``, best with the code ``DefaultsError/Code/storeUnavailable``, or errors of the store's own.
+    func checkAvailability() throws
+
     /// How errors and events name the store: the same for two handles on one suite, different for different suites.
     ///
     /// The default implementation gives the type's name, for classes with the instance's address.
@@ -115,6 +122,9 @@ extension DefaultsStore {
             "\(Self.self)"
         }
     }
+
+    /// Does nothing: the store can always be read.
+    public func checkAvailability() {}
 
     /// Runs a body under one recursive lock of the process, shared by all stores that don't bring their own.
     ///

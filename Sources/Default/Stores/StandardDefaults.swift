@@ -1,4 +1,11 @@
+#if canImport(Darwin) || os(Windows)
 public import Foundation
 
-/// The type of the store that settings go to when they choose none: `UserDefaults`.
+/// The type of the store that settings go to when they choose none: `UserDefaults` on Apple's systems and on Windows,
+/// ``FileDefaults`` everywhere else.
 public typealias StandardDefaults = UserDefaults
+#else
+/// The type of the store that settings go to when they choose none: `UserDefaults` on Apple's systems and on Windows,
+/// ``FileDefaults`` everywhere else.
+public typealias StandardDefaults = FileDefaults
+#endif

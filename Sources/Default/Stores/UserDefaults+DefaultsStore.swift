@@ -22,7 +22,7 @@ extension UserDefaults: DefaultsStore {
     @_implements(DefaultsStore,object(forKey:))
     @_disfavoredOverload
     public func storedObject(forKey key: String) -> Any? {
-        object(forKey: Self.name(forKey: key)).map { object in
+        object(forKey: FoundationKey.name(forKey: key)).map { object in
             // Off Apple's systems arrays come back as [Any?] and whole floating-point numbers as Float.
             (try? PropertyListValue(object).object) ?? object
         }
@@ -35,7 +35,7 @@ extension UserDefaults: DefaultsStore {
     @_implements(DefaultsStore,data(forKey:))
     @_disfavoredOverload
     public func storedData(forKey key: String) -> Data? {
-        data(forKey: Self.name(forKey: key))
+        data(forKey: FoundationKey.name(forKey: key))
     }
 
     /// Implements ``DefaultsStore/set(_:forKey:)``: checks key and value, sets, and off Apple's systems saves.
@@ -102,30 +102,9 @@ extension UserDefaults: DefaultsStore {
 
     private func replaceObject(with object: Any?, forKey key: String) {
         if let object {
-            set(object, forKey: Self.name(forKey: key))
+            set(object, forKey: FoundationKey.name(forKey: key))
         } else {
-            removeObject(forKey: Self.name(forKey: key))
+            removeObject(forKey: FoundationKey.name(forKey: key))
         }
-    }
-
-    /// The name under which Foundation keeps what is stored under a key.
-    ///
-    /// It is the key. But off Apple's systems `synchronize` passes the keys through a Swift dictionary, where of two
-    /// canonically equivalent ones only one is left. So a key that is not in normalization form C is kept there under
-    /// its percent-encoded bytes after U+E000, a private-use character (and so is a key that begins with one).
-    private static func name(forKey key: String) -> String {
-        #if canImport(Darwin)
-        return key
-        #else
-        let marker: Unicode.Scalar = "\u{E000}"
-        let isPlain =
-            key.utf8.allSatisfy { $0 < 0x80 }
-            || key.unicodeScalars.first != marker
-                && key.utf8.elementsEqual(key.precomposedStringWithCanonicalMapping.utf8)
-        guard !isPlain, let encoded = key.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
-            return key
-        }
-        return String(marker) + encoded
-        #endif
     }
 }

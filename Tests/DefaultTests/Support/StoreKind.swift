@@ -5,6 +5,7 @@ import Foundation
 enum StoreKind: CaseIterable, Sendable {
     case memory
     case userDefaults
+    case file
 
     /// Runs a test on an empty store of this kind, which is gone afterwards.
     func withStore(_ test: (any DefaultsStore) throws -> Void) throws {
@@ -18,8 +19,20 @@ enum StoreKind: CaseIterable, Sendable {
                 }
                 try test(suite)
             }
+        case .file:
+            try withTemporaryDirectory { directory in
+                try test(FileDefaults(url: directory.appending(path: "suite.defaults")))
+            }
         }
     }
+}
+
+/// Runs a test with an empty directory of its own, which is removed afterwards.
+func withTemporaryDirectory<Result>(_ test: (URL) throws -> Result) throws -> Result {
+    let directory = TestHome.directory.appending(path: UUID().uuidString, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try test(directory)
 }
 
 /// Runs a test with the name of a `UserDefaults` suite of its own, which is removed afterwards.

@@ -10,14 +10,7 @@ enum TestHelper {
 
     /// Runs the helper to its end, with a home directory of its own choosing.
     static func run(_ arguments: [String], home: URL = TestHome.directory) throws -> Outcome {
-        let process = Process()
-        process.executableURL = try executable
-        process.arguments = arguments
-        var environment = ProcessInfo.processInfo.environment
-        environment["HOME"] = home.path
-        environment["CFFIXED_USER_HOME"] = home.path
-        environment["XDG_CONFIG_HOME"] = nil
-        process.environment = environment
+        let process = try prepare(arguments, home: home)
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output
@@ -31,6 +24,29 @@ enum TestHelper {
             output: String(decoding: written, as: UTF8.self),
             errors: String(decoding: complaints, as: UTF8.self)
         )
+    }
+
+    /// Starts the helper and lets it run.
+    static func start(_ arguments: [String], pipesOutput: Bool = false) throws -> RunningHelper {
+        let process = try prepare(arguments, home: TestHome.directory)
+        let output = pipesOutput ? Pipe() : nil
+        if let output {
+            process.standardOutput = output
+        }
+        try process.run()
+        return RunningHelper(process, output: output)
+    }
+
+    private static func prepare(_ arguments: [String], home: URL) throws -> Process {
+        let process = Process()
+        process.executableURL = try executable
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["HOME"] = home.path
+        environment["CFFIXED_USER_HOME"] = home.path
+        environment["XDG_CONFIG_HOME"] = nil
+        process.environment = environment
+        return process
     }
 
     /// The build puts it beside the test bundle, wherever that lies.

@@ -20,6 +20,23 @@ func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
     try outcome.check()
 }
 
+/// Runs a body on a thread of its own and waits for what it gives.
+func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
+    let result = Locked<Result?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    while true {
+        Thread {
+            let value = body()
+            result.withLock { $0 = value }
+            done.signal()
+        }.start()
+        done.wait()
+        if let value = result.withLock({ $0 }) {
+            return value
+        }
+    }
+}
+
 private final class ThreadOutcome: Sendable {
     private let error = Locked<(any Error)?>(nil)
 

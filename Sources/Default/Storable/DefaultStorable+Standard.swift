@@ -1,0 +1,8 @@
+#if canImport(Darwin) || os(Windows)
+public import Foundation
+#endif
+
+extension DefaultStorable where DefaultsSuite == StandardDefaults {
+    /// The platform's standard store.
+    public static var defaults: StandardDefaults { .standard }
+}

@@ -1,0 +1,139 @@
+internal import DefaultJournal
+public import Foundation
+
+extension FileDefaults: DefaultsStore {
+    /// The value for a key: a launch argument, else what is stored, else what is registered.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or `[String: Any]`;
+    ///   nil when there is none.
+    public func object(forKey key: String) -> Any? {
+        value(forKey: key)?.object
+    }
+
+    /// The `Data` for a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The bytes, nil when there is no value or it is not `Data`.
+    public func data(forKey key: String) -> Data? {
+        guard case .data(let data) = value(forKey: key) else {
+            return nil
+        }
+        return data
+    }
+
+    /// Stores a property-list value under a key, or removes what is there.
+    ///
+    /// - Parameters:
+    ///   - value: The value, encoded at most 64 MiB; nil removes.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue``, ``DefaultsError/Code/valueTooLarge``,
+    ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeFailed``; nothing has changed then.
+    public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
+        let storeKey = try StoreKey(key)
+        try write(try PropertyListValue(value, forKey: key, in: self), for: storeKey)
+    }
+
+    /// Removes what is stored under a key, if anything is.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeFailed``; nothing has changed then.
+    public func removeObject(forKey key: String) throws(DefaultsError) {
+        try write(nil, for: StoreKey(key))
+    }
+
+    /// All keys and values: launch arguments, what is stored, and what is registered.
+    ///
+    /// - Returns: Values by their keys, as ``object(forKey:)`` gives them; of keys that are canonically equivalent, one.
+    public func dictionaryRepresentation() -> [String: Any] {
+        var values: [StoreKey: PropertyListValue]
+        if let suite = suite.openIfPossible() {
+            values = suite.index.registeredValues
+            values.merge(suite.values) { _, stored in stored }
+        } else {
+            values = suite.registeredValues
+        }
+        values.merge(arguments.values) { _, argument in argument }
+        return Dictionary(values.map { ($0.key.string, $0.value.object) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Brings everything stored so far to the disk: when it returns, it survives the machine losing power.
+    ///
+    /// - Returns: True.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
+    ///   ``DefaultsError/Code/storeFailed``.
+    @discardableResult
+    public func synchronize() throws(DefaultsError) -> Bool {
+        let suite = try suite.open()
+        do {
+            try suite.journal.synchronize()
+        } catch {
+            throw .failing(error, in: storeDescription)
+        }
+        return true
+    }
+
+    /// Runs a body during which nobody else changes the suite, in whatever process.
+    ///
+    /// - Parameter body: What to do; may use the suite itself. Other writers wait for its end, readers don't.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, and ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
+    ///   ``DefaultsError/Code/storeFailed`` when the body could not run.
+    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        let journal = try suite.open().journal
+        do {
+            try journal.beginExclusiveAccess()
+        } catch {
+            throw DefaultsError.failing(error, in: storeDescription)
+        }
+        defer { journal.endExclusiveAccess() }
+        return try body()
+    }
+
+    /// Opens the suite if it isn't open.
+    ///
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``.
+    public func checkAvailability() throws(DefaultsError) {
+        _ = try suite.open()
+    }
+
+    /// "FileDefaults" with the path of the suite's directory.
+    public var storeDescription: String {
+        "FileDefaults(\((try? suite.path()) ?? "unavailable"))"
+    }
+}
+
+extension FileDefaults {
+    /// The value for a key, from wherever there is one.
+    func value(forKey key: String) -> PropertyListValue? {
+        let storeKey = StoreKey(unchecked: key)
+        if !arguments.values.isEmpty, let argument = arguments.values[storeKey] {
+            return argument
+        }
+        guard let suite = suite.openIfPossible() else {
+            return suite.registeredValue(for: storeKey)
+        }
+        return suite.value(for: storeKey) ?? suite.index.registeredValue(for: storeKey)
+    }
+
+    /// Stores a value, or takes it into the transaction that this thread is in.
+    func write(_ value: PropertyListValue?, for key: StoreKey) throws(DefaultsError) {
+        let suite = try suite.open()
+        do {
+            try suite.write(value, for: key, durability: JournalDurability(durability))
+        } catch {
+            throw .failing(error, key: key.string, in: storeDescription)
+        }
+    }
+}
+
+extension JournalDurability {
+    init(_ durability: FileDefaults.Durability) {
+        switch durability {
+        case .background: self = .background
+        case .everyWrite: self = .everyWrite
+        }
+    }
+}

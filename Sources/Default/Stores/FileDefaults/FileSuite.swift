@@ -1,0 +1,103 @@
+internal import DefaultJournal
+internal import Foundation
+internal import Synchronization
+
+/// A suite that is open: its journal and the entries that the journal keeps current.
+final class OpenSuite: Sendable {
+    let journal: Journal
+    let index: SuiteIndex
+
+    init(journal: Journal, index: SuiteIndex) {
+        self.journal = journal
+        self.index = index
+    }
+}
+
+/// A suite that is open or still has to be opened.
+final class FileSuite: @unchecked Sendable {
+    private let location: SuiteLocation
+    private let opening = NSLock()
+    private let isOpen = Atomic<Bool>(false)
+    // Set once, before `isOpen`; read only after it.
+    private var opened: OpenSuite?
+    // Used under `opening`; passed on to the index when the suite is opened.
+    private var registeredBefore: [StoreKey: PropertyListValue] = [:]
+
+    init(location: SuiteLocation) {
+        self.location = location
+    }
+
+    /// The suite's directory, by the path that it was first opened with in this process.
+    func path() throws(DefaultsError) -> String {
+        if let current {
+            return current.journal.path
+        }
+        return try location.path()
+    }
+
+    /// The suite, nil while it has not been opened.
+    var current: OpenSuite? {
+        isOpen.load(ordering: .acquiring) ? opened : nil
+    }
+
+    /// Opens the suite if it is not open.
+    func open() throws(DefaultsError) -> OpenSuite {
+        if let current {
+            return current
+        }
+        opening.lock()
+        defer { opening.unlock() }
+        if let opened {
+            return opened
+        }
+        let path = try location.path()
+        let options = JournalOptions(report: { DefaultsDiagnostics.report(.init($0)) })
+        let journal: Journal
+        do {
+            journal = try Journal.open(at: path, options: options) { SuiteIndex() }
+        } catch {
+            throw .opening(error)
+        }
+        guard let index = journal.index as? SuiteIndex else {
+            throw .storeUnavailable(at: path, because: "something else in this process has opened it")
+        }
+        let suite = OpenSuite(journal: journal, index: index)
+        try Adoption.adopt(location.foundationPropertyList(), into: suite)
+        index.register(registeredBefore)
+        registeredBefore = [:]
+        opened = suite
+        isOpen.store(true, ordering: .releasing)
+        return suite
+    }
+
+    /// Opens the suite if that can be done.
+    func openIfPossible() -> OpenSuite? {
+        if let current {
+            return current
+        }
+        return try? open()
+    }
+
+    /// Adds defaults for keys that have no value, for as long as the process runs.
+    func register(_ defaults: [StoreKey: PropertyListValue]) {
+        if let suite = openIfPossible() {
+            return suite.index.register(defaults)
+        }
+        opening.lock()
+        defer { opening.unlock() }
+        registeredBefore.merge(defaults) { _, new in new }
+    }
+
+    /// What was registered while the suite could not be opened.
+    func registeredValue(for key: StoreKey) -> PropertyListValue? {
+        opening.lock()
+        defer { opening.unlock() }
+        return registeredBefore[key]
+    }
+
+    var registeredValues: [StoreKey: PropertyListValue] {
+        opening.lock()
+        defer { opening.unlock() }
+        return registeredBefore
+    }
+}

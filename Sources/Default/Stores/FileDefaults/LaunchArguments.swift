@@ -1,0 +1,40 @@
+internal import Foundation
+
+/// Values that a program was started with: `-key value`, as in `UserDefaults`'s argument domain.
+struct LaunchArguments: Sendable {
+    let values: [StoreKey: PropertyListValue]
+
+    /// Reads a command line, the program's name first.
+    ///
+    /// A key is an argument that begins with one hyphen, its value the argument after it. Property lists in their textual
+    /// forms (`(a, b)`, `{ a = 1; }`, XML) become arrays and dictionaries; everything else is a string, which the
+    /// typed getters convert. Arguments with two hyphens, and what stands for itself, belong to the program.
+    init(_ commandLine: [String]) {
+        var values: [StoreKey: PropertyListValue] = [:]
+        var rest = commandLine.dropFirst()
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), Double(argument) == nil,
+                let key = try? StoreKey(String(argument.dropFirst())), let value = rest.first, !Self.isKey(value)
+            else {
+                continue
+            }
+            rest.removeFirst()
+            values[key] = Self.parse(value)
+        }
+        self.values = values
+    }
+
+    private static func isKey(_ argument: String) -> Bool {
+        argument.hasPrefix("-") && Double(argument) == nil
+    }
+
+    private static func parse(_ text: String) -> PropertyListValue {
+        if let first = text.first, "({<".contains(first),
+            let object = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil),
+            let value = try? PropertyListValue(object)
+        {
+            return value
+        }
+        return .string(text)
+    }
+}

@@ -1,0 +1,87 @@
+internal import DefaultJournal
+internal import Foundation
+
+/// A value as a suite has it in memory: `Data` ready to be given out, everything else as the bytes that were stored.
+enum StoredValue: Sendable {
+    case data(Data)
+    case encoded(Data)
+
+    /// Takes a value's bytes as the journal has them.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        if bytes.first == PropertyListValue.Tag.data.rawValue {
+            self = .data(Data(bytes.dropFirst()))
+        } else {
+            self = .encoded(Data(bytes))
+        }
+    }
+
+    /// The number of bytes that the journal has.
+    var byteCount: Int {
+        switch self {
+        case .data(let data): data.count + 1
+        case .encoded(let bytes): bytes.count
+        }
+    }
+
+    /// The value; nil for bytes of a kind that this version doesn't know.
+    var value: PropertyListValue? {
+        switch self {
+        case .data(let data): .data(data)
+        case .encoded(let bytes): PropertyListValue(encoded: bytes)
+        }
+    }
+}
+
+/// The entries of a suite.
+///
+/// The journal changes the entries under its lock, and readers hold that lock as well; see `Journal.lockForReading()`.
+final class SuiteIndex: JournalIndex, @unchecked Sendable {
+    /// By key, without those that are the library's own.
+    private(set) var entries: [StoreKey: StoredValue] = [:]
+    /// Whether values of a Foundation property list were taken over.
+    private(set) var hasAdopted = false
+
+    /// What the transaction of the thread with exclusive access has changed so far; used by that thread only.
+    var transaction: [StoreKey: PropertyListValue?]?
+
+    private let registered = Locked<[StoreKey: PropertyListValue]>([:])
+
+    /// The key that marks a suite into which a property list was taken over; no caller's key begins with NUL.
+    static let adoptionMark = "\0adopted"
+
+    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
+        if key.first == 0 {
+            defer { hasAdopted = true }
+            return hasAdopted ? key.count + value.count : nil
+        }
+        let replaced = entries.updateValue(StoredValue(value), forKey: StoreKey(key))
+        return replaced.map { key.count + $0.byteCount }
+    }
+
+    func remove(key: UnsafeRawBufferPointer) -> Int? {
+        entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
+    }
+
+    func removeAll() {
+        entries = [:]
+        hasAdopted = false
+    }
+
+    func register(_ defaults: [StoreKey: PropertyListValue]) {
+        registered.withLock { $0.merge(defaults) { _, new in new } }
+    }
+
+    func registeredValue(for key: StoreKey) -> PropertyListValue? {
+        registered.withLock { $0[key] }
+    }
+
+    var registeredValues: [StoreKey: PropertyListValue] {
+        registered.withLock { $0 }
+    }
+}
+
+extension StoreKey {
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(unchecked: String(decoding: bytes, as: UTF8.self))
+    }
+}

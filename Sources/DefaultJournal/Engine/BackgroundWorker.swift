@@ -1,0 +1,73 @@
+/// The one thread per process that flushes and compacts journals in the background; started by the first write.
+///
+/// It keeps a journal alive until its work is done, and sleeps on a condition variable while there is none.
+final class BackgroundWorker: @unchecked Sendable {
+    // Mutable state is used under `lock` only.
+
+    static let shared = BackgroundWorker()
+
+    private enum Work {
+        case flush(Journal)
+        case compact(Journal)
+    }
+
+    private let lock = ThreadLock()
+    private let wakeUp = ThreadCondition()
+    private var queue: [(due: UInt64, work: Work)] = []
+    private var isRunning = false
+
+    /// Waiting journals keep their descriptors open, so that a program which opens, writes and drops many suites could run
+    /// out of them.
+    private static let longestQueue = 64
+
+    /// Flushes a journal in a while.
+    ///
+    /// - Returns: Whether it will; if not, there is no thread, or too much to do already.
+    func flush(_ journal: Journal, after delay: UInt64) -> Bool {
+        add(.flush(journal), due: Clock.monotonic() + delay)
+    }
+
+    /// Compacts a journal as soon as possible.
+    ///
+    /// - Returns: Whether there is a thread to do so.
+    func compact(_ journal: Journal) -> Bool {
+        add(.compact(journal), due: 0)
+    }
+
+    private func add(_ work: Work, due: UInt64) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        if !isRunning {
+            // Without a thread the next write tries again; the hard bound on the journal's size holds without one too.
+            guard Threads.start({ [self] in run() }) == 0 else { return false }
+            isRunning = true
+        }
+        guard queue.count < Self.longestQueue else { return false }
+        queue.append((due, work))
+        wakeUp.signal()
+        return true
+    }
+
+    private func run() {
+        while true {
+            switch next() {
+            case .flush(let journal): journal.flushInBackground()
+            case .compact(let journal): journal.compactInBackground()
+            }
+        }
+    }
+
+    /// Waits for the next work that is due.
+    private func next() -> Work {
+        lock.lock()
+        defer { lock.unlock() }
+        while true {
+            guard let first = queue.indices.min(by: { queue[$0].due < queue[$1].due }) else {
+                wakeUp.wait(lock)
+                continue
+            }
+            if queue[first].due <= Clock.monotonic() { return queue.remove(at: first).work }
+            wakeUp.wait(lock, until: queue[first].due)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+extension Journal {
+    /// Stores `value` under `key`, visible to every process when the call returns.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 65,535 bytes of UTF-8.
+    ///   - value: At most 64 MiB.
+    ///   - durability: When the write has to have reached the disk.
+    /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then.
+    package func set(
+        key: UnsafeRawBufferPointer,
+        value: UnsafeRawBufferPointer,
+        durability: JournalDurability = .background
+    ) throws(JournalError) {
+        try Self.check(key: key, path: journalPath)
+        try Self.check(value: value, path: journalPath)
+        try appendOne(.set(key: key, value: value), durability)
+    }
+
+    /// Removes the entry under `key`; writes even if there is none, since only the caller can know what it wants then.
+    package func remove(
+        key: UnsafeRawBufferPointer,
+        durability: JournalDurability = .background
+    ) throws(JournalError) {
+        try Self.check(key: key, path: journalPath)
+        try appendOne(.remove(key: key), durability)
+    }
+
+    /// Removes every entry.
+    package func removeAll(durability: JournalDurability = .background) throws(JournalError) {
+        try appendOne(.removeAll, durability)
+    }
+
+    /// Makes all changes of `batch` visible and durable together, or none of them.
+    ///
+    /// An empty batch writes nothing.
+    package func append(
+        _ batch: JournalBatch,
+        durability: JournalDurability = .background
+    ) throws(JournalError) {
+        if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
+        guard !batch.isEmpty else { return }
+        try beginExclusiveAccess()
+        defer { endExclusiveAccess() }
+        try batch.withPayload { payload throws(JournalError) in
+            writer.pointee.buffer.reserve(Record.headerSize + payload.count)
+            if let start = payload.baseAddress {
+                (writer.pointee.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
+            }
+            try commit(payload: payload.count, durability) { visitor in
+                Replay.visit(payload, with: &visitor)
+            }
+        }
+    }
+
+    @inline(__always)
+    private func appendOne(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
+        try beginExclusiveAccess()
+        defer { endExclusiveAccess() }
+        let payload = operation.encodedSize
+        writer.pointee.buffer.reserve(Record.headerSize + payload)
+        operation.encode(to: writer.pointee.buffer.memory + Record.headerSize)
+        try commit(payload: payload, durability) { visitor in
+            visitor.visit(operation)
+        }
+    }
+
+    /// Writes the record whose payload stands in the encode buffer, publishes it, and applies it to the index.
+    @inline(__always)
+    private func commit(
+        payload: Int,
+        _ durability: JournalDurability,
+        apply: (inout IndexVisitor) -> Void
+    ) throws(JournalError) {
+        // A sync that failed before may have lost more than this write; nothing can be promised until that is mended.
+        if durability == .everyWrite, page.syncFailed { try synchronizeFiles() }
+        let page = self.page
+        let start = page.end
+        let size = Record.headerSize + payload
+        let end = start + UInt64(size)
+        let memory = writer.pointee.buffer.memory
+        Record.seal(memory, payload: payload, salt: state.pointee.journalID, offset: start)
+        page.pending = end
+        do throws(JournalError) {
+            let bytes = UnsafeRawBufferPointer(start: memory, count: size)
+            try calls.write(bytes, to: state.pointee.journal.raw, at: start, path: journalPath)
+            if durability == .everyWrite { try syncBeforeCommit() }
+        } catch {
+            takeBack(to: start)
+            throw error
+        }
+        stateLock.lock()
+        var visitor = IndexVisitor(index: index, liveBytes: state.pointee.liveBytes)
+        apply(&visitor)
+        state.pointee.liveBytes = visitor.liveBytes
+        state.pointee.applied = end
+        state.pointee.generation = page.publish(end: end)
+        stateLock.unlock()
+        writer.pointee.hasWritten = true
+        writer.pointee.buffer.trim()
+        if durability == .everyWrite { page.syncedEnd = end } else { scheduleFlush() }
+    }
+
+    private func syncBeforeCommit() throws(JournalError) {
+        do throws(JournalError) {
+            try calls.syncData(state.pointee.journal.raw, path: journalPath)
+        } catch {
+            page.syncFailed = true
+            throw error
+        }
+        try syncDirectoryIfDirty()
+    }
+
+    /// Removes what a failed write left behind the committed end.
+    ///
+    /// If even that fails, the next writer does it.
+    private func takeBack(to end: UInt64) {
+        writer.pointee.buffer.trim()
+        do throws(JournalError) {
+            try calls.truncate(state.pointee.journal.raw, to: end, path: journalPath)
+            page.pending = 0
+        } catch {
+            // `pending` stays set, which is what makes the next writer do it.
+        }
+    }
+
+    @inline(__always)
+    static func check(key: UnsafeRawBufferPointer, path: @autoclosure () -> String) throws(JournalError) {
+        guard key.count > 0, key.count <= Operation.maximumKey else {
+            throw JournalError(.keyInvalid(bytes: key.count), path: path())
+        }
+    }
+
+    @inline(__always)
+    static func check(value: UnsafeRawBufferPointer, path: @autoclosure () -> String) throws(JournalError) {
+        guard value.count <= Operation.maximumValue else {
+            throw JournalError(.valueTooLarge(bytes: value.count), path: path())
+        }
+    }
+}

@@ -1,0 +1,75 @@
+extension Journal {
+    /// Applies what others have committed since the index was last brought up to date; called under `stateLock`.
+    ///
+    /// This needs no file lock: the committed part of a journal never changes, and a journal that was replaced stays
+    /// readable through its descriptor.
+    ///
+    /// - Returns: Whether the index is current; if not, what was found does not fit together and needs the file lock.
+    func catchUp() throws(JournalError) -> Bool {
+        if state.pointee.isLoading { return true }
+        for _ in 0..<16 {
+            guard let snapshot = page.snapshot() else { continue }
+            guard snapshot.journalID == state.pointee.journalID else {
+                if try reopen(snapshot) { return true }
+                continue
+            }
+            let applied = state.pointee.applied
+            guard snapshot.end >= applied else { return false }
+            if snapshot.end > applied {
+                guard try apply(applied..<snapshot.end) else { return false }
+            }
+            state.pointee.generation = snapshot.generation
+            return true
+        }
+        return false
+    }
+
+    /// Applies one more range of the journal that is open, or nothing if it isn't all valid.
+    private func apply(_ range: Range<UInt64>) throws(JournalError) -> Bool {
+        let journal = state.pointee.journal.raw
+        guard try calls.status(journal, path: journalPath).size >= range.upperBound else { return false }
+        let bytes = try FileBytes(reading: range, of: journal, calls: calls, path: journalPath)
+        let salt = state.pointee.journalID
+        var nothing = IgnoringVisitor()
+        let report = Replay.run(bytes.buffer, at: range.lowerBound, salt: salt, visitor: &nothing)
+        guard report.isClean, report.validEnd == range.upperBound else { return false }
+        var visitor = IndexVisitor(index: index, liveBytes: state.pointee.liveBytes)
+        _ = Replay.run(bytes.buffer, at: range.lowerBound, salt: salt, visitor: &visitor)
+        state.pointee.liveBytes = visitor.liveBytes
+        state.pointee.applied = range.upperBound
+        return true
+    }
+
+    /// Changes over to the journal that has taken the place of the one that is open.
+    ///
+    /// - Returns: false when it isn't the one that the page speaks of, or not all valid.
+    private func reopen(_ snapshot: LockPage.Snapshot) throws(JournalError) -> Bool {
+        let directory = state.pointee.place.directory.raw
+        let file: OwnedDescriptor
+        do throws(JournalError) {
+            file = try calls.open(Place.journalName, in: directory, .readWrite, path: journalPath)
+        } catch  where error.isNotFound {
+            return false
+        }
+        let status = try calls.status(file.raw, path: journalPath)
+        guard status.isRegular, status.owner == SystemCalls.user, status.size >= snapshot.end else { return false }
+        let bytes = try FileBytes(reading: 0..<snapshot.end, of: file.raw, calls: calls, path: journalPath)
+        guard case .valid(let header, damage: []) = JournalHeader.parse(bytes.buffer), header.salt == snapshot.journalID
+        else { return false }
+        let records = bytes.buffer(from: JournalHeader.size)
+        let base = UInt64(JournalHeader.size)
+        var nothing = IgnoringVisitor()
+        let report = Replay.run(records, at: base, salt: header.salt, visitor: &nothing)
+        guard report.isClean, report.validEnd == snapshot.end else { return false }
+        index.removeAll()
+        var visitor = IndexVisitor(index: index, liveBytes: base)
+        _ = Replay.run(records, at: base, salt: header.salt, visitor: &visitor)
+        state.pointee.journal = file
+        state.pointee.journalInode = status.inode
+        state.pointee.journalID = header.salt
+        state.pointee.applied = snapshot.end
+        state.pointee.liveBytes = visitor.liveBytes
+        state.pointee.generation = snapshot.generation
+        return true
+    }
+}

@@ -1,0 +1,255 @@
+internal import Synchronization
+
+extension Journal {
+    /// How urgently the journal wants to be compacted.
+    enum CompactionNeed: Int, Comparable {
+        case none
+        /// In the background, while writers go on.
+        case soon
+        /// Before the writer returns: the journal is at its bound.
+        case now
+
+        static func < (one: CompactionNeed, other: CompactionNeed) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    /// Writes the entries in force to a new journal and lets it take the old one's place.
+    package func compact() throws(JournalError) {
+        defer { deliverReports() }
+        if owner.load(ordering: .relaxed) == Threads.current {
+            // Inside exclusive access the order of the locks leaves only the simple way, which holds up all writers.
+            return try rewriteFromFile()
+        }
+        compaction.lock()
+        defer { compaction.unlock() }
+        try compactFiles(waits: true, from: .none)
+    }
+
+    /// The size up to which a journal with so many live bytes may grow.
+    package static func sizeBound(liveBytes: UInt64) -> UInt64 { 2 * liveBytes + 65_536 }
+
+    /// With exclusive access: compares the journal's size with its bound.
+    ///
+    /// The background is asked well before the bound
+    /// is reached, so that a fast writer seldom has to wait.
+    func compactionNeed() -> CompactionNeed {
+        let end = page.end
+        let live = state.pointee.liveBytes
+        guard end > live + live / 10 * 7 + 36_864, options.maintainsItself,
+            end >= writer.pointee.compactionRetrySize
+        else { return .none }
+        return end > Self.sizeBound(liveBytes: live) ? .now : .soon
+    }
+
+    /// After exclusive access: has the journal compacted.
+    func compactIfNeeded(_ need: CompactionNeed) {
+        if need == .now {
+            compaction.lock()
+            defer { compaction.unlock() }
+            return compactUnlessDone(waits: true)
+        }
+        guard !isCompactionScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if !BackgroundWorker.shared.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
+    }
+
+    /// Compacts, on the background thread.
+    func compactInBackground() {
+        compaction.lock()
+        isCompactionScheduled.store(false, ordering: .releasing)
+        compactUnlessDone(waits: false)
+        compaction.unlock()
+        deliverReports()
+    }
+
+    private func compactUnlessDone(waits: Bool) {
+        do throws(JournalError) {
+            try compactFiles(waits: waits, from: waits ? .now : .soon)
+        } catch  where error.kind == .replaced {
+            // There is nothing to compact any more.
+        } catch {
+            exclusive.lock()
+            writer.pointee.compactionRetrySize = page.end * 2
+            exclusive.unlock()
+            note(.compactionFailed(error))
+        }
+    }
+
+    /// What a compaction begins with.
+    private struct Source: ~Copyable {
+        var directory: OwnedDescriptor
+        var file: OwnedDescriptor
+        var salt: UInt64
+        var end: UInt64
+    }
+
+    /// Compacts, holding the writers up only for taking note of the end, and for copying what was appended since.
+    ///
+    /// - Parameters:
+    ///   - waits: Whether to wait for another process that is compacting already.
+    ///   - need: Nothing is done if the journal needs compaction less than this.
+    /// - Throws: What kept it from compacting; the journal is as it was then.
+    private func compactFiles(waits: Bool, from need: CompactionNeed) throws(JournalError) {
+        let follows = need != .soon
+        let found = try withFilesLocked(followsPath: follows) { () throws(JournalError) -> Source? in
+            guard need == .none || compactionNeed() >= need else { return nil }
+            // Tells writers, of all processes, where the directory's new time of change comes from.
+            page.isCompacting = true
+            return Source(
+                directory: try calls.duplicate(state.pointee.place.directory.raw, path: path),
+                file: try calls.duplicate(state.pointee.journal.raw, path: journalPath),
+                salt: state.pointee.journalID,
+                end: page.end
+            )
+        }
+        guard let source = found else { return }
+        var isFinished = false
+        defer {
+            if !isFinished {
+                exclusive.lock()
+                page.isCompacting = false
+                exclusive.unlock()
+            }
+        }
+        guard let target = try openCompactionTarget(in: source.directory.raw, waits: waits) else { return }
+        let header = JournalHeader.random()
+        let newPath = file(Place.compactionName)
+        var stream = RecordStream(header: header, to: target.raw, calls: calls, path: newPath)
+        guard try copyEntries(of: source, to: &stream) else { return try reloadDamaged(source.salt) }
+        var progress = Progress(copied: source.end, entriesEnd: try stream.finish())
+        // Whatever can be copied without holding writers up is: first what came while the entries were written, then
+        // what came during the sync.
+        guard try copyCommitted(of: source, to: &stream, &progress) else { return }
+        try calls.sync(target.raw, path: newPath)
+        progress.synced = progress.copied
+        progress.syncedEnd = stream.end
+        guard try copyCommitted(of: source, to: &stream, &progress) else { return }
+        var finished: OwnedDescriptor? = consume target
+        try withFilesLocked(followsPath: follows) { () throws(JournalError) in
+            guard state.pointee.journalID == source.salt, let target = finished.take() else { return }
+            try copyTail(to: page.end, of: source, to: &stream, &progress)
+            try exchange(for: target, header: header, end: stream.end, progress)
+            page.isCompacting = false
+            isFinished = true
+        }
+        // `source` closes the old journal only here: freeing its blocks takes time, and no lock is held any more.
+    }
+
+    /// How far a compaction has come.
+    private struct Progress {
+        /// The end of what was copied, in the old journal.
+        var copied: UInt64
+        /// The end of the entries in force at the beginning, in the new journal.
+        var entriesEnd: UInt64
+        /// The value of `copied` when the new journal was synchronized.
+        var synced: UInt64 = 0
+        /// The new journal's end then.
+        var syncedEnd: UInt64 = 0
+    }
+
+    /// Writes the entries that were in force when the compaction began.
+    ///
+    /// - Returns: false when the old journal is damaged.
+    private func copyEntries(of source: borrowing Source, to stream: inout RecordStream) throws(JournalError) -> Bool {
+        let bytes = try FileBytes(reading: 0..<source.end, of: source.file.raw, calls: calls, path: journalPath)
+        var table = LiveTable(bytes.buffer)
+        let records = bytes.buffer(from: JournalHeader.size)
+        let base = UInt64(JournalHeader.size)
+        let report = Replay.run(records, at: base, salt: source.salt, visitor: &table)
+        guard report.isClean, report.validEnd == source.end else { return false }
+        try stream.append(table)
+        return true
+    }
+
+    /// Copies what is committed so far, without the file lock.
+    ///
+    /// - Returns: false when the journal is no longer the one that is being compacted.
+    private func copyCommitted(
+        of source: borrowing Source,
+        to stream: inout RecordStream,
+        _ progress: inout Progress
+    ) throws(JournalError) -> Bool {
+        stateLock.lock()
+        let snapshot = page.snapshot()
+        stateLock.unlock()
+        guard let snapshot, snapshot.journalID == source.salt, snapshot.end >= progress.copied else { return false }
+        try copyTail(to: snapshot.end, of: source, to: &stream, &progress)
+        return true
+    }
+
+    /// Copies the records between what was copied already and `end`.
+    private func copyTail(
+        to end: UInt64,
+        of source: borrowing Source,
+        to stream: inout RecordStream,
+        _ progress: inout Progress
+    ) throws(JournalError) {
+        guard end > progress.copied else { return }
+        let range = progress.copied..<end
+        let tail = try FileBytes(reading: range, of: source.file.raw, calls: calls, path: journalPath)
+        // Finding out what was overwritten meanwhile takes time, and pays only if much was.
+        var survey = TailSurvey(finds: range.upperBound - range.lowerBound > progress.entriesEnd)
+        let report = Replay.run(tail.buffer, at: range.lowerBound, salt: source.salt, visitor: &survey)
+        guard report.isClean, report.validEnd == end else { throw JournalError(.unstable, path: journalPath) }
+        for payload in survey.keptPayloads {
+            try stream.append(payload: UnsafeRawBufferPointer(rebasing: tail.buffer[payload]))
+        }
+        _ = try stream.finish()
+        progress.copied = end
+    }
+
+    /// Under the file lock: makes the complete new journal the suite's.
+    private func exchange(
+        for target: consuming OwnedDescriptor,
+        header: JournalHeader,
+        end: UInt64,
+        _ progress: Progress
+    ) throws(JournalError) {
+        var syncedEnd = progress.syncedEnd
+        if page.syncedEnd > progress.synced || page.syncFailed {
+            try calls.syncData(target.raw, path: file(Place.compactionName))
+            syncedEnd = end
+        }
+        // Another compactor may have this name open already: it notices that the lock it gets is on another file.
+        try replaceJournal(by: Place.compactionName)
+        let descriptor = target.raw
+        try adopt(target, id: header.salt, end: end, syncedEnd: syncedEnd)
+        calls.unlock(descriptor)
+        writer.pointee.compactionRetrySize = 0
+        scheduleFlush()
+        let status = try calls.status(state.pointee.place.directory.raw, path: path)
+        markPlaceVerified(changed: status.changed, now: 0)
+    }
+
+    /// Opens the file that compactions write to and takes its lock, which a killed process gives up.
+    private func openCompactionTarget(in directory: Int32, waits: Bool) throws(JournalError) -> OwnedDescriptor? {
+        let newPath = file(Place.compactionName)
+        for _ in 0..<64 {
+            let target: OwnedDescriptor
+            do throws(JournalError) {
+                target = try calls.open(Place.compactionName, in: directory, .create, path: newPath)
+            } catch  where error.isWrongType {
+                throw JournalError(.notARegularFile, path: newPath)
+            }
+            let inode = try Place.checkFile(target.raw, path: newPath, calls: calls).inode
+            if waits {
+                try calls.lock(target.raw, path: newPath)
+            } else {
+                guard try calls.tryLock(target.raw, path: newPath) else { return nil }
+            }
+            // While this one waited, the file may have become the journal.
+            guard try calls.status(of: Place.compactionName, in: directory, path: newPath)?.inode == inode else {
+                continue
+            }
+            try calls.truncate(target.raw, to: 0, path: newPath)
+            return target
+        }
+        throw JournalError(.unstable, path: newPath)
+    }
+
+    /// Damage that compaction found: it must be kept aside and told of, not left behind with the old file.
+    private func reloadDamaged(_ salt: UInt64) throws(JournalError) {
+        try withFilesLocked(followsPath: false) { () throws(JournalError) in
+            guard state.pointee.journalID == salt, writer.pointee.damagedID != salt else { return }
+            try reload()
+        }
+    }
+}

@@ -1,0 +1,99 @@
+/// What a check of a suite's journal on disk found.
+package struct JournalVerification: Sendable, Hashable {
+    /// The journal's size.
+    package var fileBytes: UInt64
+    /// Valid records.
+    package var records: Int
+    /// Entries in force.
+    package var entries: Int
+    /// Parts that could not be used.
+    package var damage: [Range<UInt64>]
+
+    /// Whether every byte is as it was written.
+    package var isIntact: Bool { damage.isEmpty }
+}
+
+extension Journal {
+    /// Reads the whole journal from the disk and checks it, changing nothing.
+    package func verify() throws(JournalError) -> JournalVerification {
+        defer { deliverReports() }
+        return try withFilesLocked { () throws(JournalError) in
+            let size = try calls.status(state.pointee.journal.raw, path: journalPath).size
+            let bytes = try FileBytes(reading: 0..<size, of: state.pointee.journal.raw, calls: calls, path: journalPath)
+            var damage: [Range<UInt64>] = []
+            switch JournalHeader.parse(bytes.buffer) {
+            case .valid(_, let ranges): damage = ranges
+            case .newer(let version): throw JournalError(.newerFormat(version: version), path: journalPath)
+            case .unusable: damage = [0..<min(size, UInt64(JournalHeader.size))]
+            }
+            var table = LiveTable(bytes.buffer)
+            let base = UInt64(JournalHeader.size)
+            let records = bytes.buffer(from: JournalHeader.size)
+            let report = Replay.run(records, at: base, salt: state.pointee.journalID, visitor: &table)
+            damage += report.damage
+            // Committed records end where the page says, which makes a torn tail before it damage too.
+            if let torn = report.tornTail, torn < page.end { damage.append(torn..<page.end) }
+            if page.end > size { damage.append(size..<page.end) }
+            return JournalVerification(fileBytes: size, records: report.records, entries: table.count, damage: damage)
+        }
+    }
+
+    /// Writes a suite with the same entries to a new directory, durably.
+    ///
+    /// - Parameter destination: A path at which there is nothing yet. Missing parents are created.
+    /// - Throws: `alreadyExists`, or the system call that failed; nothing is left at the destination then.
+    package func copy(to destination: String) throws(JournalError) {
+        defer { deliverReports() }
+        let target = try Place.absolutePath(destination, calls: calls)
+        let content = try currentContent()
+        guard try calls.status(of: target, path: target) == nil else {
+            throw JournalError(.alreadyExists, path: target)
+        }
+        try Place.makeDirectory(target, calls: calls)
+        let directory = try Place.openDirectory(target, calls: calls)
+        do throws(JournalError) {
+            try writeCopy(of: content.bytes.buffer, salt: content.salt, to: directory.raw, path: target)
+            try calls.sync(directory.raw, path: target)
+        } catch {
+            // What can't be removed isn't taken for a suite: the journal gets its name last.
+            for name in [Place.replacementName, Place.journalName] {
+                do throws(JournalError) { try calls.unlink(name, in: directory.raw, path: target) } catch {}
+            }
+            do throws(JournalError) { try calls.unlink(target, isDirectory: true, path: target) } catch {}
+            throw error
+        }
+    }
+
+    /// The journal's bytes at one moment.
+    private struct Content: ~Copyable {
+        let bytes: FileBytes
+        let salt: UInt64
+    }
+
+    private func currentContent() throws(JournalError) -> Content {
+        try withFilesLocked { () throws(JournalError) in
+            let journal = state.pointee.journal.raw
+            let bytes = try FileBytes(reading: 0..<page.end, of: journal, calls: calls, path: journalPath)
+            return Content(bytes: bytes, salt: state.pointee.journalID)
+        }
+    }
+
+    private func writeCopy(
+        of bytes: UnsafeRawBufferPointer,
+        salt: UInt64,
+        to directory: Int32,
+        path: String
+    ) throws(JournalError) {
+        var table = LiveTable(bytes)
+        let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
+        _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
+        let name = Place.replacementName
+        let filePath = path + "/" + name
+        let file = try calls.open(name, in: directory, .createNew, path: filePath)
+        var stream = RecordStream(header: .random(), to: file.raw, calls: calls, path: filePath)
+        try stream.append(table)
+        _ = try stream.finish()
+        try calls.sync(file.raw, path: filePath)
+        try calls.rename(name, to: Place.journalName, in: directory, path: filePath)
+    }
+}

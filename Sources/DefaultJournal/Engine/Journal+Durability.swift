@@ -1,0 +1,95 @@
+extension Journal {
+    /// Brings everything written so far to the disk: when it returns, it survives the machine losing power.
+    package func synchronize() throws(JournalError) {
+        defer { deliverReports() }
+        try withFilesLocked { () throws(JournalError) in try synchronizeFiles() }
+    }
+
+    /// Under the file lock: journal data first, then the directory, if a rename isn't known to be on the disk.
+    func synchronizeFiles() throws(JournalError) {
+        let page = self.page
+        if page.syncFailed {
+            // After a failed sync the system may call pages clean that never reached the disk, and the next sync would
+            // succeed for nothing: only writing everything anew to another file is safe.
+            try rewriteFromFile()
+        } else if page.syncedEnd < page.end {
+            do throws(JournalError) {
+                try calls.syncData(state.pointee.journal.raw, path: journalPath)
+            } catch {
+                page.syncFailed = true
+                throw error
+            }
+            page.syncedEnd = page.end
+        }
+        try syncDirectoryIfDirty()
+        writer.pointee.isDirty = false
+    }
+
+    /// Under the file lock: makes the last rename durable.
+    func syncDirectoryIfDirty() throws(JournalError) {
+        let dirty = page.directoryDirty
+        guard dirty != 0 else { return }
+        try calls.sync(state.pointee.place.directory.raw, path: path)
+        page.clearDirectoryDirty(of: dirty)
+    }
+
+    /// Under the file lock: writes the entries in force to a new journal, from what the present one holds.
+    func rewriteFromFile() throws(JournalError) {
+        let end = page.end
+        let bytes = try FileBytes(reading: 0..<end, of: state.pointee.journal.raw, calls: calls, path: journalPath)
+        let salt = state.pointee.journalID
+        var nothing = IgnoringVisitor()
+        let base = UInt64(JournalHeader.size)
+        let report = Replay.run(bytes.buffer(from: JournalHeader.size), at: base, salt: salt, visitor: &nothing)
+        guard report.isClean, report.validEnd == end else {
+            try reload()
+            return
+        }
+        try rewrite(bytes.buffer, salt: salt)
+    }
+
+    /// Makes sure that what was written reaches the disk within about a second.
+    @inline(__always)
+    func scheduleFlush() {
+        if !writer.pointee.isDirty, options.maintainsItself { scheduleFirstFlush() }
+    }
+
+    private func scheduleFirstFlush() {
+        writer.pointee.isDirty = true
+        if BackgroundWorker.shared.flush(self, after: 1_000_000_000) { return }
+        do throws(JournalError) {
+            try synchronizeFiles()
+        } catch {
+            // The write itself succeeded; the next one tries again to have it flushed.
+            writer.pointee.isDirty = false
+            note(.flushFailed(error))
+        }
+    }
+
+    /// Flushes, on the background thread.
+    func flushInBackground() {
+        defer { deliverReports() }
+        do throws(JournalError) {
+            try withFilesLocked(followsPath: false) { () throws(JournalError) in
+                try synchronizeFiles()
+                writer.pointee.flushFailures = 0
+            }
+        } catch {
+            exclusive.lock()
+            defer { exclusive.unlock() }
+            if error.kind == .replaced {
+                writer.pointee.isDirty = false
+                return
+            }
+            writer.pointee.flushFailures += 1
+            if writer.pointee.flushFailures == 1 { note(.flushFailed(error)) }
+            // A suite on a disk that is gone must not keep its journal, and its descriptors, for ever.
+            guard writer.pointee.flushFailures < 10 else {
+                writer.pointee.isDirty = false
+                return
+            }
+            let delay: UInt64 = 1_000_000_000 << UInt64(min(writer.pointee.flushFailures, 6))
+            writer.pointee.isDirty = BackgroundWorker.shared.flush(self, after: delay)
+        }
+    }
+}

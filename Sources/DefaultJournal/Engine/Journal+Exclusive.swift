@@ -1,0 +1,133 @@
+internal import Synchronization
+
+extension Journal {
+    /// Excludes all other writers, of this process and of others, until the matching ``endExclusiveAccess()``.
+    ///
+    /// The index is current then and changes only through this thread. The same thread may nest calls. Readers on other
+    /// threads go on. Waits for as long as others have exclusive access.
+    package func beginExclusiveAccess() throws(JournalError) {
+        if owner.load(ordering: .relaxed) == 0 { exclusive.giveWay() }
+        exclusive.lock()
+        if writer.pointee.depth == 0 {
+            do throws(JournalError) {
+                try enter()
+            } catch {
+                exclusive.unlock()
+                deliverReports()
+                throw error
+            }
+            owner.store(Threads.current, ordering: .relaxed)
+        }
+        writer.pointee.depth += 1
+    }
+
+    /// Ends what ``beginExclusiveAccess()`` began.
+    ///
+    /// The outermost call lets others write, and sees to it that the journal keeps within its bound.
+    package func endExclusiveAccess() {
+        writer.pointee.depth -= 1
+        guard writer.pointee.depth == 0 else { return exclusive.unlock() }
+        let need = writer.pointee.hasWritten ? compactionNeed() : .none
+        leave()
+        if need != .none { compactIfNeeded(need) }
+        if hasReports.load(ordering: .relaxed) { deliverReports() }
+    }
+
+    /// Whether the calling thread has exclusive access.
+    package var hasExclusiveAccess: Bool {
+        owner.load(ordering: .relaxed) == Threads.current
+    }
+
+    /// Calls `body` with exclusive access.
+    package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try beginExclusiveAccess()
+        defer { endExclusiveAccess() }
+        return try body()
+    }
+
+    /// Exclusive access without what ``endExclusiveAccess()`` does in the end; for the engine itself.
+    ///
+    /// - Parameters:
+    ///   - followsPath: Whether to move to what stands at the path when the suite was deleted or replaced; if not, that is
+    ///     an error.
+    ///   - body: What needs the files.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or why there is no access.
+    func withFilesLocked<Result: ~Copyable>(
+        followsPath: Bool = true,
+        _ body: () throws(JournalError) -> Result
+    ) throws(JournalError) -> Result {
+        exclusive.lockSoon()
+        if writer.pointee.depth == 0 {
+            do throws(JournalError) {
+                writer.pointee.followsPath = followsPath
+                defer { writer.pointee.followsPath = true }
+                try enter()
+            } catch {
+                exclusive.unlock()
+                throw error
+            }
+            owner.store(Threads.current, ordering: .relaxed)
+        }
+        writer.pointee.depth += 1
+        defer {
+            writer.pointee.depth -= 1
+            if writer.pointee.depth == 0 { leave() } else { exclusive.unlock() }
+        }
+        return try body()
+    }
+
+    @inline(__always)
+    private func enter() throws(JournalError) {
+        try calls.lock(state.pointee.place.lock.raw, path: file(Place.lockName))
+        do throws(JournalError) {
+            try settle()
+        } catch {
+            calls.unlock(state.pointee.place.lock.raw)
+            throw error
+        }
+    }
+
+    private func leave() {
+        writer.pointee.hasWritten = false
+        owner.store(0, ordering: .relaxed)
+        calls.unlock(state.pointee.place.lock.raw)
+        exclusive.unlock()
+    }
+
+    /// Under the file lock: makes sure that the files are still the suite's, mends what a killed writer left, and catches
+    /// up.
+    @inline(__always)
+    private func settle() throws(JournalError) {
+        try verifyPlace()
+        if page.pending != 0 { try repairInterruptedWrite() }
+        stateLock.lock()
+        let isCurrent = page.generation == state.pointee.generation
+        stateLock.unlock()
+        if !isCurrent { try catchUpExclusively() }
+    }
+
+    private func catchUpExclusively() throws(JournalError) {
+        let isCurrent: Bool
+        do {
+            stateLock.lock()
+            defer { stateLock.unlock() }
+            isCurrent = try catchUp()
+        }
+        guard !isCurrent else { return }
+        try reload()
+    }
+
+    /// A writer ended between writing and committing: nothing that it wrote was acknowledged.
+    private func repairInterruptedWrite() throws(JournalError) {
+        stateLock.lock()
+        let isOurs = page.journalID == state.pointee.journalID && page.pending != LockPage.replacing
+        stateLock.unlock()
+        guard isOurs, page.end != 0 else {
+            try reload()
+            return
+        }
+        try calls.truncate(state.pointee.journal.raw, to: page.end, path: journalPath)
+        page.pending = 0
+    }
+}

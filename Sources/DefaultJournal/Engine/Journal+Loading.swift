@@ -1,0 +1,142 @@
+extension Journal {
+    /// Under the file lock: reads the journal that stands in the suite from its beginning, mends what needs mending, and
+    /// sets the shared page right.
+    ///
+    /// Everything that isn't plainly in order ends here.
+    ///
+    /// - Returns: Whether a new, empty journal was made.
+    @discardableResult
+    func reload() throws(JournalError) -> Bool {
+        do throws(JournalError) {
+            return try load()
+        } catch {
+            stateLock.lock()
+            state.pointee.isLoading = false
+            // Whoever comes next must not take what is open for the suite's journal.
+            state.pointee.journalID = 0
+            state.pointee.generation = page.generation &- 1
+            stateLock.unlock()
+            throw error
+        }
+    }
+
+    private func load() throws(JournalError) -> Bool {
+        guard let file = try openJournal() else { return try startEmpty() }
+        let status = try Place.checkFile(file.raw, path: journalPath, calls: calls)
+        guard status.size > 0 else { return try startEmpty() }
+        let bytes = try FileBytes(reading: 0..<status.size, of: file.raw, calls: calls, path: journalPath)
+        guard bytes.count > 0 else { return try startEmpty() }
+        let found = try readHeader(bytes.buffer)
+        let report = replay(bytes.buffer, header: found)
+        if !report.damage.isEmpty {
+            try recover(bytes.buffer, of: file, header: found.header, report: report)
+            return false
+        }
+        let end = report.tornTail ?? UInt64(bytes.count)
+        if page.journalID == found.header.salt, page.end > end, page.end != 0 {
+            // Other processes have applied more than there is; a new journal makes them see that.
+            note(.shortened(path: journalPath, bytes: page.end - end))
+            try rewrite(bytes.buffer, salt: found.header.salt)
+            return false
+        }
+        if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
+        try adopt(file, id: found.header.salt, end: end)
+        return false
+    }
+
+    private func openJournal() throws(JournalError) -> OwnedDescriptor? {
+        let directory = state.pointee.place.directory.raw
+        do throws(JournalError) {
+            return try calls.open(Place.journalName, in: directory, .readWrite, path: journalPath)
+        } catch  where error.isNotFound {
+            return nil
+        } catch  where error.isWrongType {
+            throw JournalError(.notARegularFile, path: journalPath)
+        }
+    }
+
+    /// A header, and which parts of it are damaged.
+    struct FoundHeader {
+        var header: JournalHeader
+        var damage: [Range<UInt64>]
+        /// Whether records can be read with it.
+        var isKnown = true
+    }
+
+    /// The header, or what stands in for it when it is damaged: the salt in the shared page, if records agree with it.
+    private func readHeader(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> FoundHeader {
+        switch JournalHeader.parse(bytes) {
+        case .newer(let version):
+            throw JournalError(.newerFormat(version: version), path: journalPath)
+        case .valid(let header, let damage):
+            return FoundHeader(header: header, damage: damage)
+        case .unusable:
+            let damage = [0..<UInt64(min(bytes.count, JournalHeader.size))]
+            let salt = page.journalID
+            if salt != 0, bytes.count > JournalHeader.size {
+                let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
+                var nothing = IgnoringVisitor()
+                let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &nothing)
+                if report.records > 0 { return FoundHeader(header: JournalHeader(salt: salt), damage: damage) }
+            }
+            let all = [0..<UInt64(bytes.count)]
+            return FoundHeader(header: .random(), damage: all, isKnown: false)
+        }
+    }
+
+    /// Fills the index with the records of a whole journal, and reports on header and records together.
+    private func replay(_ bytes: UnsafeRawBufferPointer, header: FoundHeader) -> ReplayReport {
+        let base = UInt64(JournalHeader.size)
+        let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        state.pointee.isLoading = true
+        index.removeAll()
+        var visitor = IndexVisitor(index: index, liveBytes: base)
+        var report = ReplayReport(validEnd: base)
+        if header.isKnown {
+            report = Replay.run(records, at: base, salt: header.header.salt, visitor: &visitor)
+        }
+        report.damage = header.damage + report.damage
+        state.pointee.liveBytes = visitor.liveBytes
+        return report
+    }
+
+    /// Makes an empty journal where there is none.
+    private func startEmpty() throws(JournalError) -> Bool {
+        stateLock.lock()
+        state.pointee.isLoading = true
+        index.removeAll()
+        state.pointee.liveBytes = UInt64(JournalHeader.size)
+        stateLock.unlock()
+        try rewrite(UnsafeRawBufferPointer(start: nil, count: 0), salt: 0)
+        return true
+    }
+
+    /// Makes a journal that the index already reflects the one in use, and tells the other processes.
+    func adopt(
+        _ file: consuming OwnedDescriptor,
+        id: UInt64,
+        end: UInt64,
+        syncedEnd: UInt64 = 0
+    ) throws(JournalError) {
+        let inode = try calls.status(file.raw, path: journalPath).inode
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        let page = self.page
+        if page.journalID != id {
+            state.pointee.generation = page.publish(journalID: id, end: end, syncedEnd: syncedEnd)
+            page.directoryDirty = id
+        } else if page.end != end || page.pending != 0 {
+            let synced = min(max(page.syncedEnd, syncedEnd), end)
+            state.pointee.generation = page.publish(journalID: id, end: end, syncedEnd: synced)
+        } else {
+            state.pointee.generation = page.generation
+        }
+        state.pointee.journal = file
+        state.pointee.journalInode = inode
+        state.pointee.journalID = id
+        state.pointee.applied = end
+        state.pointee.isLoading = false
+    }
+}

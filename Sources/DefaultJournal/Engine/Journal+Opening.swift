@@ -1,0 +1,72 @@
+extension Journal {
+    /// Opens the suite in a directory, creating it when it doesn't exist.
+    ///
+    /// The same directory opened twice within a process gives the same journal, with the options and the index of the
+    /// first call. It is closed when the last reference goes; what was written until then still reaches the disk.
+    ///
+    /// - Parameters:
+    ///   - path: The suite's directory. Parents that are missing are created for this user alone; parents may be links,
+    ///     the directory itself may not.
+    ///   - options: How to open it.
+    ///   - makeIndex: Makes the empty index that the journal fills and keeps current.
+    /// - Returns: The journal, its index filled.
+    /// - Throws: An error that names the file which can't be used, and why.
+    package static func open(
+        at path: String,
+        options: JournalOptions = JournalOptions(),
+        makeIndex: () -> any JournalIndex
+    ) throws(JournalError) -> Journal {
+        let calls = options.calls
+        let absolute = try Place.absolutePath(path, calls: calls)
+        let directory = try Place.openDirectory(absolute, calls: calls)
+        let status = try calls.status(directory.raw, path: absolute)
+        let id = Place.ID(device: status.device, inode: status.inode)
+        if let existing = try existing(id, slot: JournalRegistry.shared.slot(for: id)) { return existing }
+        let journal = try openFirst(id, directory: directory, path: absolute, options: options, makeIndex: makeIndex)
+        journal.deliverReports()
+        return journal
+    }
+
+    /// The journal that is open for a directory, brought up to date.
+    private static func existing(_ id: Place.ID, slot: JournalRegistry.Slot) throws(JournalError) -> Journal? {
+        guard let journal = slot.journal,
+            let current = try journal.calls.status(of: journal.path, path: journal.path),
+            current.device == id.device, current.inode == id.inode
+        else { return nil }
+        try journal.beginExclusiveAccess()
+        journal.endExclusiveAccess()
+        return journal.state.pointee.place.id == id ? journal : nil
+    }
+
+    private static func openFirst(
+        _ id: Place.ID,
+        directory: consuming OwnedDescriptor,
+        path: String,
+        options: JournalOptions,
+        makeIndex: () -> any JournalIndex
+    ) throws(JournalError) -> Journal {
+        let slot = JournalRegistry.shared.slot(for: id)
+        slot.opening.lock()
+        defer {
+            slot.opening.unlock()
+            if slot.journal == nil { JournalRegistry.shared.forget(id) }
+        }
+        // Another thread may have been faster; if its journal stands for another path, this one is opened beside it.
+        if let faster = slot.journal, faster.path == path { return faster }
+        let place = try Place.openLocked(directory: directory, path: path, calls: options.calls)
+        let journal = Journal(place: place, path: path, options: options, index: makeIndex())
+        do throws(JournalError) {
+            // The file lock is held since `openLocked`, and goes with the descriptor if this fails.
+            let isNew = try journal.reload()
+            if isNew { try journal.syncDirectoryIfDirty() }
+            let status = try options.calls.status(journal.state.pointee.place.directory.raw, path: path)
+            journal.markPlaceVerified(changed: status.changed, now: Clock.fileTime())
+        } catch {
+            journal.deliverReports()
+            throw error
+        }
+        options.calls.unlock(journal.state.pointee.place.lock.raw)
+        if slot.journal == nil { slot.journal = journal }
+        return journal
+    }
+}

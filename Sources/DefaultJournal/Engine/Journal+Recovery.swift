@@ -1,0 +1,124 @@
+extension Journal {
+    /// Keeps a damaged journal aside and goes on with a new one that holds everything valid.
+    ///
+    /// If there is no room for either file, the damaged one stays as it is and is used on: its valid records are in the
+    /// index, and new ones go to its end.
+    func recover(
+        _ bytes: UnsafeRawBufferPointer,
+        of file: consuming OwnedDescriptor,
+        header: JournalHeader,
+        report: ReplayReport
+    ) throws(JournalError) {
+        var damage = JournalReport.Damage(
+            path: journalPath,
+            bytes: report.damagedBytes,
+            ranges: report.damage,
+            keptRecords: report.records,
+            copy: nil,
+            copyError: nil
+        )
+        let isNews = writer.pointee.damagedID != header.salt
+        do throws(JournalError) {
+            damage.copy = try keepAside(bytes)
+            try rewrite(bytes, salt: header.salt)
+            note(.damaged(damage))
+            writer.pointee.damagedID = 0
+        } catch {
+            damage.copyError = error
+            // Without a single valid record nothing ties the salt to the file: what is appended could not be read again.
+            guard report.records > 0, page.pending == 0 || page.pending != LockPage.replacing else { throw error }
+            let end = report.tornTail ?? UInt64(bytes.count)
+            if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
+            try adopt(file, id: header.salt, end: end)
+            if isNews { note(.damaged(damage)) }
+            writer.pointee.damagedID = header.salt
+        }
+    }
+
+    /// Copies a damaged journal to a file of its own, unless one with the same content is there already.
+    ///
+    /// - Returns: The copy's path.
+    private func keepAside(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> String {
+        let directory = state.pointee.place.directory.raw
+        let names = try calls.names(in: directory, path: path).filter { $0.hasPrefix(Place.damagedPrefix) }
+        for name in names where try hasContent(bytes, file: name) { return file(name) }
+        let stem = Place.damagedPrefix + Clock.stamp() + "-"
+        var number = 1
+        while names.contains(stem + String(number)) { number += 1 }
+        let name = stem + String(number)
+        let copy = try calls.open(name, in: directory, .createNew, path: file(name))
+        do throws(JournalError) {
+            try calls.write(bytes, to: copy.raw, at: 0, path: file(name))
+            try calls.sync(copy.raw, path: file(name))
+            try calls.sync(directory, path: path)
+        } catch {
+            // An incomplete copy is of no use to anybody; if it can't be removed either, it does no harm.
+            do throws(JournalError) { try calls.unlink(name, in: directory, path: file(name)) } catch {}
+            throw error
+        }
+        return file(name)
+    }
+
+    private func hasContent(_ bytes: UnsafeRawBufferPointer, file name: String) throws(JournalError) -> Bool {
+        let directory = state.pointee.place.directory.raw
+        guard let status = try calls.status(of: name, in: directory, path: file(name)), status.isRegular,
+            status.size == UInt64(bytes.count)
+        else { return false }
+        let copy = try calls.open(name, in: directory, .read, path: file(name))
+        let content = try FileBytes(reading: 0..<status.size, of: copy.raw, calls: calls, path: file(name))
+        return content.count == bytes.count && content.buffer.elementsEqual(bytes)
+    }
+
+    /// Under the file lock: puts a new journal with the entries in force in `bytes` in the old one's place, durably
+    /// but for the directory's entry.
+    ///
+    /// - Parameters:
+    ///   - bytes: A whole journal, damaged or not, or nothing.
+    ///   - salt: Its salt.
+    /// - Throws: The system call that failed; the old journal is still in its place then.
+    func rewrite(_ bytes: UnsafeRawBufferPointer, salt: UInt64) throws(JournalError) {
+        var table = LiveTable(bytes)
+        if bytes.count > JournalHeader.size {
+            let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
+            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
+        }
+        let directory = state.pointee.place.directory.raw
+        let freshPath = file(Place.replacementName)
+        let fresh: OwnedDescriptor
+        do throws(JournalError) {
+            fresh = try calls.open(Place.replacementName, in: directory, .create, path: freshPath)
+        } catch  where error.isWrongType {
+            throw JournalError(.notARegularFile, path: freshPath)
+        }
+        try Place.checkFile(fresh.raw, path: freshPath, calls: calls)
+        try calls.truncate(fresh.raw, to: 0, path: freshPath)
+        let header = JournalHeader.random()
+        var stream = RecordStream(header: header, to: fresh.raw, calls: calls, path: freshPath)
+        try stream.append(table)
+        let end = try stream.finish()
+        try calls.sync(fresh.raw, path: freshPath)
+        try replaceJournal(by: Place.replacementName)
+        try adopt(fresh, id: header.salt, end: end, syncedEnd: end)
+        scheduleFlush()
+    }
+
+    /// Renames a finished journal over the one in use.
+    ///
+    /// Until the page is set right too, it says that this is under way:
+    /// a process that is killed in between leaves a page that speaks of a file which nobody finds any more.
+    func replaceJournal(by name: String) throws(JournalError) {
+        let before = page.pending
+        page.pending = LockPage.replacing
+        do throws(JournalError) {
+            try calls.rename(
+                name,
+                to: Place.journalName,
+                in: state.pointee.place.directory.raw,
+                path: file(name)
+            )
+        } catch {
+            page.pending = before
+            throw error
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Synchronization
+
+/// The storage engine: one suite of keys and values in a directory, shared by threads and processes.
+///
+/// The engine owns files, locks, offsets and publication. The entries live in a ``JournalIndex`` of the layer above, which
+/// the engine keeps current.
+///
+/// **Locks**, in the order in which they are taken: ``compaction`` (one compaction at a time), ``exclusive`` (recursive;
+/// one writing thread of this process), the `flock` on `lock` (one writing process), ``stateLock`` (short: readers, and
+/// the moment in which a write is applied). A compaction in addition holds the `flock` on `journal.new` before all of
+/// these; nobody takes that one while holding any of them.
+///
+/// **fork:** a child that goes on without `exec` shares the parent's locks, so that they do not exclude one another, and
+/// has no background thread. It must not use journals which the parent opened.
+package final class Journal: @unchecked Sendable {
+    // Mutable state is in `state` and `writer`. They are reached through pointers to keep dynamic exclusivity checks off
+    // the fast paths; each says which lock guards it.
+
+    /// The entries.
+    ///
+    /// To be used between ``lockForReading()`` and ``unlockForReading()`` only.
+    package let index: any JournalIndex
+    /// The suite's directory, as an absolute path.
+    package let path: String
+
+    let options: JournalOptions
+    let exclusive = ThreadLock(isRecursive: true)
+    let stateLock = ThreadLock()
+    let compaction = ThreadLock()
+    /// Guarded by `stateLock`; `place` and `journal` are changed under `exclusive` as well.
+    let state: UnsafeMutablePointer<State>
+    /// Guarded by `exclusive`.
+    let writer: UnsafeMutablePointer<Writer>
+    /// The thread that has exclusive access, or 0.
+    let owner = Atomic<UInt>(0)
+    let isCompactionScheduled = Atomic<Bool>(false)
+    let reports = Guarded<[JournalReport]>([])
+    let hasReports = Atomic<Bool>(false)
+
+    var calls: SystemCalls { options.calls }
+
+    /// What is known of the suite and how far it is applied to the index.
+    struct State: ~Copyable {
+        var place: Place
+        var journal = OwnedDescriptor.none
+        var journalInode: UInt64 = 0
+        /// Salt of the journal, 0 while none is loaded.
+        var journalID: UInt64 = 0
+        /// End of the records that the index reflects.
+        var applied: UInt64 = 0
+        /// The page's generation that the index reflects.
+        var generation: UInt64 = 0
+        /// Bytes that a journal with only the live entries would have.
+        var liveBytes = UInt64(JournalHeader.size)
+        /// While the journal is being loaded anew, readers use what the index holds.
+        var isLoading = false
+    }
+
+    /// What only the thread with exclusive access needs.
+    struct Writer: ~Copyable {
+        /// How many calls of ``Journal/beginExclusiveAccess()`` are open.
+        var depth = 0
+        var buffer = EncodeBuffer()
+        /// Whether a flush is scheduled.
+        var isDirty = false
+        /// Whether the current exclusive access has written.
+        var hasWritten = false
+        /// After a failed compaction: the size below which none is tried.
+        var compactionRetrySize: UInt64 = 0
+        /// The journal whose damage was reported and could not be mended.
+        var damagedID: UInt64 = 0
+        var flushFailures = 0
+        /// Whether a suite that was deleted or replaced is followed to what stands at its path.
+        var followsPath = true
+    }
+
+    init(place: consuming Place, path: String, options: JournalOptions, index: any JournalIndex) {
+        self.index = index
+        self.path = path
+        self.options = options
+        state = .allocate(capacity: 1)
+        state.initialize(to: State(place: place))
+        writer = .allocate(capacity: 1)
+        writer.initialize(to: Writer())
+    }
+
+    deinit {
+        JournalRegistry.shared.forget(state.pointee.place.id)
+        state.deinitialize(count: 1)
+        state.deallocate()
+        writer.deinitialize(count: 1)
+        writer.deallocate()
+    }
+}
+
+extension Journal {
+    /// The page shared with the other processes; for the holder of `stateLock` or of exclusive access.
+    @inline(__always)
+    var page: LockPage { state.pointee.place.page }
+
+    var journalPath: String { file(Place.journalName) }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    /// Keeps a report until no lock is held.
+    func note(_ report: JournalReport) {
+        reports.withLock { $0.append(report) }
+        hasReports.store(true, ordering: .releasing)
+    }
+
+    /// Delivers what was noted, unless the calling thread has exclusive access; then its end will.
+    func deliverReports() {
+        guard hasReports.load(ordering: .acquiring), owner.load(ordering: .relaxed) != Threads.current else { return }
+        let noted = reports.withLock { reports in
+            hasReports.store(false, ordering: .releasing)
+            defer { reports = [] }
+            return reports
+        }
+        for report in noted { options.report(report) }
+    }
+}
+
+/// Applies replayed operations to an index and keeps count of the live bytes.
+struct IndexVisitor: ReplayVisitor {
+    let index: any JournalIndex
+    var liveBytes: UInt64
+
+    /// Bytes that a live entry takes beside its key and value.
+    static let entryOverhead = Record.headerSize + Operation.setOverhead
+
+    @inline(__always)
+    mutating func visit(_ operation: Operation) {
+        switch operation {
+        case .set(let key, let value):
+            let size = key.count + value.count
+            let replaced = index.set(key: key, value: value)
+            let change = replaced.map { size - $0 } ?? (size + Self.entryOverhead)
+            liveBytes = liveBytes &+ UInt64(bitPattern: Int64(change))
+        case .remove(let key):
+            guard let replaced = index.remove(key: key) else { return }
+            liveBytes = liveBytes &- UInt64(replaced + Self.entryOverhead)
+        case .removeAll:
+            index.removeAll()
+            liveBytes = UInt64(JournalHeader.size)
+        }
+    }
+}

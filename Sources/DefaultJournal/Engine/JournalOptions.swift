@@ -1,0 +1,31 @@
+/// When a write has reached the disk, and not only the system's memory.
+///
+/// Either way it survives the end of the process, however sudden, once the call has returned.
+package enum JournalDurability: Sendable, Hashable {
+    /// Within about a second, in the background.
+    case background
+    /// Before the call returns.
+    case everyWrite
+}
+
+/// How a journal is opened.
+package struct JournalOptions: Sendable {
+    /// Receives what no caller's error can tell.
+    ///
+    /// Called on any thread, with no lock held.
+    package var report: @Sendable (JournalReport) -> Void
+    /// The system calls, which debug builds can watch and disturb.
+    package var calls: SystemCalls
+    /// Whether the journal flushes and compacts itself; tests that need to say when turn it off.
+    package var maintainsItself: Bool
+
+    package init(
+        report: @escaping @Sendable (JournalReport) -> Void = { _ in },
+        calls: SystemCalls = SystemCalls(),
+        maintainsItself: Bool = true
+    ) {
+        self.report = report
+        self.calls = calls
+        self.maintainsItself = maintainsItself
+    }
+}

@@ -1,0 +1,58 @@
+/// The journals that this process has open: one for each suite directory, however many callers open it by whatever path.
+///
+/// Two engines of one process on one suite would be correct, since each has a file lock of its own, but a thread that
+/// nests their exclusive access would wait for itself. That is left for one case: a suite that was deleted, made anew by
+/// a second engine, and then written to by the first, which moves to the new directory.
+final class JournalRegistry: Sendable {
+    static let shared = JournalRegistry()
+
+    /// A suite directory, with a lock under which it is opened once.
+    final class Slot: Sendable {
+        let opening = ThreadLock()
+        private let reference = Guarded(WeakReference())
+
+        var journal: Journal? {
+            get { reference.withLock(\.journal) }
+            set { reference.withLock { $0.journal = newValue } }
+        }
+    }
+
+    private struct WeakReference {
+        weak var journal: Journal?
+    }
+
+    private let slots = Guarded<[Place.ID: Slot]>([:])
+
+    /// The slot of a directory.
+    func slot(for id: Place.ID) -> Slot {
+        slots.withLock { slots in
+            if let slot = slots[id] { return slot }
+            let slot = Slot()
+            slots[id] = slot
+            return slot
+        }
+    }
+
+    /// Drops a directory's slot if its journal is gone and nobody is opening it.
+    func forget(_ id: Place.ID) {
+        // A journal that is looked at here may lose its last other reference meanwhile: it must not end, and call this,
+        // while the registry is locked. Hence the result, which is dropped outside.
+        _ = slots.withLock { slots -> Journal? in
+            guard var slot = slots.removeValue(forKey: id) else { return nil }
+            let journal = slot.journal
+            // Somebody who has the slot is about to open the directory, and others must find the same slot.
+            if !isKnownUniquelyReferenced(&slot) || journal != nil { slots[id] = slot }
+            return journal
+        }
+    }
+
+    /// Follows a journal to another directory, unless another journal is open there.
+    func move(_ journal: Journal, from old: Place.ID, to new: Place.ID) {
+        guard old != new else { return }
+        let target = slot(for: new)
+        if target.journal == nil { target.journal = journal }
+        let source = slot(for: old)
+        if source.journal === journal { source.journal = nil }
+        forget(old)
+    }
+}

@@ -1,0 +1,170 @@
+/// A suite's place in the file system: its open directory, and the file `lock` with the page all processes share.
+struct Place: ~Copyable {
+    /// Identifies a directory, however its path is spelled.
+    struct ID: Hashable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    /// When to compare path and descriptors again although the directory's time of change is the one known.
+    enum Recheck {
+        /// The time was in the past when it was noted: any later change has a later time.
+        case never
+        /// Once the clock has moved on: the change was a compaction's, and within the same tick another is unlikely.
+        case afterTick
+        /// Each time until the clock has moved on: a change within the same tick would go unnoticed.
+        case always
+    }
+
+    static let journalName = "journal"
+    static let lockName = "lock"
+    /// Where a compaction writes; whoever holds this file's lock may.
+    static let compactionName = "journal.new"
+    /// Where a new or recovered journal is written, under the lock of `lock`.
+    static let replacementName = "journal.fresh"
+    static let damagedPrefix = "journal.damaged-"
+
+    let directory: OwnedDescriptor
+    let id: ID
+    let lock: OwnedDescriptor
+    let lockInode: UInt64
+    let page: LockPage
+    /// The directory's time of change when path and descriptors were last compared.
+    var verified: UInt64 = 0
+    var recheck = Recheck.always
+
+    deinit {
+        SystemCalls.unmap(page.mapping, count: LockPage.size)
+    }
+}
+
+extension Place {
+    /// An absolute path without trailing slashes, which `O_NOFOLLOW` would not see a link behind.
+    static func absolutePath(_ path: String, calls: SystemCalls) throws(JournalError) -> String {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw JournalError(.invalidPath, path: path) }
+        var absolute = path.utf8.first == UInt8(ascii: "/") ? path : try calls.currentDirectory() + "/" + path
+        while absolute.utf8.count > 1, absolute.utf8.last == UInt8(ascii: "/") { absolute.removeLast() }
+        guard absolute != "/" else { throw JournalError(.invalidPath, path: path) }
+        return absolute
+    }
+
+    /// Opens the suite's directory, creating it and its parents as needed.
+    static func openDirectory(_ path: String, calls: SystemCalls) throws(JournalError) -> OwnedDescriptor {
+        for _ in 0..<8 {
+            do throws(JournalError) {
+                let directory = try calls.open(path, .directory, path: path)
+                let status = try calls.status(directory.raw, path: path)
+                guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
+                guard status.owner == SystemCalls.user else { throw JournalError(.notOwned, path: path) }
+                return directory
+            } catch  where error.isNotFound {
+                try makeDirectory(path, calls: calls)
+            } catch  where error.isWrongType {
+                throw JournalError(.notADirectory, path: path)
+            }
+        }
+        throw JournalError(.unstable, path: path)
+    }
+
+    /// Creates a directory durably, with the parents that are missing.
+    static func makeDirectory(_ path: String, calls: SystemCalls) throws(JournalError) {
+        let parent = parent(of: path)
+        do throws(JournalError) {
+            try calls.makeDirectory(path)
+        } catch  where error.isExisting {
+            return
+        } catch  where error.isNotFound && parent != path {
+            try makeDirectory(parent, calls: calls)
+            do throws(JournalError) {
+                try calls.makeDirectory(path)
+            } catch  where error.isExisting {
+                return
+            }
+        }
+        try syncDirectory(at: parent, calls: calls)
+    }
+
+    static func parent(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    static func syncDirectory(at path: String, calls: SystemCalls) throws(JournalError) {
+        // A parent may be a link: the dot makes the system follow it.
+        let directory = try calls.open(path + "/.", .directory, path: path)
+        try calls.sync(directory.raw, path: path)
+    }
+
+    /// Opens the suite at a path and takes its file lock.
+    ///
+    /// - Parameters:
+    ///   - given: The suite's open directory, if the caller has it already.
+    ///   - path: The suite's absolute path.
+    ///   - calls: The system calls.
+    /// - Returns: The place, its lock held.
+    /// - Throws: An error that names the file which can't be used, and why.
+    static func openLocked(
+        directory given: consuming OwnedDescriptor?,
+        path: String,
+        calls: SystemCalls
+    ) throws(JournalError) -> Place {
+        var given = given
+        for _ in 0..<64 {
+            let directory: OwnedDescriptor
+            if let opened = given.take() {
+                directory = opened
+            } else {
+                directory = try openDirectory(path, calls: calls)
+            }
+            let status = try calls.status(directory.raw, path: path)
+            let lockPath = path + "/" + lockName
+            let lock: OwnedDescriptor
+            do throws(JournalError) {
+                lock = try calls.open(lockName, in: directory.raw, .create, path: lockPath)
+            } catch  where error.isWrongType {
+                throw JournalError(.notARegularFile, path: lockPath)
+            } catch  where error.isNotFound {
+                // The directory was removed after it was opened.
+                continue
+            }
+            let lockStatus = try checkFile(lock.raw, path: lockPath, calls: calls)
+            try calls.lock(lock.raw, path: lockPath)
+            // Whoever held the lock may have removed or exchanged the file, or the directory, while this one waited.
+            guard try calls.status(of: lockName, in: directory.raw, path: lockPath)?.inode == lockStatus.inode,
+                let current = try calls.status(of: path, path: path),
+                current.device == status.device, current.inode == status.inode
+            else { continue }
+            let page = try openPage(lock.raw, path: lockPath, calls: calls)
+            let id = ID(device: status.device, inode: status.inode)
+            return Place(directory: directory, id: id, lock: lock, lockInode: lockStatus.inode, page: page)
+        }
+        throw JournalError(.unstable, path: path)
+    }
+
+    /// Accepts only a regular file of this user.
+    @discardableResult
+    static func checkFile(_ descriptor: Int32, path: String, calls: SystemCalls) throws(JournalError) -> FileStatus {
+        let status = try calls.status(descriptor, path: path)
+        guard status.isRegular else { throw JournalError(.notARegularFile, path: path) }
+        guard status.owner == SystemCalls.user else { throw JournalError(.notOwned, path: path) }
+        return status
+    }
+
+    /// Maps the shared page, written before if the file doesn't hold one yet.
+    ///
+    /// The page is written, never made by extending the file: storing into a hole of a full disk ends the process.
+    private static func openPage(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) -> LockPage {
+        let header = try FileBytes(reading: 0..<UInt64(LockPage.size), of: lock, calls: calls, path: path)
+        let isUsable =
+            header.count == LockPage.size
+            && header.buffer.littleEndian(at: 0, as: UInt64.self) == LockPage.magic
+        if !isUsable {
+            let blank = LockPage.blank()
+            let outcome = blank.withUnsafeBytes { bytes in
+                Result { () throws(JournalError) in try calls.write(bytes, to: lock, at: 0, path: path) }
+            }
+            try outcome.get()
+        }
+        return LockPage(mapping: try calls.map(lock, count: LockPage.size, path: path))
+    }
+}

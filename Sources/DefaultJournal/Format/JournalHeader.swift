@@ -1,0 +1,84 @@
+/// The first 64 bytes of a journal: the same 32 bytes twice, so that one damaged sector or byte loses nothing.
+///
+/// | offset | size | content |
+/// | --- | --- | --- |
+/// | 0 | 8 | the magic bytes `DfJrnl\r\n` |
+/// | 8 | 4 | format version |
+/// | 12 | 4 | reserved, 0 |
+/// | 16 | 8 | salt, random, never 0 |
+/// | 24 | 4 | reserved, 0 |
+/// | 28 | 4 | CRC-32C of the 28 bytes before |
+package struct JournalHeader: Equatable, Sendable {
+    /// Bytes that the header takes, both copies together.
+    package static let size = 64
+    /// The format that this version of the library writes.
+    package static let currentVersion: UInt32 = 1
+
+    static let copySize = 32
+    /// The line ending catches a transfer that translated line endings, as in PNG's signature.
+    static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
+
+    /// What the checksums of the journal's records begin with; also the journal's identity.
+    package var salt: UInt64
+
+    package init(salt: UInt64) {
+        self.salt = salt
+    }
+
+    /// A header with a new salt.
+    static func random() -> JournalHeader {
+        JournalHeader(salt: UInt64.random(in: 1...UInt64.max))
+    }
+
+    /// Writes both copies to `target`, which has room for ``size`` bytes.
+    package func encode(to target: UnsafeMutableRawPointer) {
+        for copy in 0..<2 {
+            let start = target + copy * Self.copySize
+            start.storeLittleEndian(Self.magic, at: 0)
+            start.storeLittleEndian(Self.currentVersion, at: 8)
+            start.storeLittleEndian(UInt32(0), at: 12)
+            start.storeLittleEndian(salt, at: 16)
+            start.storeLittleEndian(UInt32(0), at: 24)
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(start: start, count: 28))
+            start.storeLittleEndian(checksum, at: 28)
+        }
+    }
+}
+
+extension JournalHeader {
+    /// What the first bytes of a file say.
+    package enum Reading: Equatable, Sendable {
+        /// A header of this format, with the ranges of those of its copies that are damaged.
+        case valid(JournalHeader, damage: [Range<UInt64>])
+        /// A header of a later format, which must be left alone.
+        case newer(version: UInt32)
+        /// No copy can be used.
+        case unusable
+    }
+
+    /// Reads the header from the beginning of a file, however short.
+    package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading {
+        var header: JournalHeader?
+        var damage: [Range<UInt64>] = []
+        for start in [0, copySize] {
+            guard bytes.count >= start + copySize,
+                case let copy = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + copySize)]),
+                copy.littleEndian(at: 0, as: UInt64.self) == magic,
+                copy.littleEndian(at: 28, as: UInt32.self)
+                    == CRC32C.checksum(UnsafeRawBufferPointer(rebasing: copy[0..<28]))
+            else {
+                damage.append(UInt64(start)..<UInt64(start + copySize))
+                continue
+            }
+            let version = copy.littleEndian(at: 8, as: UInt32.self)
+            guard version == currentVersion else {
+                return .newer(version: version)
+            }
+            if header == nil {
+                header = JournalHeader(salt: copy.littleEndian(at: 16, as: UInt64.self))
+            }
+        }
+        guard let header else { return .unusable }
+        return .valid(header, damage: damage)
+    }
+}

@@ -1,0 +1,94 @@
+/// One change of one entry, as a record's payload holds it.
+///
+/// | size | content |
+/// | --- | --- |
+/// | 1 | kind: 1 set, 2 remove, 3 remove all |
+/// | 2 | key length, 1 to 65,535 (not for remove all) |
+/// | 4 | value length (set only) |
+/// | | key bytes, then value bytes |
+package enum Operation {
+    /// Stores `value` under `key`.
+    case set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+    /// Removes the entry under `key`, if there is one.
+    case remove(key: UnsafeRawBufferPointer)
+    /// Removes every entry.
+    case removeAll
+
+    /// The longest key, in bytes.
+    package static let maximumKey = Int(UInt16.max)
+    /// The longest value, in bytes: 64 MiB.
+    package static let maximumValue = 64 << 20
+
+    static let setOverhead = 7
+    static let removeOverhead = 3
+
+    /// Bytes that the operation takes in a payload.
+    @inline(__always)
+    var encodedSize: Int {
+        switch self {
+        case .set(let key, let value): Self.setOverhead + key.count + value.count
+        case .remove(let key): Self.removeOverhead + key.count
+        case .removeAll: 1
+        }
+    }
+
+    /// Writes the operation to `target`, which has room for ``encodedSize`` bytes.
+    @inline(__always)
+    func encode(to target: UnsafeMutableRawPointer) {
+        switch self {
+        case .set(let key, let value):
+            target.storeBytes(of: 1, as: UInt8.self)
+            target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
+            target.storeLittleEndian(UInt32(truncatingIfNeeded: value.count), at: 3)
+            Self.copy(key, to: target + Self.setOverhead)
+            Self.copy(value, to: target + Self.setOverhead + key.count)
+        case .remove(let key):
+            target.storeBytes(of: 2, as: UInt8.self)
+            target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
+            Self.copy(key, to: target + Self.removeOverhead)
+        case .removeAll:
+            target.storeBytes(of: 3, as: UInt8.self)
+        }
+    }
+
+    @inline(__always)
+    private static func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
+        guard let start = bytes.baseAddress else { return }
+        target.copyMemory(from: start, byteCount: bytes.count)
+    }
+
+    /// Reads the operation at `cursor` and moves `cursor` behind it.
+    ///
+    /// - Returns: The operation, or nil when the bytes hold none that this version knows.
+    @inline(__always)
+    package static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
+        let left = payload.count - cursor
+        guard left >= 1 else { return nil }
+        switch payload[cursor] {
+        case 1:
+            guard left >= setOverhead else { return nil }
+            let keyLength = Int(payload.littleEndian(at: cursor + 1, as: UInt16.self))
+            let valueLength = Int(payload.littleEndian(at: cursor + 3, as: UInt32.self))
+            guard keyLength > 0, left - setOverhead - keyLength >= valueLength else { return nil }
+            let keyStart = cursor + setOverhead
+            let valueStart = keyStart + keyLength
+            cursor = valueStart + valueLength
+            return .set(
+                key: UnsafeRawBufferPointer(rebasing: payload[keyStart..<valueStart]),
+                value: UnsafeRawBufferPointer(rebasing: payload[valueStart..<cursor])
+            )
+        case 2:
+            guard left >= removeOverhead else { return nil }
+            let keyLength = Int(payload.littleEndian(at: cursor + 1, as: UInt16.self))
+            guard keyLength > 0, left - removeOverhead >= keyLength else { return nil }
+            let keyStart = cursor + removeOverhead
+            cursor = keyStart + keyLength
+            return .remove(key: UnsafeRawBufferPointer(rebasing: payload[keyStart..<cursor]))
+        case 3:
+            cursor += 1
+            return .removeAll
+        default:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// The system calls that the engine makes, by the name they have in an error message.
+package enum SystemCall: String, Sendable, Hashable, CaseIterable {
+    case open
+    case fstat
+    case stat
+    case pread
+    case pwrite
+    case ftruncate
+    case fsync
+    case fdatasync
+    case rename
+    case unlink
+    case mkdir
+    case flock
+    case mmap
+    case dup
+    case opendir
+    case getcwd
+    case malloc
+    case pthreadCreate = "pthread_create"
+}

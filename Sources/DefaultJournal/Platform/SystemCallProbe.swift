@@ -1,0 +1,165 @@
+#if DEBUG
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+#endif
+
+/// What a probe is told of one call.
+package struct SystemCallEvent {
+    package var call: SystemCall
+    package var path: String
+    package var name: String
+    package var target: String
+    package var descriptor: Int32?
+    package var offset: UInt64
+    package var bytes: UnsafeRawBufferPointer?
+
+    init(
+        _ call: SystemCall,
+        path: String,
+        name: String = "",
+        target: String = "",
+        descriptor: Int32? = nil,
+        offset: UInt64 = 0,
+        bytes: UnsafeRawBufferPointer? = nil
+    ) {
+        self.call = call
+        self.path = path
+        self.name = name
+        self.target = target
+        self.descriptor = descriptor
+        self.offset = offset
+        self.bytes = bytes
+    }
+}
+
+#if DEBUG
+/// Watches the system calls of one engine and makes some of them fail; exists in debug builds only.
+package final class SystemCallProbe: Sendable {
+    /// A call as it happened.
+    package struct Record: Sendable {
+        package var call: SystemCall
+        package var path: String
+        package var name: String
+        package var target: String
+        /// The inode that a descriptor stood for, or that an `open` gave.
+        package var inode: UInt64
+        package var offset: UInt64
+        package var bytes: [UInt8]
+        /// The call's result, or the negated error number.
+        package var result: Int
+    }
+
+    /// What is to be done to a call.
+    package enum Fault: Sendable, Hashable {
+        /// Fails with this error number and has no effect.
+        case fail(code: Int32)
+        /// Writes at most this many bytes; 0 means that the call fails with ENOSPC.
+        case cut(to: Int)
+        /// Writes half of the bytes, then every further call fails until the probe is cleared, as if the disk were gone.
+        case halfThenFailing(code: Int32)
+    }
+
+    private struct State {
+        var counts: [SystemCall: Int] = [:]
+        var faults: [SystemCall: [Int: Fault]] = [:]
+        var allFail: Int32?
+        var fired = 0
+        var isRecording = false
+        var records: [Record] = []
+    }
+
+    private let state = Guarded(State())
+
+    package init() {}
+
+    /// Forgets faults and counts.
+    package func clear() {
+        state.withLock { state in
+            state.counts = [:]
+            state.faults = [:]
+            state.allFail = nil
+            state.fired = 0
+        }
+    }
+
+    /// Calls made so far since the last ``clear()``.
+    package var counts: [SystemCall: Int] { state.withLock(\.counts) }
+
+    /// How many faults have happened since the last ``clear()``.
+    package var fired: Int { state.withLock(\.fired) }
+
+    /// Plans a fault for the `number`-th call of a kind from now on, counted from 0.
+    package func plan(_ fault: Fault, call: SystemCall, number: Int) {
+        state.withLock { state in
+            state.faults[call, default: [:]][state.counts[call, default: 0] + number] = fault
+        }
+    }
+
+    /// Begins to keep a record of each call.
+    package func startRecording() {
+        state.withLock { state in
+            state.isRecording = true
+            state.records = []
+        }
+    }
+
+    /// The calls since recording began.
+    package var records: [Record] { state.withLock(\.records) }
+
+    /// Makes a call, or lets it fail as planned.
+    func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
+        let fault: Fault? = state.withLock { state in
+            let number = state.counts[event.call, default: 0]
+            state.counts[event.call] = number + 1
+            if let code = state.allFail { return .fail(code: code) }
+            let fault = state.faults[event.call]?.removeValue(forKey: number)
+            if fault != nil { state.fired += 1 }
+            if case .halfThenFailing(let code) = fault { state.allFail = code }
+            return fault
+        }
+        // While recording, calls are made one at a time, so that the records have the order of the effects.
+        let isRecording = state.withLock(\.isRecording)
+        var result: Int
+        switch fault {
+        case nil: result = body(Int.max)
+        case .fail(let code):
+            result = -1
+            errno = code
+        case .cut(let limit):
+            result = limit == 0 ? -1 : body(limit)
+            if limit == 0 { errno = ENOSPC }
+        case .halfThenFailing: result = body(max(1, (event.bytes?.count ?? 2) / 2))
+        }
+        let code = errno
+        if isRecording { record(event, result: result < 0 ? -Int(code) : result) }
+        errno = code
+        return result
+    }
+
+    private func record(_ event: SystemCallEvent, result: Int) {
+        var inode: UInt64 = 0
+        let descriptor = event.call == .open && result >= 0 ? Int32(truncatingIfNeeded: result) : event.descriptor
+        if let descriptor {
+            var status = stat()
+            if fstat(descriptor, &status) == 0 { inode = UInt64(truncatingIfNeeded: status.st_ino) }
+        }
+        let bytes = event.bytes.map { Array($0.prefix(max(result, 0))) } ?? []
+        let record = Record(
+            call: event.call,
+            path: event.path,
+            name: event.name,
+            target: event.target,
+            inode: inode,
+            offset: event.offset,
+            bytes: bytes,
+            result: result
+        )
+        state.withLock { $0.records.append(record) }
+    }
+}
+#endif

@@ -1,0 +1,349 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// What the engine asks of `fstat` and `stat`.
+struct FileStatus {
+    var device: UInt64
+    var inode: UInt64
+    var links: UInt64
+    var size: UInt64
+    var owner: UInt32
+    var isRegular: Bool
+    var isDirectory: Bool
+    /// Time of the last change of the inode, in nanoseconds since 1970.
+    var changed: UInt64
+
+    fileprivate init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        links = UInt64(truncatingIfNeeded: status.st_nlink)
+        size = UInt64(clamping: status.st_size)
+        owner = status.st_uid
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        #if canImport(Darwin)
+        changed = Clock.nanoseconds(status.st_ctimespec)
+        #else
+        changed = Clock.nanoseconds(status.st_ctim)
+        #endif
+    }
+}
+
+/// All file system calls of the engine.
+///
+/// Interrupted calls are repeated, every failure becomes a ``JournalError`` that names call and path, and in debug builds
+/// a ``SystemCallProbe`` can watch the calls and make them fail. In release builds the type is empty.
+///
+/// Paths for messages are autoclosures: the engine's fast path makes no strings.
+package struct SystemCalls: Sendable {
+    #if DEBUG
+    /// Watches the calls, and can make them fail.
+    package var probe: SystemCallProbe?
+
+    package init(probe: SystemCallProbe? = nil) {
+        self.probe = probe
+    }
+    #else
+    package init() {}
+    #endif
+
+    /// The effective user, to whom every file must belong.
+    static var user: UInt32 { geteuid() }
+
+    /// Makes a call until it isn't interrupted, and throws when it fails.
+    ///
+    /// - Parameters:
+    ///   - call: The call's name, for errors.
+    ///   - path: The path or file that the call is about, for errors.
+    ///   - event: What a probe is told.
+    ///   - body: Makes the call; a negative result means failure.
+    /// - Returns: The call's result.
+    /// - Throws: The call's failure.
+    @inline(__always)
+    @discardableResult
+    private func perform(
+        _ call: SystemCall,
+        _ path: () -> String,
+        event: () -> SystemCallEvent,
+        body: (_ limit: Int) -> Int
+    ) throws(JournalError) -> Int {
+        while true {
+            #if DEBUG
+            let result = probe.map { $0.intercept(event(), body: body) } ?? body(Int.max)
+            #else
+            let result = body(Int.max)
+            #endif
+            if result >= 0 { return result }
+            let code = errno
+            if code != EINTR { throw JournalError(.system(call, code: code), path: path()) }
+        }
+    }
+}
+
+extension SystemCalls {
+    /// How a file is opened.
+    enum Access {
+        case read
+        case readWrite
+        case create
+        case createNew
+        case directory
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .read: O_RDONLY
+            case .readWrite: O_RDWR
+            case .create: O_RDWR | O_CREAT
+            case .createNew: O_RDWR | O_CREAT | O_EXCL
+            case .directory: O_RDONLY | O_DIRECTORY
+            }
+        }
+    }
+
+    /// Opens `name` in an open directory, or at a path when `directory` is nil.
+    ///
+    /// Links aren't followed, and opening never waits, not even for a FIFO.
+    func open(
+        _ name: String,
+        in directory: Int32? = nil,
+        _ access: Access,
+        path: @autoclosure () -> String
+    ) throws(JournalError) -> OwnedDescriptor {
+        let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let raw = try perform(.open, path, event: { SystemCallEvent(.open, path: path()) }) { _ in
+            Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
+        }
+        return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
+    }
+
+    /// A second descriptor of the same open file.
+    func duplicate(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> OwnedDescriptor {
+        let raw = try perform(.dup, path, event: { SystemCallEvent(.dup, path: path()) }) { _ in
+            Int(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
+        }
+        return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
+    }
+
+    @inline(__always)
+    func status(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> FileStatus {
+        var status = stat()
+        try perform(.fstat, path, event: { SystemCallEvent(.fstat, path: path()) }) { _ in
+            Int(fstat(descriptor, &status))
+        }
+        return FileStatus(status)
+    }
+
+    /// The status of what a name stands for, without following a link; nil when there is nothing.
+    func status(
+        of name: String,
+        in directory: Int32? = nil,
+        path: @autoclosure () -> String
+    ) throws(JournalError) -> FileStatus? {
+        var status = stat()
+        do throws(JournalError) {
+            try perform(.stat, path, event: { SystemCallEvent(.stat, path: path()) }) { _ in
+                Int(fstatat(directory ?? AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW))
+            }
+        } catch  where error.isNotFound {
+            return nil
+        }
+        return FileStatus(status)
+    }
+
+    func makeDirectory(_ path: String) throws(JournalError) {
+        try perform(.mkdir, { path }, event: { SystemCallEvent(.mkdir, path: path) }) { _ in Int(mkdir(path, 0o700)) }
+    }
+
+    func rename(
+        _ name: String,
+        to target: String,
+        in directory: Int32,
+        path: @autoclosure () -> String
+    ) throws(JournalError) {
+        let event = { SystemCallEvent(.rename, path: path(), name: name, target: target, descriptor: directory) }
+        try perform(.rename, path, event: event) { _ in Int(renameat(directory, name, directory, target)) }
+    }
+
+    func unlink(
+        _ name: String,
+        in directory: Int32? = nil,
+        isDirectory: Bool = false,
+        path: @autoclosure () -> String
+    ) throws(JournalError) {
+        try perform(.unlink, path, event: { SystemCallEvent(.unlink, path: path(), name: name) }) { _ in
+            Int(unlinkat(directory ?? AT_FDCWD, name, isDirectory ? AT_REMOVEDIR : 0))
+        }
+    }
+
+    /// The names in an open directory.
+    func names(in directory: Int32, path: @autoclosure () -> String) throws(JournalError) -> [String] {
+        let copy = try open(".", in: directory, .directory, path: path())
+        // The stream takes over its descriptor, and the owned one is closed here.
+        let raw = try perform(.opendir, path, event: { SystemCallEvent(.opendir, path: path()) }) { _ in
+            Int(fcntl(copy.raw, F_DUPFD_CLOEXEC, 0))
+        }
+        let descriptor = Int32(truncatingIfNeeded: raw)
+        guard let stream = fdopendir(descriptor) else {
+            let code = errno
+            _ = close(descriptor)
+            throw JournalError(.system(.opendir, code: code), path: path())
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    /// The directory that relative paths begin at.
+    func currentDirectory() throws(JournalError) -> String {
+        guard let path = getcwd(nil, 0) else { throw JournalError(.system(.getcwd, code: errno), path: ".") }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}
+
+extension SystemCalls {
+    /// Writes all of `bytes` at `offset`, however many calls that takes.
+    @inline(__always)
+    func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to descriptor: Int32,
+        at offset: UInt64,
+        path: @autoclosure () -> String
+    ) throws(JournalError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let position = off_t(truncatingIfNeeded: offset &+ UInt64(done))
+            let event = {
+                SystemCallEvent(.pwrite, path: path(), descriptor: descriptor, offset: UInt64(position), bytes: rest)
+            }
+            let count = try perform(.pwrite, path, event: event) { limit in
+                pwrite(descriptor, rest.baseAddress, min(rest.count, limit), position)
+            }
+            // A device that takes nothing and says nothing would keep this loop going for ever.
+            guard count > 0 else { throw JournalError(.system(.pwrite, code: ENOSPC), path: path()) }
+            done += count
+        }
+    }
+
+    /// Reads up to `buffer.count` bytes at `offset`, fewer only at the end of the file.
+    func read(
+        into buffer: UnsafeMutableRawBufferPointer,
+        from descriptor: Int32,
+        at offset: UInt64,
+        path: @autoclosure () -> String
+    ) throws(JournalError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let position = off_t(truncatingIfNeeded: offset &+ UInt64(done))
+            let count = try perform(.pread, path, event: { SystemCallEvent(.pread, path: path()) }) { _ in
+                pread(descriptor, rest.baseAddress, rest.count, position)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    func truncate(_ descriptor: Int32, to size: UInt64, path: @autoclosure () -> String) throws(JournalError) {
+        let event = { SystemCallEvent(.ftruncate, path: path(), descriptor: descriptor, offset: size) }
+        try perform(.ftruncate, path, event: event) { _ in Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size))) }
+    }
+
+    /// Brings a file's content and metadata, or a directory's entries, to the disk.
+    func sync(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
+        try perform(.fsync, path, event: { SystemCallEvent(.fsync, path: path(), descriptor: descriptor) }) { _ in
+            #if canImport(Darwin)
+            // fsync alone leaves the data in the drive's cache there.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+            #endif
+            return Int(fsync(descriptor))
+        }
+    }
+
+    /// Brings a file's content, and the size that reading it back needs, to the disk.
+    func syncData(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
+        try perform(.fdatasync, path, event: { SystemCallEvent(.fdatasync, path: path(), descriptor: descriptor) }) {
+            _ in
+            #if canImport(Darwin)
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+            return Int(fsync(descriptor))
+            #else
+            return Int(fdatasync(descriptor))
+            #endif
+        }
+    }
+
+    /// Takes the exclusive lock of an open file, waiting for it.
+    @inline(__always)
+    func lock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
+        try perform(.flock, path, event: { SystemCallEvent(.flock, path: path()) }) { _ in
+            Int(flock(descriptor, LOCK_EX))
+        }
+    }
+
+    /// Takes the exclusive lock of an open file if nobody holds it.
+    func tryLock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> Bool {
+        do throws(JournalError) {
+            try perform(.flock, path, event: { SystemCallEvent(.flock, path: path()) }) { _ in
+                Int(flock(descriptor, LOCK_EX | LOCK_NB))
+            }
+            return true
+        } catch  where error.code == EWOULDBLOCK {
+            return false
+        }
+    }
+
+    /// Gives the lock up; closing the descriptor would do so too.
+    @inline(__always)
+    func unlock(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    /// Maps the first page of an open file, shared with every process that does so.
+    func map(_ descriptor: Int32, count: Int, path: @autoclosure () -> String) throws(JournalError)
+        -> UnsafeMutableRawPointer
+    {
+        var mapping: UnsafeMutableRawPointer?
+        try perform(.mmap, path, event: { SystemCallEvent(.mmap, path: path()) }) { _ in
+            mapping = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+            return mapping == MAP_FAILED ? -1 : 0
+        }
+        guard let mapping else { throw JournalError(.system(.mmap, code: ENOMEM), path: path()) }
+        return mapping
+    }
+
+    static func unmap(_ mapping: UnsafeMutableRawPointer, count: Int) {
+        munmap(mapping, count)
+    }
+
+    /// Memory for file content; a file's size is nothing to trust, so failing must not end the process.
+    static func allocate(_ count: Int, path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer
+    {
+        guard let memory = malloc(max(count, 1)) else {
+            throw JournalError(.system(.malloc, code: ENOMEM), path: path())
+        }
+        return memory
+    }
+
+    static func deallocate(_ memory: UnsafeMutableRawPointer) {
+        free(memory)
+    }
+
+    static func message(for code: Int32) -> String {
+        // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.
+        String(cString: strerror(code))
+    }
+}

@@ -1,0 +1,173 @@
+internal import Synchronization
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A mutex with `lock` and `unlock` as separate calls.
+///
+/// The standard library's `Mutex` takes a closure, which can't span the upper layer's look-up without generics over the
+/// module border on the hottest path, and it isn't recursive.
+final class ThreadLock: @unchecked Sendable {
+    // The mutex needs a fixed address; it is written by the pthread calls only, which are made for concurrent use.
+    fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    /// - Parameter isRecursive: Whether the thread that holds the lock may take it again.
+    init(isRecursive: Bool = false) {
+        mutex = .allocate(capacity: 1)
+        mutex.initialize(to: pthread_mutex_t())
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        pthread_mutexattr_settype(
+            &attributes,
+            isRecursive ? Int32(PTHREAD_MUTEX_RECURSIVE) : Int32(PTHREAD_MUTEX_NORMAL)
+        )
+        pthread_mutex_init(mutex, &attributes)
+        pthread_mutexattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    @inline(__always)
+    func lock() {
+        pthread_mutex_lock(mutex)
+    }
+
+    @inline(__always)
+    func unlock() {
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// How many threads are in ``lockSoon()``.
+    private let urgent = Atomic<Int>(0)
+
+    /// Takes the lock with precedence over the threads that call ``giveWay()``.
+    ///
+    /// A thread that takes and leaves the lock in a loop would otherwise take it again before a waiting thread has even
+    /// woken up, and each time pay for waking it.
+    func lockSoon() {
+        urgent.wrappingAdd(1, ordering: .relaxed)
+        var attempts = 0
+        while attempts < 2000, pthread_mutex_trylock(mutex) != 0 { attempts += 1 }
+        if attempts == 2000 { pthread_mutex_lock(mutex) }
+        urgent.wrappingSubtract(1, ordering: .relaxed)
+    }
+
+    /// Lets threads in ``lockSoon()`` go first, within reason; not to be called by the lock's holder.
+    @inline(__always)
+    func giveWay() {
+        if urgent.load(ordering: .relaxed) > 0 { waitForUrgent() }
+    }
+
+    @inline(never)
+    private func waitForUrgent() {
+        for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { sched_yield() }
+    }
+}
+
+/// A condition variable whose timeouts are measured on the monotonic clock.
+final class ThreadCondition: @unchecked Sendable {
+    // As in ThreadLock: a fixed address, written by pthread calls only.
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    init() {
+        condition = .allocate(capacity: 1)
+        condition.initialize(to: pthread_cond_t())
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        #if !canImport(Darwin)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        #endif
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        condition.deallocate()
+    }
+
+    func signal() {
+        pthread_cond_signal(condition)
+    }
+
+    /// Waits for a signal, or until ``Clock/monotonic()`` reaches `deadline`; `lock` is held before and after.
+    func wait(_ lock: ThreadLock, until deadline: UInt64? = nil) {
+        guard let deadline else {
+            pthread_cond_wait(condition, lock.mutex)
+            return
+        }
+        #if canImport(Darwin)
+        let now = Clock.monotonic()
+        var left = Clock.timespec(nanoseconds: deadline > now ? deadline - now : 0)
+        pthread_cond_timedwait_relative_np(condition, lock.mutex, &left)
+        #else
+        var instant = Clock.timespec(nanoseconds: deadline)
+        pthread_cond_timedwait(condition, lock.mutex, &instant)
+        #endif
+    }
+}
+
+/// The calling thread and new ones.
+enum Threads {
+    /// A number that identifies the calling thread while it runs, never 0.
+    static var current: UInt {
+        #if canImport(Darwin) || canImport(Musl)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
+    }
+
+    /// Starts a detached thread that runs `body`.
+    ///
+    /// - Returns: The error number, 0 when the thread runs.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let context = Unmanaged.passRetained(ThreadBody(body))
+        // Signals belong to the host program's threads: the new thread inherits a mask that blocks all of them.
+        var blocked = sigset_t()
+        var previous = sigset_t()
+        sigfillset(&blocked)
+        pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+        #if canImport(Darwin) || canImport(Musl)
+        var thread: pthread_t?
+        let result = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
+        #else
+        var thread = pthread_t()
+        let result = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
+        #endif
+        if result != 0 { context.release() }
+        return result
+    }
+}
+
+private final class ThreadBody: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        self.run = run
+    }
+}
+
+#if canImport(Darwin)
+private func threadMain(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+}
+#else
+private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
+    return nil
+}
+#endif

@@ -1,0 +1,143 @@
+/// Receives the operations of a journal in the order in which they happened.
+package protocol ReplayVisitor {
+    /// Takes one operation; its buffers are valid during the call only.
+    mutating func visit(_ operation: Operation)
+    /// Says that the record which held the operations since the last such call is complete.
+    mutating func finishRecord(at offset: UInt64, size: Int)
+}
+
+extension ReplayVisitor {
+    package mutating func finishRecord(at offset: UInt64, size: Int) {}
+}
+
+/// Takes nothing: for validation alone.
+package struct IgnoringVisitor: ReplayVisitor {
+    package init() {}
+    package mutating func visit(_ operation: Operation) {}
+}
+
+/// Replay: from bytes to operations and a report, without side effects of its own.
+///
+/// Time is linear in the bytes whatever they hold, and the only memory taken is the report's list of damaged ranges.
+package enum Replay {
+    /// Delivers the operations of every valid record in `bytes`.
+    ///
+    /// - Parameters:
+    ///   - bytes: A part of a journal that begins where a record begins.
+    ///   - base: The file offset of the first byte.
+    ///   - salt: The salt of the journal.
+    ///   - visitor: Receives the operations. A record is delivered only once all of it was found valid.
+    /// - Returns: Where the records end, and what was damaged or unfinished.
+    package static func run(
+        _ bytes: UnsafeRawBufferPointer,
+        at base: UInt64,
+        salt: UInt64,
+        visitor: inout some ReplayVisitor
+    ) -> ReplayReport {
+        var report = ReplayReport(validEnd: base)
+        var cursor = 0
+        while cursor < bytes.count {
+            let start = base &+ UInt64(cursor)
+            switch header(bytes, at: cursor, base: base, salt: salt) {
+            case .valid(let length, let checksum):
+                let payloadStart = cursor + Record.headerSize
+                guard length <= bytes.count - payloadStart else {
+                    report.tornTail = start
+                    return report
+                }
+                let end = payloadStart + length
+                let payload = UnsafeRawBufferPointer(rebasing: bytes[payloadStart..<end])
+                let stored = bytes.littleEndian(at: cursor + 12, as: UInt32.self)
+                if CRC32C.checksum(payload, continuing: checksum) == stored, deliver(payload, to: &visitor) {
+                    report.records += 1
+                    report.validEnd = base &+ UInt64(end)
+                    visitor.finishRecord(at: start, size: end - cursor)
+                } else {
+                    report.addDamage(start..<(base &+ UInt64(end)))
+                }
+                cursor = end
+            case .short:
+                if let last = report.damage.last, last.upperBound == start {
+                    report.addDamage(start..<(base &+ UInt64(bytes.count)))
+                } else {
+                    report.tornTail = start
+                }
+                return report
+            case .invalid:
+                if isZero(bytes, from: cursor) {
+                    report.tornTail = start
+                    return report
+                }
+                cursor = nextHeader(bytes, after: cursor, base: base, salt: salt)
+                report.addDamage(start..<(base &+ UInt64(cursor)))
+            }
+        }
+        return report
+    }
+
+    /// What stands where a record header is expected.
+    private enum HeaderReading {
+        case valid(length: Int, checksum: UInt32)
+        case short
+        case invalid
+    }
+
+    @inline(__always)
+    private static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        at cursor: Int,
+        base: UInt64,
+        salt: UInt64
+    ) -> HeaderReading {
+        guard bytes.count - cursor >= Record.headerSize else { return .short }
+        guard bytes.littleEndian(at: cursor, as: UInt32.self) == Record.marker else { return .invalid }
+        let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
+        let checksum = Record.headerChecksum(salt: salt, offset: base &+ UInt64(cursor), length: length)
+        guard length > 0, bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum else { return .invalid }
+        return .valid(length: Int(length), checksum: checksum)
+    }
+
+    /// Delivers a payload's operations if all of them are known and well-formed, else none.
+    @inline(__always)
+    private static func deliver(_ payload: UnsafeRawBufferPointer, to visitor: inout some ReplayVisitor) -> Bool {
+        var cursor = 0
+        guard let first = Operation.parse(payload, at: &cursor) else { return false }
+        if cursor == payload.count {
+            visitor.visit(first)
+            return true
+        }
+        while cursor < payload.count {
+            guard Operation.parse(payload, at: &cursor) != nil else { return false }
+        }
+        visit(payload, with: &visitor)
+        return true
+    }
+
+    /// Delivers the operations of a payload that is known to be well-formed.
+    static func visit(_ payload: UnsafeRawBufferPointer, with visitor: inout some ReplayVisitor) {
+        var cursor = 0
+        while cursor < payload.count, let operation = Operation.parse(payload, at: &cursor) {
+            visitor.visit(operation)
+        }
+    }
+
+    /// The next place behind `cursor` where a valid record header stands, or the end of the bytes.
+    private static func nextHeader(
+        _ bytes: UnsafeRawBufferPointer,
+        after cursor: Int,
+        base: UInt64,
+        salt: UInt64
+    ) -> Int {
+        var candidate = cursor + 1
+        while bytes.count - candidate >= Record.headerSize {
+            if case .valid = header(bytes, at: candidate, base: base, salt: salt) { return candidate }
+            candidate += 1
+        }
+        return bytes.count
+    }
+
+    private static func isZero(_ bytes: UnsafeRawBufferPointer, from cursor: Int) -> Bool {
+        for index in cursor..<bytes.count where bytes[index] != 0 { return false }
+        return true
+    }
+}

@@ -1,0 +1,216 @@
+#if DEBUG
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+/// Every system call of every scenario fails once, in every way; nothing acknowledged may be lost by it.
+@Suite("Faults")
+struct FaultTests {
+    private static let codes = [EIO, ENOSPC, EINTR, EACCES, EMFILE]
+    private static let faults = codes.map { SystemCallProbe.Fault.fail(code: $0) }
+    private static let cuts = [0, 1, 17, 60, 4095].map { SystemCallProbe.Fault.cut(to: $0) }
+
+    /// What a scenario has been promised: entries that must be there, and entries that may be.
+    private final class Promises {
+        var sure: [String: String] = [:]
+        var maybe: [String: Set<String?>] = [:]
+
+        func check(_ journal: Journal, _ context: String) {
+            for (key, value) in sure where maybe[key] == nil {
+                #expect(journal[key] == value, "\(key) \(context)")
+            }
+            for (key, values) in maybe {
+                #expect(values.contains(journal[key]), "\(key) is \(journal[key] ?? "missing") \(context)")
+            }
+        }
+
+        /// Attempts to set, and notes what may be there afterwards.
+        func set(_ journal: Journal, _ key: String, _ value: String, _ durability: JournalDurability = .background)
+            throws
+        {
+            do {
+                try journal.set(key, value, durability: durability)
+                sure[key] = value
+                maybe[key] = nil
+            } catch {
+                maybe[key, default: [sure[key]]].insert(sure[key])
+                throw error
+            }
+        }
+    }
+
+    private struct Scenario: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var prepare: @Sendable (TemporaryDirectory, Promises) throws -> Void = { _, _ in }
+        var run: @Sendable (TemporaryDirectory, JournalOptions, Promises) throws -> Void
+    }
+
+    private static let fill: @Sendable (TemporaryDirectory, Promises) throws -> Void = { directory, promises in
+        let journal = try Journal.openUnregistered(directory.suite)
+        for number in 0..<20 { try promises.set(journal, "key\(number % 10)", "value \(number)") }
+    }
+
+    private static let scenarios = [
+        Scenario(testDescription: "create") { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.path + "/suite", options)
+            try promises.set(journal, "a", "1")
+        },
+        Scenario(testDescription: "append", prepare: fill) { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            for number in 0..<3 { try promises.set(journal, "new", "\(number)") }
+            try promises.set(journal, "durable", "1", .everyWrite)
+        },
+        Scenario(testDescription: "transaction", prepare: fill) { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            var batch = JournalBatch()
+            batch.set("x", "1")
+            batch.set("y", "1")
+            do {
+                try journal.withExclusiveAccess { try journal.append(batch) }
+            } catch {
+                #expect(journal["x"] == journal["y"])
+                throw error
+            }
+            promises.sure["x"] = "1"
+            promises.sure["y"] = "1"
+        },
+        Scenario(testDescription: "compact", prepare: fill) { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            try promises.set(journal, "new", "1")
+            try journal.compact()
+            try promises.set(journal, "new", "2")
+            try journal.withExclusiveAccess { try journal.compact() }
+            try promises.set(journal, "new", "3")
+        },
+        Scenario(testDescription: "synchronize", prepare: fill) { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            try promises.set(journal, "new", "1")
+            try journal.synchronize()
+            try journal.compact()
+            try journal.synchronize()
+            try promises.set(journal, "new", "2")
+        },
+        Scenario(testDescription: "read what others wrote", prepare: fill) { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            let other = try Journal.openUnregistered(directory.suite)
+            try promises.set(other, "new", "1")
+            _ = journal["new"]
+            try other.compact()
+            try promises.set(other, "new", "2")
+            _ = journal["new"]
+            promises.check(journal, "caught up")
+        },
+        Scenario(
+            testDescription: "recover",
+            prepare: { directory, promises in
+                try fill(directory, promises)
+                var bytes = try directory.bytes()
+                // The record of key3's first value, which a later one replaced: nothing that is in force is lost.
+                bytes[64 + 36 * 3 + 20] ^= 0x40
+                try directory.write(bytes)
+            },
+            run: { directory, options, promises in
+                let journal = try Journal.openUnregistered(directory.suite, options)
+                try promises.set(journal, "new", "1")
+            }
+        ),
+        Scenario(testDescription: "copy", prepare: fill) { directory, options, promises in
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            do {
+                try journal.copy(to: directory.path + "/copy")
+            } catch {
+                #expect(!FileManager.default.fileExists(atPath: directory.path + "/copy/journal"))
+                throw error
+            }
+            promises.check(try Journal.openUnregistered(directory.path + "/copy"), "in the copy")
+        },
+    ]
+
+    @Test(
+        "A call that fails is an error that names it, or is made good; what was acknowledged stays",
+        arguments: scenarios
+    )
+    private func failingCalls(_ scenario: Scenario) throws {
+        for (call, count) in try callCounts(scenario) {
+            for number in 0..<count {
+                for fault in Self.faults { try run(scenario, fault, call, number) }
+            }
+        }
+    }
+
+    @Test("A write that is cut short is made good or taken back", arguments: scenarios)
+    private func cutWrites(_ scenario: Scenario) throws {
+        for number in 0..<(try callCounts(scenario)[.pwrite] ?? 0) {
+            for fault in Self.cuts { try run(scenario, fault, .pwrite, number) }
+            for code in [EIO, ENOSPC] { try run(scenario, .halfThenFailing(code: code), .pwrite, number) }
+        }
+    }
+
+    private func callCounts(_ scenario: Scenario) throws -> [SystemCall: Int] {
+        let directory = TemporaryDirectory()
+        let promises = Promises()
+        try scenario.prepare(directory, promises)
+        let probe = SystemCallProbe()
+        try scenario.run(directory, options(probe), promises)
+        return probe.counts
+    }
+
+    private func options(_ probe: SystemCallProbe) -> JournalOptions {
+        JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+    }
+
+    private func run(
+        _ scenario: Scenario,
+        _ fault: SystemCallProbe.Fault,
+        _ call: SystemCall,
+        _ number: Int
+    ) throws {
+        let context = "after \(fault) of \(call.rawValue) \(number) in \(scenario.testDescription)"
+        let directory = TemporaryDirectory()
+        let promises = Promises()
+        try scenario.prepare(directory, promises)
+        let probe = SystemCallProbe()
+        probe.plan(fault, call: call, number: number)
+        do {
+            try scenario.run(directory, options(probe), promises)
+        } catch let error as JournalError {
+            #expect(probe.fired > 0, "\(context)")
+            #expect(error.path.hasPrefix(directory.path), "\(error) \(context)")
+            #expect(error.code != EINTR)
+        }
+        probe.clear()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        promises.check(journal, context)
+        try promises.set(journal, "next", "works")
+        promises.maybe["next"] = nil
+        try journal.synchronize()
+        try journal.compact()
+        promises.check(journal, "compacted, " + context)
+        let again = try Journal.openUnregistered(directory.suite)
+        promises.check(again, "opened again, " + context)
+        #expect(again.all == journal.all, "\(context)")
+        #expect(try again.verify().isIntact, "\(context)")
+    }
+
+    @Test("The same engine goes on after a failed write, and what failed is not there")
+    func goesOn() throws {
+        for call in [SystemCall.pwrite, .flock, .fstat, .ftruncate, .fdatasync] {
+            let directory = TemporaryDirectory()
+            let probe = SystemCallProbe()
+            let journal = try Journal.openUnregistered(directory.suite, options(probe))
+            try journal.set("a", "1")
+            probe.plan(.fail(code: EIO), call: call, number: 0)
+            // The write fails half-way as well, so that there is something to take back.
+            if call == .ftruncate { probe.plan(.halfThenFailing(code: EIO), call: .pwrite, number: 0) }
+            #expect(throws: JournalError.self) { try journal.set("a", "2", durability: .everyWrite) }
+            #expect(journal["a"] == "1")
+            probe.clear()
+            #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
+            try journal.set("a", "3", durability: .everyWrite)
+            #expect(try Journal.openUnregistered(directory.suite)["a"] == "3")
+            #expect(try journal.verify().isIntact)
+        }
+    }
+}
+#endif

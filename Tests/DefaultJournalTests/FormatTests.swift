@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Format")
+struct FormatTests {
+    @Test("CRC-32C gives the published values, in one piece and in several")
+    func checksums() {
+        func checksum(_ bytes: [UInt8]) -> UInt32 { bytes.withUnsafeBytes { CRC32C.checksum($0) } }
+        // RFC 3720, appendix B.4, and the usual check value.
+        #expect(checksum(Array("123456789".utf8)) == 0xE306_9283)
+        #expect(checksum([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+        #expect(checksum([UInt8](repeating: 0xFF, count: 32)) == 0x62A8_AB43)
+        #expect(checksum(Array(0..<32)) == 0x46DD_794E)
+        #expect(checksum(Array((0..<32).reversed())) == 0x113F_DB5C)
+        let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        for split in 0...bytes.count {
+            let first = checksum(Array(bytes[..<split]))
+            let both = Array(bytes[split...]).withUnsafeBytes { CRC32C.checksum($0, continuing: first) }
+            #expect(both == checksum(bytes))
+        }
+    }
+
+    @Test("Either copy of the header is enough, and a later version is recognized")
+    func headers() {
+        let sample = SampleJournal()
+        func parse(_ bytes: [UInt8]) -> JournalHeader.Reading { bytes.withUnsafeBytes { JournalHeader.parse($0) } }
+        #expect(parse(sample.bytes) == .valid(JournalHeader(salt: sample.salt), damage: []))
+        for index in 0..<64 {
+            var bytes = sample.bytes
+            bytes[index] ^= 0x10
+            let range: Range<UInt64> = index < 32 ? 0..<32 : 32..<64
+            #expect(parse(bytes) == .valid(JournalHeader(salt: sample.salt), damage: [range]))
+            bytes[(index + 32) % 64] ^= 0x10
+            #expect(parse(bytes) == .unusable)
+        }
+        for count in 0..<32 { #expect(parse(Array(sample.bytes[..<count])) == .unusable) }
+        var newer = sample.bytes
+        newer[8] = 2
+        newer.withUnsafeMutableBytes { bytes in
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
+        }
+        #expect(parse(newer) == .newer(version: 2))
+    }
+
+    @Test("The golden file of version 1 is read as ever")
+    func goldenFile() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/v1.journal")
+        let bytes = Array(try Data(contentsOf: file))
+        #expect(bytes == goldenJournal().bytes)
+        let (found, report) = replay(bytes)
+        #expect(report.isClean)
+        #expect(report.records == 5)
+        #expect(found.entries == ["volume": [42], "größe": Array("12 pt".utf8), "empty": []])
+    }
+
+    /// What the fixture was made with.
+    private func goldenJournal() -> SampleJournal {
+        var journal = SampleJournal()
+        journal.set("volume", [7])
+        journal.set("größe", Array("12 pt".utf8))
+        journal.set("gone", Array(repeating: 0xAB, count: 40))
+        journal.append(payload: [1, 6, 0, 1, 0, 0, 0] + Array("volume".utf8) + [42] + [2, 4, 0] + Array("gone".utf8))
+        journal.set("empty", [])
+        return journal
+    }
+
+    @Test("A batch refuses what can't be stored and says why")
+    func batches() {
+        var batch = JournalBatch()
+        #expect(batch.isEmpty)
+        batch.set("", "x")
+        #expect(batch.problem == .keyInvalid(bytes: 0))
+        #expect(batch.isEmpty)
+    }
+}

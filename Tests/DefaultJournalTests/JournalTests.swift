@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Journal")
+struct JournalTests {
+    private let directory = TemporaryDirectory()
+
+    @Test("What was set is there, now and after opening again")
+    func setAndReopen() throws {
+        do {
+            let journal = try Journal.openTest(directory.suite)
+            try journal.set("a", "1")
+            try journal.set("b", "2")
+            try journal.set("a", "3")
+            try journal.remove("b")
+            try journal.set("é", "precomposed")
+            try journal.set("e\u{301}", "decomposed")
+            try journal.set("empty", "")
+            #expect(journal["a"] == "3")
+            #expect(journal["b"] == nil)
+            try journal.synchronize()
+        }
+        let again = try Journal.openTest(directory.suite)
+        #expect(again["a"] == "3")
+        #expect(again["b"] == nil)
+        #expect(again["é"] == "precomposed")
+        #expect(again["e\u{301}"] == "decomposed")
+        #expect(again["empty"] == "")
+        #expect(again.all.count == 4)
+        try again.removeAll()
+        #expect(again.all.isEmpty)
+        #expect(try again.verify().isIntact)
+    }
+
+    @Test("A directory has one journal, however its path is spelled, until the last reference goes")
+    func oneJournalPerDirectory() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path + "/link",
+            withDestinationPath: directory.path
+        )
+        let journal = try Journal.openTest(directory.suite)
+        #expect(try Journal.openTest(directory.path + "/./suite//") === journal)
+        #expect(try Journal.openTest(directory.path + "/link/suite") === journal)
+        #expect(try Journal.openTest(directory.path + "/other") !== journal)
+    }
+
+    @Test("Keys and values that are too long are refused, and nothing is stored")
+    func limits() throws {
+        let journal = try Journal.openTest(directory.suite)
+        let size = try directory.bytes().count
+        #expect(throws: JournalError(.keyInvalid(bytes: 0), path: directory.journal)) { try journal.set("", "x") }
+        let longKey = String(repeating: "k", count: 65_536)
+        #expect(throws: JournalError(.keyInvalid(bytes: 65_536), path: directory.journal)) {
+            try journal.set(longKey, "")
+        }
+        let longValue = [UInt8](repeating: 1, count: (64 << 20) + 1)
+        #expect(throws: JournalError(.valueTooLarge(bytes: longValue.count), path: directory.journal)) {
+            try journal.set("x", longValue)
+        }
+        #expect(try directory.bytes().count == size)
+        try journal.set("x", Array(longValue.dropLast()))
+        try journal.set(String(longKey.dropLast()), "longest")
+        #expect(journal[String(longKey.dropLast())] == "longest")
+        #expect(journal[bytes: "x"]?.count == 64 << 20)
+        try journal.synchronize()
+    }
+
+    @Test("A batch is one record, seen as a whole")
+    func batches() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("old", "1")
+        var batch = JournalBatch()
+        batch.set("a", "1")
+        batch.remove("old")
+        batch.set("a", "2")
+        batch.set("b", "3")
+        try journal.append(batch)
+        try journal.append(JournalBatch())
+        #expect(journal.all.count == 2)
+        #expect(journal["a"] == "2")
+        #expect(try journal.verify().records == 2)
+    }
+
+    @Test("Compaction keeps the entries and drops the rest; the bound holds after every write")
+    func compaction() throws {
+        let journal = try Journal.openTest(directory.suite)
+        for round in 0..<300 {
+            for key in 0..<20 {
+                try journal.set("key\(key)", "\(round) \(key) " + String(repeating: "x", count: 100))
+            }
+            let size = try directory.bytes().count
+            #expect(size <= Int(Journal.sizeBound(liveBytes: 64 + 20 * (23 + 5 + 120))))
+        }
+        try journal.compact()
+        let report = try journal.verify()
+        #expect(report.isIntact)
+        #expect(report.records == 20)
+        #expect(report.entries == 20)
+        for key in 0..<20 { #expect(journal["key\(key)"]?.hasPrefix("299 \(key) ") == true) }
+        try journal.withExclusiveAccess {
+            try journal.set("inside", "exclusive access")
+            try journal.compact()
+        }
+        #expect(try journal.verify().records == 21)
+        #expect(journal.all.count == 21)
+    }
+
+    @Test("Two engines on one suite see each other's writes, compactions and removals")
+    func twoEngines() throws {
+        // Another engine of the same process stands for another process: it has its own descriptors and page.
+        let first = try Journal.openTest(directory.suite)
+        let second = try Journal.openUnregistered(directory.suite)
+        try first.set("a", "1")
+        #expect(second["a"] == "1")
+        try second.set("b", "2")
+        #expect(first["b"] == "2")
+        for round in 0..<2000 {
+            try (round % 2 == 0 ? first : second).set("k\(round % 7)", String(repeating: "v", count: 200) + "\(round)")
+        }
+        #expect(first.all == second.all)
+        try first.compact()
+        #expect(second.all == first.all)
+        try second.compact()
+        try second.remove("a")
+        #expect(first["a"] == nil)
+        try first.removeAll()
+        #expect(second.all.isEmpty)
+        #expect(try second.verify().isIntact)
+    }
+
+    @Test("A copy has the entries of its moment and overwrites nothing")
+    func copying() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("a", "1")
+        try journal.copy(to: directory.path + "/deep/copy")
+        try journal.set("a", "2")
+        #expect(try Journal.openTest(directory.path + "/deep/copy")["a"] == "1")
+        #expect(throws: JournalError(.alreadyExists, path: directory.path + "/deep/copy")) {
+            try journal.copy(to: directory.path + "/deep/copy")
+        }
+        #expect(journal["a"] == "2")
+    }
+
+    @Test("Files are private to the user")
+    func modes() throws {
+        let journal = try Journal.openTest(directory.path + "/parent/suite")
+        try journal.set("a", "1")
+        for (name, mode) in [
+            ("parent", 0o700), ("parent/suite", 0o700), ("parent/suite/journal", 0o600), ("parent/suite/lock", 0o600),
+        ] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: directory.path + "/" + name)
+            #expect(attributes[.posixPermissions] as? Int == mode)
+        }
+    }
+
+    @Test("Ten thousand openings leave no descriptor")
+    func descriptors() throws {
+        func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+        try Journal.openTest(directory.suite).set("a", "1")
+        try Journal.openTest(directory.suite).synchronize()
+        let mine = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { isMine($0) }.count
+        for _ in 0..<10_000 {
+            let journal = try Journal.openTest(directory.suite)
+            #expect(journal["a"] == "1")
+        }
+        let after = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { isMine($0) }.count
+        #expect(after <= mine)
+    }
+
+    /// Whether a descriptor of this process, which runs other tests too, is of this test's suite.
+    private func isMine(_ name: String) -> Bool {
+        let target = readlink("/proc/self/fd/" + name)
+        return target?.hasPrefix(directory.path) ?? false
+    }
+
+    private func readlink(_ path: String) -> String? {
+        do { return try FileManager.default.destinationOfSymbolicLink(atPath: path) } catch { return nil }
+    }
+}
+
+extension Journal {
+    /// A second engine on a suite that this process has open, as another process would have it.
+    static func openUnregistered(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
+        let place = try Place.openLocked(directory: nil, path: path, calls: options.calls)
+        let journal = Journal(place: place, path: path, options: options, index: TestIndex())
+        try journal.reload()
+        options.calls.unlock(journal.state.pointee.place.lock.raw)
+        journal.deliverReports()
+        return journal
+    }
+}

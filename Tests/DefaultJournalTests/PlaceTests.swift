@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Hostile and vanishing files")
+struct PlaceTests {
+    private let directory = TemporaryDirectory()
+    private let files = FileManager.default
+
+    @Test("What isn't a regular file in the place of one is refused, not followed, and never waited for")
+    func wrongTypes() throws {
+        for name in ["journal", "lock"] {
+            for kind in ["directory", "link", "fifo", "dangling"] {
+                let suite = directory.path + "/\(name)-\(kind)"
+                let path = suite + "/" + name
+                try files.createDirectory(atPath: suite, withIntermediateDirectories: true)
+                switch kind {
+                case "directory": try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+                case "fifo": mkfifo(path, 0o600)
+                case "link":
+                    try directory.write(Array("precious".utf8), to: "target")
+                    try files.createSymbolicLink(atPath: path, withDestinationPath: directory.path + "/target")
+                default: try files.createSymbolicLink(atPath: path, withDestinationPath: directory.path + "/nowhere")
+                }
+                #expect(throws: JournalError(.notARegularFile, path: path)) { try Journal.openTest(suite) }
+            }
+        }
+        #expect(try directory.bytes("target") == Array("precious".utf8))
+        #expect(!files.fileExists(atPath: directory.path + "/nowhere"))
+    }
+
+    @Test("A file or a link in place of the suite's directory is refused")
+    func wrongSuite() throws {
+        try directory.write([1], to: "suite")
+        #expect(throws: JournalError(.notADirectory, path: directory.suite)) { try Journal.openTest(directory.suite) }
+        try files.createDirectory(atPath: directory.path + "/real", withIntermediateDirectories: false)
+        try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.path + "/real")
+        #expect(throws: JournalError(.notADirectory, path: directory.path + "/link")) {
+            try Journal.openTest(directory.path + "/link/")
+        }
+        #expect(throws: JournalError(.invalidPath, path: "")) { try Journal.openTest("") }
+    }
+
+    @Test("Whatever part of an open suite is deleted or moved, the next write is there for whoever opens it")
+    func vanishing() throws {
+        for what in ["", "/lock", "/journal", "moved", "replaced"] {
+            for pause in [false, true] {
+                let place = TemporaryDirectory()
+                let reports = ReportCollector()
+                let journal = try Journal.openTest(place.suite, reports.options)
+                try journal.set("before", "1")
+                // Both within a tick of the clock and later: the pause is a loop of writes, not a wait.
+                if pause { for _ in 0..<5000 { try journal.set("before", "1") } }
+                switch what {
+                case "moved": try files.moveItem(atPath: place.suite, toPath: place.path + "/away")
+                case "replaced":
+                    try files.moveItem(atPath: place.suite, toPath: place.path + "/away")
+                    try Journal.openUnregistered(place.suite).set("other", "2")
+                default: try files.removeItem(atPath: place.suite + what)
+                }
+                try journal.set("after", "3")
+                let fresh = try Journal.openUnregistered(place.suite)
+                #expect(fresh["after"] == "3", "\(what)")
+                #expect(fresh.all == journal.all)
+                #expect((fresh["other"] == "2") == (what == "replaced"))
+                #expect(reports.all == [.replaced(path: place.suite)], "\(what)")
+                try journal.set("again", "4")
+                #expect(fresh["again"] == "4")
+                try journal.synchronize()
+            }
+        }
+    }
+
+    @Test("A flush in the background doesn't bring a deleted suite back")
+    func deletedBeforeFlush() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("a", "1")
+        try files.removeItem(atPath: directory.suite)
+        journal.flushInBackground()
+        journal.compactInBackground()
+        #expect(!files.fileExists(atPath: directory.suite))
+        try journal.set("b", "2")
+        #expect(try Journal.openUnregistered(directory.suite)["b"] == "2")
+    }
+
+    @Test("A suite that was deleted can be opened again while the old journal still exists")
+    func deletedAndOpenedAgain() throws {
+        let old = try Journal.openTest(directory.suite)
+        try old.set("a", "1")
+        try files.removeItem(atPath: directory.suite)
+        let new = try Journal.openTest(directory.suite)
+        #expect(new["a"] == nil)
+        try new.set("b", "2")
+        try old.set("c", "3")
+        #expect(new["c"] == "3")
+        #expect(old["b"] == "2")
+    }
+
+    @Test("A lock file of arbitrary content is set right")
+    func foreignLock() throws {
+        for content in [[], [1, 2, 3], [UInt8](repeating: 0xFF, count: 100), [UInt8](repeating: 0xAA, count: 9000)] {
+            try? files.removeItem(atPath: directory.suite)
+            do {
+                let journal = try Journal.openTest(directory.suite)
+                try journal.set("a", "1")
+                try journal.synchronize()
+            }
+            try directory.write(content, to: "suite/lock")
+            let journal = try Journal.openUnregistered(directory.suite)
+            #expect(journal["a"] == "1")
+            try journal.set("b", "2")
+            #expect(journal["b"] == "2")
+        }
+    }
+}

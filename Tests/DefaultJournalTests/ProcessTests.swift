@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Processes and threads")
+struct ProcessTests {
+    private let directory = TemporaryDirectory()
+
+    @Test("A writer that is killed at any instant loses nothing that it acknowledged")
+    func killedWriter() throws {
+        let others = (0..<100).map { "other\($0)" }
+        do {
+            let journal = try Journal.openTest(directory.suite)
+            for key in others { try journal.set(key, "value of \(key)") }
+        }
+        try directory.write([UInt8](repeating: 0, count: 4096), to: "acknowledged")
+        let file = open(directory.path + "/acknowledged", O_RDWR)
+        defer { close(file) }
+        let page = try #require(mmap(nil, 4096, PROT_READ, MAP_SHARED, file, 0))
+        defer { munmap(page, 4096) }
+        let cell = page.assumingMemoryBound(to: Int.self)
+        var random = SystemRandomNumberGenerator()
+        for round in 0..<Helper.rounds("JOURNAL_CRASH_ROUNDS", default: 20) {
+            let before = cell.pointee
+            let helper = try Helper(["crash", directory.suite, directory.path + "/acknowledged"])
+            while cell.pointee == before, helper.process.isRunning { sched_yield() }
+            usleep(UInt32.random(in: 0..<3000, using: &random))
+            helper.kill()
+            let acknowledged = cell.pointee
+            let reports = ReportCollector()
+            let journal = try Journal.openTest(directory.suite, reports.options)
+            let number = Int(journal["number"] ?? "") ?? -1
+            #expect(number == acknowledged || number == acknowledged + 1, "round \(round)")
+            for key in others { #expect(journal[key] == "value of \(key)") }
+            #expect(reports.all.isEmpty)
+            #expect(try journal.verify().isIntact)
+            try journal.synchronize()
+        }
+        #expect(try directory.damagedCopies.isEmpty)
+    }
+
+    @Test("Many processes write different keys, and all are there", arguments: [2, 8])
+    func distinctKeys(processes: Int) throws {
+        let journal = try Journal.openTest(directory.suite)
+        let helpers = try (0..<processes).map { try Helper(["keys", directory.suite, "p\($0)", "500"]) }
+        for helper in helpers { #expect(helper.finish().status == 0) }
+        #expect(journal.all.count == processes * 500)
+        let again = try Journal.openUnregistered(directory.suite)
+        #expect(again.all == journal.all)
+        #expect(try again.verify().isIntact)
+    }
+
+    @Test("Many processes count one counter up, and none of it is lost")
+    func counter() throws {
+        let journal = try Journal.openTest(directory.suite)
+        let helpers = try (0..<8).map { _ in try Helper(["count", directory.suite, "500"]) }
+        for helper in helpers { #expect(helper.finish().status == 0) }
+        #expect(journal["counter"] == "4000")
+        #expect(try Journal.openUnregistered(directory.suite)["counter"] == "4000")
+    }
+
+    @Test("Many threads write, read and count through two engines")
+    func threads() throws {
+        let first = try Journal.openTest(directory.suite)
+        let second = try Journal.openUnregistered(directory.suite)
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            let journal = thread % 2 == 0 ? first : second
+            do {
+                for number in 0..<300 {
+                    try journal.set("t\(thread)-\(number % 50)", String(repeating: "v", count: 200))
+                    #expect(journal["t\(thread)-\(number % 50)"] != nil)
+                    try journal.withExclusiveAccess {
+                        let value = journal["counter"].flatMap(Int.init) ?? 0
+                        try journal.set("counter", "\(value + 1)")
+                    }
+                    if number % 97 == 96 { try journal.compact() }
+                    if number % 150 == 149 { try journal.synchronize() }
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(first["counter"] == "2400")
+        #expect(second.all == first.all)
+        #expect(first.all.count == 401)
+        #expect(try first.verify().isIntact)
+    }
+
+    @Test("A full disk makes writes throw and loses nothing; with room again, writing goes on")
+    func fullDisk() throws {
+        let result = try Helper(["fill", directory.suite, "200000"]).finish()
+        #expect(result.status == 0, "\(result.output)")
+        let journal = try Journal.openTest(directory.suite)
+        let count = Int(journal["last"] ?? "") ?? 0
+        #expect(count > 100)
+        #expect(journal.all.count == count + 2)
+    }
+
+    @Test("A user without permission gets an error that names the call and the path")
+    func permissions() throws {
+        guard geteuid() == 0 else { return print("permission tests need root: skipped") }
+        // Everyone may pass through the directories above, so that it is the suite's own mode that counts.
+        chmod(directory.path, 0o755)
+        do { try Journal.openTest(directory.suite).set("a", "0") }
+        let foreign = try Helper(["unprivileged", directory.suite]).finish()
+        #expect(foreign.status == 1)
+        #expect(foreign.output.contains(directory.suite))
+        #expect(foreign.output.contains("Permission denied"))
+        chown(directory.suite, 65_534, 65_534)
+        let files = try Helper(["unprivileged", directory.suite]).finish()
+        #expect(files.status == 1)
+        #expect(files.output.contains("/lock"))
+        #expect(throws: JournalError(.notOwned, path: directory.suite)) { try Journal.openTest(directory.suite) }
+        chown(directory.suite + "/lock", 65_534, 65_534)
+        chown(directory.suite + "/journal", 65_534, 65_534)
+        let mine = try Helper(["unprivileged", directory.suite]).finish()
+        #expect(mine.status == 0, "\(mine.output)")
+        chmod(directory.suite, 0o500)
+        unlink(directory.suite + "/lock")
+        let readOnly = try Helper(["unprivileged", directory.suite]).finish()
+        #expect(readOnly.status == 1)
+        #expect(readOnly.output.contains("open failed for \(directory.suite)/lock"))
+        chown(directory.suite, 0, 0)
+        #expect(throws: JournalError(.notOwned, path: directory.suite + "/journal")) {
+            try Journal.openTest(directory.suite)
+        }
+    }
+}

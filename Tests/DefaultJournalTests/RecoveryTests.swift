@@ -1,0 +1,207 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Recovery")
+struct RecoveryTests {
+    private let sample = SampleJournal(records: 50)
+
+    /// A suite whose journal has this content, and no lock file.
+    private func suite(_ bytes: [UInt8], in directory: TemporaryDirectory) throws {
+        try FileManager.default.createDirectory(
+            atPath: directory.suite,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try directory.write(bytes)
+    }
+
+    @Test("Every prefix opens with every complete record")
+    func prefixes() throws {
+        for count in 0...sample.bytes.count where count < 140 || count % 7 == 0 || count > sample.bytes.count - 40 {
+            let directory = TemporaryDirectory()
+            let reports = ReportCollector()
+            try suite(Array(sample.bytes[..<count]), in: directory)
+            let journal = try Journal.openTest(directory.suite, reports.options)
+            #expect(journal.all.count == sample.records.filter { $0.upperBound <= count }.count)
+            // A journal is made with its whole header; one that lacks a part of it was cut by somebody.
+            let isDamaged = count > 0 && count < JournalHeader.size
+            #expect(reports.damage.count == (isDamaged ? 1 : 0))
+            try journal.set("more", "1")
+            #expect(try journal.verify().isIntact)
+            #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+            try journal.synchronize()
+        }
+    }
+
+    @Test("A changed byte costs one record; the damaged file is kept aside, once, and reported, once")
+    func changedBytes() throws {
+        for index in 0..<sample.bytes.count where index < 130 || index % 5 == 0 {
+            let directory = TemporaryDirectory()
+            let reports = ReportCollector()
+            var bytes = sample.bytes
+            bytes[index] ^= 0x04
+            try suite(bytes, in: directory)
+            let journal = try Journal.openTest(directory.suite, reports.options)
+            let lost = sample.records.firstIndex { $0.contains(index) }
+            #expect(journal.all.count == (lost == nil ? 50 : 49))
+            #expect(lost.map { journal["key\($0)"] == nil } ?? true)
+            let damage = try #require(reports.damage.first)
+            #expect(reports.all.count == 1)
+            #expect(damage.ranges.contains { $0.contains(UInt64(index)) })
+            let copies = try directory.damagedCopies
+            #expect(copies.map { directory.suite + "/" + $0 } == [damage.copy])
+            #expect(try directory.bytes("suite/" + copies[0]) == bytes)
+            #expect(try journal.verify().isIntact)
+            #expect(try Journal.openUnregistered(directory.suite, reports.options).all == journal.all)
+            #expect(reports.all.count == 1)
+        }
+    }
+
+    @Test("The same damage twice is kept aside once")
+    func sameDamage() throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[200] ^= 1
+        for _ in 0..<3 {
+            try suite(bytes, in: directory)
+            #expect(try Journal.openUnregistered(directory.suite).all.count == 49)
+        }
+        #expect(try directory.damagedCopies.count == 1)
+        bytes[400] ^= 1
+        try suite(bytes, in: directory)
+        #expect(try Journal.openUnregistered(directory.suite).all.count == 48)
+        #expect(try directory.damagedCopies.count == 2)
+    }
+
+    @Test("With both copies of the header gone, the salt in the lock file still opens the journal")
+    func headerGone() throws {
+        let directory = TemporaryDirectory()
+        let reports = ReportCollector()
+        do {
+            let journal = try Journal.openTest(directory.suite)
+            try journal.set("a", "1")
+            try journal.synchronize()
+        }
+        var bytes = try directory.bytes()
+        for index in 0..<64 { bytes[index] = 0 }
+        try directory.write(bytes)
+        #expect(try Journal.openUnregistered(directory.suite, reports.options)["a"] == "1")
+        #expect(reports.damage.map(\.ranges) == [[0..<64]])
+    }
+
+    @Test("A file that is no journal is kept aside, and the suite starts empty")
+    func noJournal() throws {
+        let directory = TemporaryDirectory()
+        let reports = ReportCollector()
+        let text = Array(String(repeating: "this is no journal\n", count: 30).utf8)
+        try suite(text, in: directory)
+        let journal = try Journal.openTest(directory.suite, reports.options)
+        #expect(journal.all.isEmpty)
+        #expect(reports.damage.map(\.bytes) == [UInt64(text.count)])
+        try journal.set("a", "1")
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
+        #expect(try directory.bytes("suite/" + directory.damagedCopies[0]) == text)
+    }
+
+    @Test("A journal of a later format is neither opened nor changed")
+    func newerFormat() throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[8] = 9
+        bytes.withUnsafeMutableBytes { bytes in
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
+        }
+        try suite(bytes, in: directory)
+        #expect(throws: JournalError(.newerFormat(version: 9), path: directory.journal)) {
+            try Journal.openTest(directory.suite)
+        }
+        #expect(try directory.bytes() == bytes)
+        #expect(try Set(directory.names()) == ["journal", "lock"])
+    }
+
+    @Test("Damage that appears while the suite is open is found by other processes, and mended")
+    func damageWhileOpen() throws {
+        let directory = TemporaryDirectory()
+        let first = try Journal.openTest(directory.suite)
+        for number in 0..<20 { try first.set("key\(number)", "value") }
+        let size = try directory.bytes().count
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.journal))
+        try file.seek(toOffset: UInt64(size - 3))
+        try file.write(contentsOf: Data([0xEE]))
+        try file.close()
+        let reports = ReportCollector()
+        let second = try Journal.openUnregistered(directory.suite, reports.options)
+        #expect(second.all.count == 19)
+        #expect(reports.damage.count == 1)
+        #expect(first.all == second.all)
+        #expect(try first.verify().isIntact)
+    }
+
+    @Test("A journal that was cut while it was open is noticed by all")
+    func cutWhileOpen() throws {
+        let directory = TemporaryDirectory()
+        let first = try Journal.openTest(directory.suite)
+        for number in 0..<20 { try first.set("key\(number)", "value") }
+        truncate(directory.journal, 64 + 100)
+        let reports = ReportCollector()
+        let second = try Journal.openUnregistered(directory.suite, reports.options)
+        try second.set("new", "1")
+        #expect(reports.all.count == 1)
+        #expect(first.all == second.all)
+        #expect(first["new"] == "1")
+    }
+
+    @Test("What a killed writer left behind the committed end is removed by the next")
+    func interruptedAppend() throws {
+        let directory = TemporaryDirectory()
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("a", "1")
+        let end = try directory.bytes().count
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.journal))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(repeating: 7, count: 500))
+        try file.close()
+        journal.page.pending = UInt64(end + 500)
+        try journal.set("b", "2")
+        #expect(try journal.verify().isIntact)
+        // Killed between rename and publication: the page speaks of a file that has lost its name.
+        journal.page.pending = LockPage.replacing
+        let other = try Journal.openUnregistered(directory.suite)
+        try journal.set("c", "3")
+        #expect(other["c"] == "3")
+        #expect(other.all.count == 3)
+    }
+
+    #if DEBUG
+    @Test("Where a damaged journal can't be kept aside it stays as it is, and is used on")
+    func noRoomForCopy() throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[100] ^= 1
+        try suite(bytes, in: directory)
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options
+        options.calls = SystemCalls(probe: probe)
+        // The lock file's page takes the first write, the copy the second.
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 1)
+        let journal = try Journal.openTest(directory.suite, options)
+        #expect(journal.all.count == 49)
+        #expect(reports.damage.count == 1)
+        #expect(reports.damage[0].copy == nil)
+        #expect(reports.damage[0].copyError?.code == ENOSPC)
+        #expect(try directory.bytes() == bytes)
+        #expect(try directory.damagedCopies.isEmpty)
+        try journal.set("new", "1")
+        #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
+        let later = try Journal.openUnregistered(directory.suite)
+        #expect(later["new"] == "1")
+        #expect(later.all.count == 50)
+        #expect(try directory.damagedCopies.count == 1)
+        #expect(journal.all == later.all)
+    }
+    #endif
+}

@@ -1,0 +1,151 @@
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Replay")
+struct ReplayTests {
+    private let sample = SampleJournal(records: 50)
+
+    @Test("Every prefix gives every complete record, and never counts as damaged")
+    func prefixes() {
+        for count in JournalHeader.size...sample.bytes.count {
+            let (found, report) = replay(Array(sample.bytes[..<count]))
+            let complete = sample.records.filter { $0.upperBound <= count }.count
+            #expect(report.records == complete)
+            #expect(found.entries.count == complete)
+            #expect(report.damage.isEmpty)
+            let isWhole = count == JournalHeader.size || sample.records.contains { $0.upperBound == count }
+            #expect((report.tornTail == nil) == isWhole)
+        }
+    }
+
+    @Test("A changed byte costs the record that it belongs to, and no other")
+    func changedBytes() {
+        for index in JournalHeader.size..<sample.bytes.count {
+            var bytes = sample.bytes
+            bytes[index] ^= 1 << UInt8(index % 8)
+            expectOneLoss(bytes, index, of: sample)
+        }
+    }
+
+    @Test("So does every other value of every byte of a small journal")
+    func allValues() {
+        let small = SampleJournal(records: 3)
+        for index in JournalHeader.size..<small.bytes.count {
+            for change in UInt8(1)...255 {
+                var bytes = small.bytes
+                bytes[index] ^= change
+                expectOneLoss(bytes, index, of: small)
+            }
+        }
+    }
+
+    private func expectOneLoss(_ bytes: [UInt8], _ index: Int, of sample: SampleJournal) {
+        let (found, report) = replay(bytes)
+        let lost = sample.records.firstIndex { $0.contains(index) } ?? -1
+        let range = sample.records[lost]
+        let expected = (0..<sample.records.count).filter { $0 != lost }
+        #expect(found.entries.count == expected.count)
+        #expect(expected.allSatisfy { found.entries["key\($0)"] == Array("value \($0)".utf8) })
+        #expect(report.damage == [UInt64(range.lowerBound)..<UInt64(range.upperBound)])
+    }
+
+    @Test("Records that were moved or doubled aren't taken for records")
+    func movedRecords() {
+        let first = sample.records[3]
+        let second = sample.records[4]
+        var swapped = sample.bytes
+        swapped.replaceSubrange(first.lowerBound..<second.upperBound, with: sample.bytes[second] + sample.bytes[first])
+        #expect(replay(swapped).1.records == 48)
+        let doubled = sample.bytes + sample.bytes[first]
+        #expect(replay(doubled).1.records == 50)
+        #expect(replay(doubled).1.damage.count == 1)
+        #expect(replay(sample.bytes, salt: 1).1.records == 0)
+    }
+
+    @Test("A value that holds a journal stays a value, even when the record around it is damaged")
+    func nestedJournal() {
+        var outer = SampleJournal()
+        outer.set("inner", sample.bytes)
+        outer.set("after", [1])
+        #expect(replay(outer.bytes).0.entries == ["inner": sample.bytes, "after": [1]])
+        for index in outer.records[0].lowerBound..<(outer.records[0].lowerBound + 30) {
+            var damaged = outer.bytes
+            damaged[index] ^= 0xFF
+            #expect(replay(damaged).0.entries == ["after": [1]])
+        }
+    }
+
+    @Test("Operations of one record come together or not at all")
+    func operationsTogether() {
+        var journal = SampleJournal()
+        journal.append(payload: [1, 1, 0, 1, 0, 0, 0, 97, 5] + [2, 1, 0, 98] + [3] + [1, 1, 0, 0, 0, 0, 0, 99])
+        #expect(replay(journal.bytes).0.entries == ["c": []])
+        #expect(replay(journal.bytes).0.operations == 4)
+        journal.append(payload: [1, 1, 0, 1, 0, 0, 0, 97, 5] + [9, 1, 2])
+        journal.append(payload: [1, 1, 0, 255, 255, 255, 255, 97, 5])
+        journal.append(payload: [1, 0, 0, 1, 0, 0, 0, 5])
+        journal.set("d", [1])
+        let (found, report) = replay(journal.bytes)
+        #expect(found.entries == ["c": [], "d": [1]])
+        #expect(report.damage.count == 1)
+        #expect(report.damagedBytes == UInt64(journal.records[1...3].reduce(0) { $0 + $1.count }))
+    }
+
+    @Test("Zeros at the end are an unfinished append, zeros in between are damage")
+    func zeros() {
+        let tail = replay(sample.bytes + [UInt8](repeating: 0, count: 5000)).1
+        #expect(tail.tornTail == UInt64(sample.bytes.count))
+        #expect(tail.damage.isEmpty)
+        var hole = sample.bytes
+        for index in sample.records[10] { hole[index] = 0 }
+        #expect(replay(hole).1.records == 49)
+        #expect(replay(hole).1.damage.count == 1)
+    }
+
+    @Test("Arbitrary bytes give a report and nothing else")
+    func garbage() {
+        var random = SystemRandomNumberGenerator()
+        for count in 0..<600 {
+            let bytes = (0..<count).map { _ in random.next() as UInt8 }
+            let (found, report) = replay(sample.bytes + bytes)
+            #expect(found.entries.count == 50)
+            #expect(report.records == 50)
+            #expect(report.isClean == (count == 0))
+        }
+        let markers =
+            [UInt8](repeating: 0, count: 16) + (0..<40_000).flatMap { _ in [0xF5, 0x52, 0x65, 0x63] as [UInt8] }
+        #expect(replay(sample.bytes + markers).1.records == 50)
+    }
+
+    @Test("The table of live entries agrees with a dictionary")
+    func liveTable() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<20 {
+            var journal = SampleJournal()
+            for step in 0..<2000 {
+                let key = "k\(Int.random(in: 0..<150, using: &random))"
+                if step % 701 == 700 {
+                    journal.append(payload: [3])
+                } else if step % 3 == 0 {
+                    journal.append(payload: [2, UInt8(key.utf8.count), 0] + Array(key.utf8))
+                } else {
+                    journal.set(key, Array(repeating: UInt8(step % 256), count: step % 9))
+                }
+            }
+            let expected = replay(journal.bytes).0.entries
+            journal.bytes.withUnsafeBytes { bytes in
+                var table = LiveTable(bytes)
+                let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
+                _ = Replay.run(records, at: 64, salt: journal.salt, visitor: &table)
+                var found: [String: [UInt8]] = [:]
+                for index in 0..<table.entryCount {
+                    guard case .set(let key, let value) = table.entry(index) else { continue }
+                    found[String(decoding: key, as: UTF8.self)] = Array(value)
+                }
+                #expect(found == expected)
+                #expect(table.count == expected.count)
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+#if DEBUG
+@testable import DefaultJournal
+
+/// A pessimistic disk: what a recorded trace may have left on it when the power went.
+///
+/// Content is kept per inode. Whatever was not synchronized may be there, be missing, or be there in parts of 512 bytes;
+/// entries of the directory may be there or not each for itself, in spite of the order that journaling file systems give.
+struct PessimisticDisk {
+    /// A change that may not have reached the disk yet.
+    private enum FileChange {
+        case write(offset: Int, bytes: ArraySlice<UInt8>)
+        case truncate(Int)
+    }
+
+    private struct File {
+        var durable: [UInt8] = []
+        var pending: [FileChange] = []
+        /// Changes that a failed sync has made the system forget: later syncs succeed without them.
+        var forgotten: [FileChange] = []
+    }
+
+    private enum NameChange {
+        case set(String, file: Int)
+        case remove(String)
+    }
+
+    private var files: [File] = []
+    private var inodes: [UInt64: Int] = [:]
+    /// The directory as the running system sees it.
+    private var visible: [String: Int] = [:]
+    private var durable: [String: Int] = [:]
+    private var pending: [NameChange] = []
+    private let suite: String
+
+    init(suite: String) {
+        self.suite = suite
+    }
+
+    /// How many independent changes may or may not be on the disk.
+    var pendingCount: Int { pending.count + files.reduce(0) { $0 + $1.pending.count + $1.forgotten.count } }
+
+    mutating func apply(_ record: SystemCallProbe.Record) {
+        if record.call == .fdatasync, record.result < 0, let file = inodes[record.inode] {
+            files[file].forgotten += files[file].pending
+            files[file].pending = []
+        }
+        guard record.result >= 0 || record.call == .pwrite else { return }
+        switch record.call {
+        case .open:
+            guard record.path.hasPrefix(suite + "/") else { return }
+            let name = String(record.path.dropFirst(suite.count + 1))
+            if visible[name] == nil {
+                files.append(File())
+                visible[name] = files.count - 1
+                pending.append(.set(name, file: files.count - 1))
+            }
+            inodes[record.inode] = visible[name]
+        case .pwrite:
+            guard let file = inodes[record.inode] else { return }
+            var start = 0
+            while start < record.bytes.count {
+                // Pieces end at the sectors of the file, not of the write.
+                let offset = Int(record.offset) + start
+                let end = min(record.bytes.count, start + 512 - offset % 512)
+                files[file].pending.append(.write(offset: offset, bytes: record.bytes[start..<end]))
+                start = end
+            }
+        case .ftruncate:
+            guard let file = inodes[record.inode] else { return }
+            files[file].pending.append(.truncate(Int(record.offset)))
+        case .fsync, .fdatasync:
+            if record.path == suite {
+                for change in pending { Self.apply(change, to: &durable) }
+                pending = []
+            } else if let file = inodes[record.inode] {
+                for change in files[file].pending { Self.apply(change, to: &files[file].durable) }
+                files[file].pending = []
+            }
+        case .rename:
+            guard let file = visible.removeValue(forKey: record.name) else { return }
+            visible[record.target] = file
+            pending.append(.set(record.target, file: file))
+            pending.append(.remove(record.name))
+        case .unlink:
+            visible[record.name] = nil
+            pending.append(.remove(record.name))
+        default: break
+        }
+    }
+
+    /// One of the possible images: `keeps` decides for each pending change.
+    func image(keeps: () -> Bool) -> [String: [UInt8]] {
+        var names = durable
+        for change in pending where keeps() { Self.apply(change, to: &names) }
+        return names.mapValues { file in
+            var bytes = files[file].durable
+            for change in files[file].forgotten + files[file].pending where keeps() { Self.apply(change, to: &bytes) }
+            return bytes
+        }
+    }
+
+    private static func apply(_ change: NameChange, to names: inout [String: Int]) {
+        switch change {
+        case .set(let name, let file): names[name] = file
+        case .remove(let name): names[name] = nil
+        }
+    }
+
+    private static func apply(_ change: FileChange, to bytes: inout [UInt8]) {
+        switch change {
+        case .truncate(let size):
+            bytes = size <= bytes.count ? Array(bytes[..<size]) : bytes + Array(repeating: 0, count: size - bytes.count)
+        case .write(let offset, let piece):
+            let end = offset + piece.count
+            if bytes.count < end { bytes += Array(repeating: 0, count: end - bytes.count) }
+            bytes.replaceSubrange(offset..<end, with: piece)
+        }
+    }
+}
+
+/// What a scenario was promised, and when.
+struct PowerLossTrace {
+    /// An attempt to give a key a value, from this record on.
+    var attempts: [(from: Int, key: String, value: String?)] = []
+    /// What must be there, or have been overwritten by a later attempt, from this record on.
+    var promises: [(from: Int, entries: [String: String])] = []
+    /// What the running scenario believes is stored.
+    var current: [String: String] = [:]
+    let probe = SystemCallProbe()
+
+    mutating func set(_ journal: Journal, _ key: String, _ value: String, _ durability: JournalDurability) throws {
+        attempts.append((probe.records.count, key, value))
+        try journal.set(key, value, durability: durability)
+        current[key] = value
+        if durability == .everyWrite { promise() }
+    }
+
+    mutating func remove(_ journal: Journal, _ key: String) throws {
+        attempts.append((probe.records.count, key, nil))
+        try journal.remove(key)
+        current[key] = nil
+    }
+
+    mutating func synchronize(_ journal: Journal) throws {
+        try journal.synchronize()
+        promise()
+    }
+
+    private mutating func promise() {
+        promises.append((probe.records.count, current))
+    }
+
+    /// What is wrong with the entries found after a power loss at a record, if anything.
+    func problem(at record: Int, found: Journal) -> String? {
+        guard let promise = promises.last(where: { $0.from <= record }) else { return nil }
+        let later = attempts.filter { $0.from >= promise.from && $0.from <= record }
+        for key in Set(promise.entries.keys).union(attempts.map(\.key)) {
+            var allowed: Set<String?> = [promise.entries[key]]
+            for attempt in later where attempt.key == key { allowed.insert(attempt.value) }
+            if !allowed.contains(found[key]) {
+                return "\(key) is \(found[key] ?? "missing") instead of \(allowed)"
+            }
+        }
+        return nil
+    }
+}
+#endif

@@ -1,0 +1,54 @@
+import Foundation
+
+@testable import DefaultJournal
+
+/// A directory of a test's own, removed with the last reference.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() {
+        path = NSTemporaryDirectory() + "/journal-test-" + UUID().uuidString
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            preconditionFailure("The test has no place to work in: \(error)")
+        }
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path)") }
+    }
+
+    /// Where a suite may be created.
+    var suite: String { path + "/suite" }
+    var journal: String { suite + "/journal" }
+
+    func bytes(_ name: String = "suite/journal") throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+    }
+
+    func write(_ bytes: [UInt8], to name: String = "suite/journal") throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + name))
+    }
+
+    func names(in folder: String = "suite") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)
+    }
+
+    var damagedCopies: [String] {
+        get throws { try names().filter { $0.hasPrefix("journal.damaged-") } }
+    }
+}
+
+/// Collects what a journal reports.
+final class ReportCollector: Sendable {
+    private let reports = Guarded<[JournalReport]>([])
+
+    var all: [JournalReport] { reports.withLock { $0 } }
+
+    var damage: [JournalReport.Damage] {
+        all.compactMap { if case .damaged(let damage) = $0 { damage } else { nil } }
+    }
+
+    var options: JournalOptions { JournalOptions(report: { report in self.reports.withLock { $0.append(report) } }) }
+}

@@ -1,0 +1,77 @@
+@testable import DefaultJournal
+
+/// The plainest index there is.
+final class TestIndex: JournalIndex {
+    var entries: [[UInt8]: [UInt8]] = [:]
+
+    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
+        let replaced = entries.updateValue(Array(value), forKey: Array(key))
+        return replaced.map { $0.count + key.count }
+    }
+
+    func remove(key: UnsafeRawBufferPointer) -> Int? {
+        entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
+    }
+
+    func removeAll() {
+        entries = [:]
+    }
+}
+
+extension Journal {
+    static func openTest(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
+        try Journal.open(at: path, options: options) { TestIndex() }
+    }
+
+    func set(
+        _ key: String,
+        _ value: [UInt8],
+        durability: JournalDurability = .background
+    ) throws {
+        let key = Array(key.utf8)
+        let outcome = key.withUnsafeBytes { key in
+            value.withUnsafeBytes { value in
+                Result { () throws(JournalError) in try set(key: key, value: value, durability: durability) }
+            }
+        }
+        try outcome.get()
+    }
+
+    func set(_ key: String, _ value: String, durability: JournalDurability = .background) throws {
+        try set(key, Array(value.utf8), durability: durability)
+    }
+
+    func remove(_ key: String) throws {
+        let outcome = Array(key.utf8).withUnsafeBytes { key in
+            Result { () throws(JournalError) in try remove(key: key) }
+        }
+        try outcome.get()
+    }
+
+    subscript(bytes key: String) -> [UInt8]? {
+        withCurrentIndex { index in (index as? TestIndex)?.entries[Array(key.utf8)] }
+    }
+
+    subscript(key: String) -> String? {
+        self[bytes: key].map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    var all: [[UInt8]: [UInt8]] {
+        withCurrentIndex { index in (index as? TestIndex)?.entries ?? [:] }
+    }
+}
+
+extension JournalBatch {
+    mutating func set(_ key: String, _ value: String) {
+        var key = key
+        var value = value
+        key.withUTF8 { key in
+            value.withUTF8 { value in set(key: UnsafeRawBufferPointer(key), value: UnsafeRawBufferPointer(value)) }
+        }
+    }
+
+    mutating func remove(_ key: String) {
+        var key = key
+        key.withUTF8 { remove(key: UnsafeRawBufferPointer($0)) }
+    }
+}

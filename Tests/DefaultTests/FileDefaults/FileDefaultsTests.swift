@@ -1,0 +1,363 @@
+import Default
+import Foundation
+import Testing
+
+@Suite("A FileDefaults")
+struct FileDefaultsTests {
+    @Test("converts between types as UserDefaults does")
+    func conversions() throws {
+        let values: [Any] = [
+            "text", "", "42", " 42 ", "-7.9", "1e3", "YES", "yes", "true", "T", "NO", "0", "1", "3 apples",
+            true, false, 0, 1, -5, 1 << 40, 0.5, -3.99, 1.0, Data([1]), Date(timeIntervalSinceReferenceDate: 1),
+            [1, 2], ["a", "b"], ["a": 1],
+        ]
+        try withTemporaryDirectory { directory in
+            try withTemporarySuite { name in
+                let ours = try FileDefaults(url: directory.appending(path: "s"))
+                let theirs = try #require(UserDefaults(suiteName: name))
+                for value in values {
+                    try ours.set(value, forKey: "k")
+                    theirs.set(value, forKey: "k")
+                    let label = Comment(rawValue: "\(type(of: value)) \(value)")
+                    #expect(ours.string(forKey: "k") == theirs.string(forKey: "k"), label)
+                    #expect(ours.integer(forKey: "k") == theirs.integer(forKey: "k"), label)
+                    #expect(ours.double(forKey: "k") == theirs.double(forKey: "k"), label)
+                    #expect(ours.float(forKey: "k") == theirs.float(forKey: "k"), label)
+                    #expect(ours.bool(forKey: "k") == theirs.bool(forKey: "k"), label)
+                    #expect(ours.data(forKey: "k") == theirs.data(forKey: "k"), label)
+                    #expect(ours.stringArray(forKey: "k") == theirs.stringArray(forKey: "k"), label)
+                    #expect(ours.array(forKey: "k")?.count == theirs.array(forKey: "k")?.count, label)
+                    #expect(ours.dictionary(forKey: "k")?.count == theirs.dictionary(forKey: "k")?.count, label)
+                }
+            }
+        }
+    }
+
+    @Test("keeps numbers within the range of the type asked for")
+    func numberRanges() throws {
+        try withSuite { suite in
+            try suite.set(1e300, forKey: "k")
+            #expect(suite.integer(forKey: "k") == .max)
+            try suite.set(-Double.infinity, forKey: "k")
+            #expect(suite.integer(forKey: "k") == .min)
+            try suite.set(Double.nan, forKey: "k")
+            #expect(suite.integer(forKey: "k") == 0)
+            #expect(suite.double(forKey: "k").isNaN)
+            try suite.set(UInt.max, forKey: "k")
+            #expect(suite.integer(forKey: "k") == .max)
+            #expect(suite.string(forKey: "k") == "18446744073709551615")
+            try suite.set(-0.0, forKey: "k")
+            #expect(suite.double(forKey: "k").sign == .minus)
+            #expect(suite.integer(forKey: "absent") == 0)
+        }
+    }
+
+    @Test("gives each value back that its typed setters took")
+    func typedSetters() throws {
+        try withSuite { suite in
+            try suite.set(7, forKey: "int")
+            try suite.set(0.1, forKey: "double")
+            try suite.set(Float(0.1), forKey: "float")
+            try suite.set(true, forKey: "bool")
+            #expect(suite.integer(forKey: "int") == 7)
+            #expect(suite.double(forKey: "double") == 0.1)
+            #expect(suite.float(forKey: "float") == 0.1)
+            #expect(suite.bool(forKey: "bool"))
+            #expect(suite.object(forKey: "bool") as? Bool == true)
+            #expect(suite.object(forKey: "int") as? Int == 7)
+        }
+    }
+
+    @Test("gives URLs back as they went in, and takes a path for a file URL")
+    func urls() throws {
+        try withSuite { suite in
+            let urls = [
+                "https://example.com/a%20b?c=d#e", "mailto:a@example.com", "file:///tmp/a%20b", "a/relative/one?q",
+                "urn:x:y",
+            ]
+            for string in urls {
+                let url = try #require(URL(string: string))
+                try suite.set(url, forKey: "u")
+                #expect(suite.url(forKey: "u") == url)
+                #expect(suite.string(forKey: "u") == string)
+            }
+            try suite.set("/tmp/x y", forKey: "u")
+            #expect(suite.url(forKey: "u") == URL(filePath: "/tmp/x y"))
+            try suite.set("~/x", forKey: "u")
+            #expect(suite.url(forKey: "u")?.isFileURL == true)
+            try suite.set(nil as URL?, forKey: "u")
+            #expect(suite.url(forKey: "u") == nil)
+            #expect(suite.object(forKey: "u") == nil)
+        }
+    }
+
+    @Test("has registered defaults of its own, for as long as the process runs")
+    func registeredDefaults() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "a")
+            let suite = try FileDefaults(url: url)
+            let other = try FileDefaults(url: directory.appending(path: "b"))
+            try suite.register(defaults: ["volume": 0.5, "name": "none"])
+            #expect(suite.double(forKey: "volume") == 0.5)
+            #expect(other.object(forKey: "volume") == nil)
+            #expect(try FileDefaults(url: url).string(forKey: "name") == "none")
+            #expect(suite.dictionaryRepresentation().count == 2)
+
+            try suite.set(1, forKey: "volume")
+            #expect(suite.double(forKey: "volume") == 1)
+            try suite.removeObject(forKey: "volume")
+            #expect(suite.double(forKey: "volume") == 0.5)
+            #expect(try suite.verify().valueCount == 0)
+
+            expectError(.unsupportedValue) { try suite.register(defaults: ["good": 1, "bad": NSNull()]) }
+            #expect(suite.object(forKey: "good") == nil)
+        }
+    }
+
+    @Test(
+        "takes names that are one path component, and no others",
+        arguments: [
+            "", ".", "..", "a/b", "/a", "../x", "a\0b", String(repeating: "n", count: 201),
+        ]
+    )
+    func suiteNames(name: String) {
+        expectError(.invalidSuiteName) { try FileDefaults(suiteName: name) }
+    }
+
+    @Test("shares what it has with every object for the same directory, however its path is spelled")
+    func oneSuite() throws {
+        try withTemporaryDirectory { directory in
+            let first = try FileDefaults(url: directory.appending(path: "s"))
+            let link = directory.appending(path: "link")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory)
+            let second = try FileDefaults(url: link.appending(path: "s/"))
+            try first.withExclusiveAccess {
+                // Would wait for itself if it had a lock of its own.
+                try second.set(1, forKey: "k")
+            }
+            #expect(first.integer(forKey: "k") == 1)
+            #expect(first.storeDescription == second.storeDescription)
+            #expect(try first.url.path(percentEncoded: false).hasSuffix("/s/"))
+        }
+    }
+
+    @Test("refuses a value over 64 MiB, and keeps what was there")
+    func largeValues() throws {
+        try withSuite { suite in
+            try suite.set("before", forKey: "k")
+            let error = expectError(.valueTooLarge) { try suite.set(Data(count: 64 << 20 + 1), forKey: "k") }
+            #expect(error?.key == "k")
+            #expect(suite.string(forKey: "k") == "before")
+            let large = Data(count: 5 << 20)
+            try suite.set(large, forKey: "k")
+            #expect(suite.data(forKey: "k") == large)
+        }
+    }
+
+    @Test("copies itself, verifies itself and compacts itself")
+    func maintenance() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"), durability: .everyWrite)
+            for number in 0..<50 {
+                try suite.set(number, forKey: "k")
+            }
+            try suite.set("v", forKey: "l")
+            let before = try suite.verify()
+            #expect(before.isIntact)
+            #expect(before.recordCount == 51)
+            #expect(before.valueCount == 2)
+            try suite.compact()
+            let after = try suite.verify()
+            #expect(after.recordCount == 2)
+            #expect(after.fileSize < before.fileSize)
+
+            let target = directory.appending(path: "copy")
+            try suite.copy(to: target)
+            try suite.set("changed", forKey: "l")
+            let copy = try FileDefaults(url: target)
+            #expect(copy.integer(forKey: "k") == 49)
+            #expect(copy.string(forKey: "l") == "v")
+            expectError(.storeFailed) { try suite.copy(to: target) }
+        }
+    }
+
+    @Test("is made anew by the next write when its directory was deleted, and reports it")
+    func deletedWhileOpen() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let suite = try FileDefaults(url: url)
+            try suite.set(1, forKey: "old")
+            try FileManager.default.removeItem(at: url)
+            let collector = EventCollector()
+            try collector.collect { try suite.set(2, forKey: "new") }
+            #expect(collector.codes == [.storeReplaced])
+            #expect(try FileDefaults(url: url).integer(forKey: "new") == 2)
+            #expect(suite.object(forKey: "old") == nil)
+        }
+    }
+
+    private func withSuite(_ test: (FileDefaults) throws -> Void) throws {
+        try withTemporaryDirectory { try test(FileDefaults(url: $0.appending(path: "s"))) }
+    }
+}
+
+@Suite("A suite that can't be opened")
+struct UnavailableSuiteTests {
+    @Test("is an error at once, which names the path, and changes nothing")
+    func errors() throws {
+        try withTemporaryDirectory { directory in
+            let file = directory.appending(path: "file")
+            try Data("mine".utf8).write(to: file)
+            let below = directory.appending(path: "file/s")
+            for url in [file, below] {
+                let error = expectError(.storeUnavailable) { try FileDefaults(url: url) }
+                #expect(error?.description.contains(file.path(percentEncoded: false)) == true)
+            }
+            #expect(try Data(contentsOf: file) == Data("mine".utf8))
+            expectError(.storeUnavailable) { try FileDefaults(url: URL(string: "https://example.com")!) }
+        }
+    }
+
+    @Test("of a later version's format is left byte for byte")
+    func newerFormat() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            let journal = url.appending(path: "journal")
+            let future = try #require(Fixtures.data(named: "future.journal"))
+            try future.write(to: journal)
+            let error = expectError(.newerFormat) { try FileDefaults(url: url) }
+            #expect(error?.description.contains("version 2") == true)
+            #expect(try Data(contentsOf: journal) == future)
+        }
+    }
+
+    @Test("is there as the standard store all the same, for registered defaults, and is opened once that is possible")
+    func standardStore() throws {
+        let outcome = try withTemporaryDirectory { directory in
+            let home = directory.appending(path: "home")
+            try Data().write(to: home)
+            return try TestHelper.run(["unavailable-standard"], home: home)
+        }
+        #expect(
+            outcome.output == """
+                registered
+                load: storeUnavailable
+                read: nil
+                save: storeUnavailable
+                later: dark
+
+                """
+        )
+        #expect(outcome.errors.contains("write failed"))
+        #expect(outcome.errors.contains("/home/.config"))
+    }
+}
+
+@Suite("A transaction")
+struct TransactionTests {
+    private struct Stop: Error {}
+
+    @Test("shows its changes to itself, and to others when it is done")
+    func visibility() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            try suite.set(1, forKey: "a")
+            try suite.set(1, forKey: "gone")
+            let records = try suite.verify().recordCount
+            try suite.transaction {
+                try suite.set(2, forKey: "a")
+                try suite.set(2, forKey: "b")
+                try suite.removeObject(forKey: "gone")
+                #expect(suite.integer(forKey: "a") == 2)
+                #expect(suite.object(forKey: "gone") == nil)
+                #expect(suite.dictionaryRepresentation().keys.sorted() == ["a", "b"])
+                let seen = onAnotherThread { (suite.integer(forKey: "a"), suite.object(forKey: "b") == nil) }
+                #expect(seen == (1, true))
+            }
+            #expect(suite.integer(forKey: "a") == 2)
+            #expect(suite.integer(forKey: "b") == 2)
+            #expect(suite.object(forKey: "gone") == nil)
+            #expect(try suite.verify().recordCount == records + 1)
+        }
+    }
+
+    @Test("changes nothing when it throws, and drops only an inner one's changes when that throws")
+    func failures() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            let records = try suite.verify().recordCount
+            do {
+                try suite.transaction {
+                    try suite.set(1, forKey: "a")
+                    throw Stop()
+                }
+            } catch is Stop {}
+            #expect(suite.object(forKey: "a") == nil)
+            #expect(try suite.verify().recordCount == records)
+
+            try suite.transaction {
+                try suite.set("outer", forKey: "a")
+                do {
+                    try suite.transaction {
+                        try suite.set("inner", forKey: "a")
+                        try suite.set("inner", forKey: "b")
+                        throw Stop()
+                    }
+                } catch is Stop {}
+                #expect(suite.string(forKey: "a") == "outer")
+                try suite.transaction { try suite.set("kept", forKey: "c") }
+            }
+            #expect(suite.string(forKey: "a") == "outer")
+            #expect(suite.object(forKey: "b") == nil)
+            #expect(suite.string(forKey: "c") == "kept")
+        }
+    }
+
+    @Test("refuses a value over 64 MiB, and changes nothing then")
+    func tooLarge() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            expectError(.valueTooLarge) {
+                try suite.transaction {
+                    try suite.set(1, forKey: "a")
+                    try suite.set(Data(count: 64 << 20 + 1), forKey: "b")
+                }
+            }
+            #expect(suite.dictionaryRepresentation().isEmpty)
+        }
+    }
+}
+
+@Suite("A damaged suite")
+struct DamagedSuiteTests {
+    @Test("loses what the damaged bytes belong to, is reported once, and keeps the damaged file")
+    func damage() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            // Written by another process, so that this one opens the suite damaged.
+            let written = try TestHelper.run(["fill", url.path(percentEncoded: false), "10"])
+            #expect(written.status == 0, "\(written.errors)")
+            let journal = url.appending(path: "journal")
+            var bytes = try Data(contentsOf: journal)
+            let place = try #require(bytes.range(of: Data("value of key 4".utf8)))
+            bytes[place.lowerBound] ^= 1
+            try bytes.write(to: journal)
+
+            let collector = EventCollector()
+            try collector.collect {
+                let suite = try FileDefaults(url: url)
+                for number in 0..<10 where number != 4 {
+                    #expect(suite.string(forKey: "key \(number)") == "value of key \(number)")
+                }
+                #expect(suite.object(forKey: "key 4") == nil)
+                #expect(try suite.verify().isIntact)
+            }
+            #expect(collector.codes == [.storeDamaged])
+            #expect(collector.events.first?.kind == .storeDamaged)
+            let names = try FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))
+            let kept = try #require(names.first { $0.hasPrefix("journal.damaged-") })
+            #expect(try Data(contentsOf: url.appending(path: kept)) == bytes)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Default
+import Foundation
+import Testing
+
+#if !canImport(Darwin)
+@Suite("Several processes with one suite")
+struct ProcessTests {
+    private struct Counter: DefaultStorable {
+        var count = 0
+        static var defaults: CurrentStore { CurrentStore() }
+    }
+
+    @Test("count exactly when each updates one value")
+    func updates() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.appending(path: "s").path(percentEncoded: false)
+            try runAtOnce((0..<8).map { _ in ["count", path, "500"] })
+            let suite = try FileDefaults(url: URL(filePath: path))
+            #expect(try suite.df.load(forKey: "Counter", type: Counter.self)?.count == 4_000)
+        }
+    }
+
+    @Test("lose none of each other's keys, with transactions and compactions in between", arguments: [2, 8])
+    func distinctKeys(processes: Int) throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.appending(path: "s").path(percentEncoded: false)
+            try runAtOnce((0..<processes).map { ["keys", path, "\($0)", "500"] })
+            let suite = try FileDefaults(url: URL(filePath: path))
+            for process in 0..<processes {
+                for number in 0..<500 {
+                    #expect(suite.integer(forKey: "\(process).\(number)") == number)
+                }
+            }
+            #expect(try suite.verify().isIntact)
+        }
+    }
+
+    @Test("see a value as soon as the call that stored it has returned, and see transactions whole")
+    func coherence() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.appending(path: "s").path(percentEncoded: false)
+            let suite = try FileDefaults(url: URL(filePath: path))
+            #expect(suite.object(forKey: "a") == nil)
+            let helper = try TestHelper.start(["pairs", path, "2000"])
+            var rounds = 0
+            while helper.isRunning {
+                // Read in the order opposite to a torn write's: b is never ahead of a.
+                let second = suite.integer(forKey: "b")
+                let first = suite.integer(forKey: "a")
+                #expect(first >= second)
+                rounds += 1
+            }
+            helper.waitUntilExit()
+            #expect(rounds > 0)
+            #expect(suite.integer(forKey: "a") == 2_000)
+            #expect(suite.integer(forKey: "b") == 2_000)
+        }
+    }
+
+    @Test("find everything that a killed one had been told was stored")
+    func kill() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.appending(path: "s").path(percentEncoded: false)
+            for _ in 0..<10 {
+                let helper = try TestHelper.start(["write-forever", path], pipesOutput: true)
+                // Each line is a number that was stored before it was printed.
+                let acknowledged = try #require(helper.readNumbers(atLeast: 50).last)
+                helper.kill()
+                let outcome = try TestHelper.run(["print-number", path])
+                let stored = try #require(Int(outcome.output.trimmingCharacters(in: .newlines)), "\(outcome.errors)")
+                #expect(stored >= acknowledged)
+            }
+        }
+    }
+
+    private func runAtOnce(_ commands: [[String]]) throws {
+        let helpers = try commands.map { try TestHelper.start($0) }
+        for helper in helpers {
+            helper.waitUntilExit()
+            #expect(helper.status == 0)
+        }
+    }
+}
+#endif

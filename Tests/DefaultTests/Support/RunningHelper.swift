@@ -1,0 +1,38 @@
+import Foundation
+
+/// A helper process that goes on while the test does.
+final class RunningHelper {
+    private let process: Process
+    private let output: Pipe?
+    private var unread = ""
+
+    init(_ process: Process, output: Pipe?) {
+        self.process = process
+        self.output = output
+    }
+
+    var isRunning: Bool { process.isRunning }
+    var status: Int32 { process.terminationStatus }
+
+    func waitUntilExit() {
+        process.waitUntilExit()
+    }
+
+    /// Ends the process at once, with SIGKILL.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Reads the numbers that the process prints, one to a line, until there are enough of them.
+    func readNumbers(atLeast count: Int) -> [Int] {
+        var numbers: [Int] = []
+        while numbers.count < count, let data = output?.fileHandleForReading.availableData, !data.isEmpty {
+            unread += String(decoding: data, as: UTF8.self)
+            var lines = unread.split(separator: "\n", omittingEmptySubsequences: false)
+            unread = String(lines.removeLast())
+            numbers += lines.compactMap { Int($0) }
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,50 @@
+// libFuzzer's entry point for replay: bytes are a journal as a file would hold it. Compiled together with the engine's
+// sources by fuzz.sh, since libFuzzer brings its own main program.
+
+/// Counts what it is told, and touches every byte of it.
+struct FuzzVisitor: ReplayVisitor {
+    var sum = 0
+
+    mutating func visit(_ operation: Operation) {
+        switch operation {
+        case .set(let key, let value):
+            for byte in key { sum &+= Int(byte) }
+            for byte in value { sum &+= Int(byte) }
+        case .remove(let key): for byte in key { sum &+= Int(byte) }
+        case .removeAll: sum = 0
+        }
+    }
+}
+
+/// Replays one input and checks what must hold for any bytes.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = UnsafeRawBufferPointer(start: start, count: count)
+    var salt: UInt64 = 0x1122_3344_5566_7788
+    if case .valid(let header, _) = JournalHeader.parse(bytes) { salt = header.salt }
+    let records = UnsafeRawBufferPointer(rebasing: bytes[min(JournalHeader.size, count)...])
+    var visitor = FuzzVisitor()
+    let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &visitor)
+    var table = LiveTable(records)
+    let again = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
+    precondition(report == again, "replay depends on more than the bytes")
+    precondition(report.validEnd <= UInt64(JournalHeader.size + records.count), "the end lies behind the file")
+    var last = UInt64(JournalHeader.size)
+    for range in report.damage {
+        precondition(range.lowerBound >= last && !range.isEmpty, "damaged ranges overlap")
+        last = range.upperBound
+    }
+    precondition(table.count <= count, "more entries than bytes")
+    // With right checksums the fuzzer gets past them: the input as the payload of one record.
+    if count > 0, count < 65_536 {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: Record.headerSize + count, alignment: 8)
+        defer { memory.deallocate() }
+        if let start { (memory + Record.headerSize).copyMemory(from: start, byteCount: count) }
+        Record.seal(memory, payload: count, salt: salt, offset: UInt64(JournalHeader.size))
+        let record = UnsafeRawBufferPointer(start: memory, count: Record.headerSize + count)
+        var survey = TailSurvey()
+        let sealed = Replay.run(record, at: UInt64(JournalHeader.size), salt: salt, visitor: &survey)
+        precondition(sealed.records + sealed.damage.count == 1, "a sealed record is valid or damaged")
+    }
+    return 0
+}

@@ -1,0 +1,120 @@
+import DefaultJournal
+import Glibc
+import Foundation
+
+// What the crash and multi-process tests run beside themselves. The first argument says what to do, the second is a
+// suite's path; errors end the process with status 1.
+
+final class Index: JournalIndex {
+    var entries: [[UInt8]: [UInt8]] = [:]
+
+    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
+        entries.updateValue(Array(value), forKey: Array(key)).map { $0.count + key.count }
+    }
+
+    func remove(key: UnsafeRawBufferPointer) -> Int? {
+        entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
+    }
+
+    func removeAll() { entries = [:] }
+}
+
+func open(_ path: String) throws -> Journal { try Journal.open(at: path) { Index() } }
+
+func set(_ journal: Journal, _ key: String, _ value: String) throws {
+    let outcome = Array(key.utf8).withUnsafeBytes { key in
+        Array(value.utf8).withUnsafeBytes { value in
+            Result { () throws(JournalError) in try journal.set(key: key, value: value) }
+        }
+    }
+    try outcome.get()
+}
+
+func get(_ journal: Journal, _ key: String) -> String? {
+    journal.withCurrentIndex { index in
+        (index as? Index)?.entries[Array(key.utf8)].map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// Writes increasing numbers until it is killed, and acknowledges each through shared memory.
+func crash(_ path: String, acknowledgements: String) throws {
+    let file = Foundation.open(acknowledgements, O_RDWR)
+    let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+    guard let page, page != MAP_FAILED else { exit(2) }
+    let cell = page.assumingMemoryBound(to: Int.self)
+    let journal = try open(path)
+    var number = get(journal, "number").flatMap(Int.init) ?? 0
+    while true {
+        number += 1
+        try set(journal, "number", "\(number)")
+        cell.pointee = number
+        try set(journal, "filler", String(repeating: "x", count: 400 + number % 100))
+        if number % 50 == 0 { try journal.compact() }
+    }
+}
+
+func writeKeys(_ path: String, prefix: String, count: Int) throws {
+    let journal = try open(path)
+    for number in 0..<count {
+        try set(journal, "\(prefix)-\(number)", String(repeating: "v", count: 112))
+        if number % 100 == 99 { try journal.compact() }
+        guard get(journal, "\(prefix)-\(number)") != nil else { exit(3) }
+    }
+}
+
+func countUp(_ path: String, count: Int) throws {
+    let journal = try open(path)
+    for number in 0..<count {
+        try journal.withExclusiveAccess {
+            let value = get(journal, "counter").flatMap(Int.init) ?? 0
+            try set(journal, "counter", "\(value + 1)")
+        }
+        if number % 100 == 99 { try journal.compact() }
+    }
+}
+
+/// Writes under a limit of the file size until that fails, and again when the limit is gone.
+func fill(_ path: String, limit: UInt) throws {
+    signal(SIGXFSZ, SIG_IGN)
+    let journal = try open(path)
+    try set(journal, "first", "kept")
+    var rlimit = rlimit(rlim_cur: limit, rlim_max: rlim_t.max)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &rlimit)
+    var acknowledged = 0
+    do {
+        while acknowledged < 100_000 {
+            try set(journal, "key\(acknowledged)", String(repeating: "v", count: 300))
+            acknowledged += 1
+        }
+        exit(4)
+    } catch let error as JournalError {
+        guard error.code == EFBIG, get(journal, "first") == "kept" else { exit(5) }
+        guard get(journal, "key\(acknowledged - 1)") != nil, get(journal, "key\(acknowledged)") == nil else { exit(6) }
+    }
+    rlimit.rlim_cur = rlim_t.max
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &rlimit)
+    try set(journal, "last", "\(acknowledged)")
+    try journal.synchronize()
+}
+
+/// Opens and writes as a user without privileges.
+func openUnprivileged(_ path: String) throws {
+    guard setgid(65_534) == 0, setuid(65_534) == 0 else { exit(7) }
+    let journal = try open(path)
+    try set(journal, "a", "1")
+}
+
+let arguments = CommandLine.arguments
+do {
+    switch (arguments.dropFirst().first, arguments.count) {
+    case ("crash", 4): try crash(arguments[2], acknowledgements: arguments[3])
+    case ("keys", 5): try writeKeys(arguments[2], prefix: arguments[3], count: Int(arguments[4]) ?? 0)
+    case ("count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0)
+    case ("fill", 4): try fill(arguments[2], limit: UInt(arguments[3]) ?? 0)
+    case ("unprivileged", 3): try openUnprivileged(arguments[2])
+    default: exit(64)
+    }
+} catch {
+    print(error)
+    exit(1)
+}
