@@ -9,7 +9,8 @@ let package = Package(
         .library(name: "Default", targets: ["Default"])
     ],
     targets: [
-        .target(name: "DefaultJournal"),
+        .target(name: "CDefaultChecksum"),
+        .target(name: "DefaultJournal", dependencies: ["CDefaultChecksum"]),
         .target(
             name: "Default",
             dependencies: ["DefaultJournal"],
@@ -44,7 +45,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CDefaultChecksum" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -16,6 +16,8 @@ final class Index: JournalIndex {
         entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
     }
 
+    func prepare(forBytes count: Int) {}
+
     func removeAll() { entries = [:] }
 }
 

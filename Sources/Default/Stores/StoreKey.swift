@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A key as stores tell keys apart: by its bytes.
 ///
 /// Swift's `String` takes canonically equivalent strings for equal ("é" as one scalar or as two), so a dictionary
@@ -31,7 +33,17 @@ package struct StoreKey: Hashable, Sendable {
     }
 
     package static func == (lhs: StoreKey, rhs: StoreKey) -> Bool {
-        lhs.string.utf8.elementsEqual(rhs.string.utf8)
+        var left = lhs.string
+        var right = rhs.string
+        let count = left.utf8.count
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard left.count == right.count, let left = left.baseAddress, let right = right.baseAddress else {
+                    return left.count == right.count
+                }
+                return memcmp(left, right, count) == 0
+            }
+        }
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -92,6 +92,7 @@ extension Journal {
         defer { stateLock.unlock() }
         state.pointee.isLoading = true
         index.removeAll()
+        index.prepare(forBytes: records.count)
         var visitor = IndexVisitor(index: index, liveBytes: base)
         var report = ReplayReport(validEnd: base)
         if header.isKnown {

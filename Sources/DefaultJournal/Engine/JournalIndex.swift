@@ -15,4 +15,7 @@ package protocol JournalIndex: AnyObject {
 
     /// Removes every entry.
     func removeAll()
+
+    /// Says that the entries of so many bytes of records are about to be set, so that room can be made for them at once.
+    func prepare(forBytes count: Int)
 }

@@ -1,12 +1,28 @@
+internal import CDefaultChecksum
+
 /// CRC-32C, the checksum of every header and record.
 ///
 /// The polynomial is Castagnoli's (G. Castagnoli, S. Bräuer, M. Herrmann, 1993) in the form of RFC 3720, appendix B.4:
 /// reflected 0x1EDC6F41, initial value and final XOR all ones. The method is slicing-by-16, the widened form of
 /// M. Kounavis and F. Berry, "Novel Table Lookup-Based Algorithms for High-Performance CRC Generation" (2008): sixteen
-/// look-ups that do not wait for each other take in sixteen bytes at once.
+/// look-ups that do not wait for each other take in sixteen bytes at once. Where the processor has an instruction for it,
+/// that is used instead.
 package enum CRC32C {
     /// The checksum of `bytes`, continuing from `previous`, the checksum of what stands before them.
+    @inline(__always)
     package static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
+        guard isInHardware else { return checksumByTables(bytes, continuing: previous) }
+        guard let start = bytes.baseAddress else { return previous }
+        return ~default_crc32c_in_hardware(~previous, start, bytes.count)
+    }
+
+    private static let isInHardware = default_crc32c_is_in_hardware()
+
+    /// The same on every processor.
+    package static func checksumByTables(
+        _ bytes: UnsafeRawBufferPointer,
+        continuing previous: UInt32 = 0
+    ) -> UInt32 {
         guard let start = bytes.baseAddress else { return previous }
         let table = tables
         var state = ~previous

@@ -16,8 +16,8 @@ package enum Operation {
 
     /// The longest key, in bytes.
     package static let maximumKey = Int(UInt16.max)
-    /// The longest value, in bytes: 64 MiB.
-    package static let maximumValue = 64 << 20
+    /// The longest value, in bytes: 64 MiB, and one that tells its type in the layer above.
+    package static let maximumValue = 64 << 20 + 1
 
     static let setOverhead = 7
     static let removeOverhead = 3

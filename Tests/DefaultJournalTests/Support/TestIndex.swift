@@ -13,6 +13,8 @@ final class TestIndex: JournalIndex {
         entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
     }
 
+    func prepare(forBytes count: Int) {}
+
     func removeAll() {
         entries = [:]
     }

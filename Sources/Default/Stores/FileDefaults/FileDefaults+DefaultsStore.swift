@@ -35,6 +35,16 @@ extension FileDefaults: DefaultsStore {
         try write(try PropertyListValue(value, forKey: key, in: self), for: storeKey)
     }
 
+    /// Stores `Data` under a key.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes, at most 64 MiB.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError``, as for any value.
+    public func set(_ data: Data, forKey key: String) throws(DefaultsError) {
+        try write(.data(data), for: StoreKey(key))
+    }
+
     /// Removes what is stored under a key, if anything is.
     ///
     /// - Parameter key: The key.

@@ -40,9 +40,13 @@ extension OpenSuite {
         guard let value else {
             return try remove(key, durability: durability)
         }
-        try key.withBytes { key throws(JournalError) in
-            try value.withEncodedBytes { value throws(JournalError) in
-                try journal.set(key: key, value: value, durability: durability)
+        try journal.beginExclusiveAccess()
+        defer { journal.endExclusiveAccess() }
+        try value.withEncodedBytes { bytes throws(JournalError) in
+            index.incoming = (key, StoredValue(value, encoded: bytes), bytes.baseAddress)
+            defer { index.incoming = nil }
+            try key.withBytes { key throws(JournalError) in
+                try journal.set(key: key, value: bytes, durability: durability)
             }
         }
     }
@@ -81,7 +85,7 @@ extension PropertyListValue {
         }
         try withUnsafeTemporaryAllocation(byteCount: data.count + 1, alignment: 1) { bytes in
             bytes[0] = Tag.data.rawValue
-            data.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: bytes[1...]))
+            data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: $0) }
             return Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(bytes)) }
         }.get()
     }

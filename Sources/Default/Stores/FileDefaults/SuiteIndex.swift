@@ -9,7 +9,17 @@ enum StoredValue: Sendable {
     /// Takes a value's bytes as the journal has them.
     init(_ bytes: UnsafeRawBufferPointer) {
         if bytes.first == PropertyListValue.Tag.data.rawValue {
-            self = .data(Data(bytes.dropFirst()))
+            self = .data(Data(UnsafeRawBufferPointer(rebasing: bytes[1...])))
+        } else {
+            self = .encoded(Data(bytes))
+        }
+    }
+
+    /// Takes a value together with its bytes.
+    init(_ value: PropertyListValue, encoded bytes: UnsafeRawBufferPointer) {
+        if case .data(let data) = value {
+            // A slice would keep all that it is a part of.
+            self = .data(data.startIndex == 0 ? data : Data(data))
         } else {
             self = .encoded(Data(bytes))
         }
@@ -44,6 +54,11 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     /// What the transaction of the thread with exclusive access has changed so far; used by that thread only.
     var transaction: [StoreKey: PropertyListValue?]?
 
+    /// The entry that the thread with exclusive access is about to write, so that what is in memory already isn't copied.
+    ///
+    /// The address is that of the bytes given to the journal, which tells this entry from others that come by.
+    var incoming: (key: StoreKey, value: StoredValue, address: UnsafeRawPointer?)?
+
     private let registered = Locked<[StoreKey: PropertyListValue]>([:])
 
     /// The key that marks a suite into which a property list was taken over; no caller's key begins with NUL.
@@ -54,7 +69,12 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
             defer { hasAdopted = true }
             return hasAdopted ? key.count + value.count : nil
         }
-        let replaced = entries.updateValue(StoredValue(value), forKey: StoreKey(key))
+        let replaced: StoredValue?
+        if let incoming, incoming.address == value.baseAddress {
+            replaced = entries.updateValue(incoming.value, forKey: incoming.key)
+        } else {
+            replaced = entries.updateValue(StoredValue(value), forKey: StoreKey(key))
+        }
         return replaced.map { key.count + $0.byteCount }
     }
 
@@ -65,6 +85,11 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     func removeAll() {
         entries = [:]
         hasAdopted = false
+    }
+
+    func prepare(forBytes count: Int) {
+        // Settings take some 160 bytes each; with shorter ones the dictionary grows once or twice more.
+        entries.reserveCapacity(count / 160)
     }
 
     func register(_ defaults: [StoreKey: PropertyListValue]) {

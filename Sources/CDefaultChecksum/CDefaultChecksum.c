@@ -1,0 +1,62 @@
+// The one thing that Swift can't say: an instruction that not every processor of an architecture has.
+#include "CDefaultChecksum.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+bool default_crc32c_is_in_hardware(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
+}
+
+__attribute__((target("sse4.2")))
+uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
+    const unsigned char *cursor = bytes;
+    uint64_t wide = state;
+    for (; count >= 8; cursor += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, cursor, 8);
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    state = (uint32_t)wide;
+    for (; count > 0; cursor++, count--) {
+        state = __builtin_ia32_crc32qi(state, *cursor);
+    }
+    return state;
+}
+
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+
+bool default_crc32c_is_in_hardware(void) {
+    return true;
+}
+
+uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
+    const unsigned char *cursor = bytes;
+    for (; count >= 8; cursor += 8, count -= 8) {
+        uint64_t word;
+        memcpy(&word, cursor, 8);
+        state = __crc32cd(state, word);
+    }
+    for (; count > 0; cursor++, count--) {
+        state = __crc32cb(state, *cursor);
+    }
+    return state;
+}
+
+#else
+
+bool default_crc32c_is_in_hardware(void) {
+    return false;
+}
+
+uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
+    (void)bytes;
+    (void)count;
+    return state;
+}
+
+#endif

@@ -1,0 +1,16 @@
+#ifndef CDEFAULTCHECKSUM_H
+#define CDEFAULTCHECKSUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Whether this processor computes CRC-32C itself.
+bool default_crc32c_is_in_hardware(void);
+
+/// Takes bytes into the state of a CRC-32C (not inverted), with the processor's instruction for it.
+///
+/// Only to be called where `default_crc32c_is_in_hardware` says so.
+uint32_t default_crc32c_in_hardware(uint32_t state, const void *_Nonnull bytes, size_t count);
+
+#endif
