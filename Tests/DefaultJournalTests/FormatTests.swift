@@ -22,6 +22,21 @@ struct FormatTests {
         }
     }
 
+    @Test("CRC-32C is the same by tables and by the processor's instruction, for every length and alignment")
+    func checksumsByTables() {
+        let bytes = (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 91) }
+        for start in 0..<9 {
+            for end in start...bytes.count {
+                Array(bytes).withUnsafeBytes { all in
+                    let part = UnsafeRawBufferPointer(rebasing: all[start..<end])
+                    #expect(
+                        CRC32C.checksum(part, continuing: 7) == CRC32C.checksumByTables(part, continuing: 7)
+                    )
+                }
+            }
+        }
+    }
+
     @Test("Either copy of the header is enough, and a later version is recognized")
     func headers() {
         let sample = SampleJournal()

@@ -55,7 +55,7 @@ struct JournalTests {
         #expect(throws: JournalError(.keyInvalid(bytes: 65_536), path: directory.journal)) {
             try journal.set(longKey, "")
         }
-        let longValue = [UInt8](repeating: 1, count: (64 << 20) + 1)
+        let longValue = [UInt8](repeating: 1, count: Operation.maximumValue + 1)
         #expect(throws: JournalError(.valueTooLarge(bytes: longValue.count), path: directory.journal)) {
             try journal.set("x", longValue)
         }
@@ -63,7 +63,7 @@ struct JournalTests {
         try journal.set("x", Array(longValue.dropLast()))
         try journal.set(String(longKey.dropLast()), "longest")
         #expect(journal[String(longKey.dropLast())] == "longest")
-        #expect(journal[bytes: "x"]?.count == 64 << 20)
+        #expect(journal[bytes: "x"]?.count == Operation.maximumValue)
         try journal.synchronize()
     }
 

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 // How a value stands in a journal. The article "File format" describes it for readers in other languages; what is
 // written here is what files in the world contain, so a change needs a new format version.
@@ -62,7 +62,7 @@ extension PropertyListValue {
     }
 
     /// Reads a value's bytes; nil when they are not those of a value.
-    init?(encoded bytes: Data) {
+    package init?(encoded bytes: Data) {
         self.init(encoded: bytes, depth: 0)
     }
 

@@ -38,7 +38,7 @@ extension UserDefaults: DefaultsStore {
         data(forKey: FoundationKey.name(forKey: key))
     }
 
-    /// Implements ``DefaultsStore/set(_:forKey:)``: checks key and value, sets, and off Apple's systems saves.
+    /// Implements ``DefaultsStore/set(_:forKey:)-(Any?,_)``: checks key and value, sets, and off Apple's systems saves.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
