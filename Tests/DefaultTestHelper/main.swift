@@ -50,112 +50,123 @@ func printNow(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
-switch CommandLine.arguments[1] {
-case "read":
-    print(SharedSettings.read()?.themeName ?? "nothing")
-case "write":
-    try SharedSettings(themeName: arguments[1]).save()
-case "read-standard":
-    print(StandardSettings.read()?.themeName ?? "nothing")
-case "write-standard":
-    StandardSettings(themeName: arguments[0]).write()
-case "fetch":
-    let suite = UserDefaults(suiteName: arguments[0]) ?? .standard
-    for key in arguments.dropFirst() {
-        print(suite.df.fetch(forKey: key, type: Int.self) ?? 0)
-    }
-case "write-nan":
-    MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
-case "own-handler":
-    DefaultsDiagnostics.handler = { event in
-        print(event.error.code, event.error.key ?? "")
-        MemoryDefaults().df.store(Double.nan, forKey: "log")
-    }
-    MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
-    DefaultsDiagnostics.handler = nil
-    print(DefaultsDiagnostics.handler == nil ? "removed" : "still there")
-    MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
+func run() throws {
+    switch CommandLine.arguments[1] {
+    case "read":
+        print(SharedSettings.read()?.themeName ?? "nothing")
+    case "write":
+        try SharedSettings(themeName: arguments[1]).save()
+    case "read-standard":
+        print(StandardSettings.read()?.themeName ?? "nothing")
+    case "write-standard":
+        StandardSettings(themeName: arguments[0]).write()
+    case "fetch":
+        let suite = UserDefaults(suiteName: arguments[0]) ?? .standard
+        for key in arguments.dropFirst() {
+            print(suite.df.fetch(forKey: key, type: Int.self) ?? 0)
+        }
+    case "write-nan":
+        MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
+    case "own-handler":
+        DefaultsDiagnostics.handler = { event in
+            print(event.error.code, event.error.key ?? "")
+            MemoryDefaults().df.store(Double.nan, forKey: "log")
+        }
+        MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
+        DefaultsDiagnostics.handler = nil
+        print(DefaultsDiagnostics.handler == nil ? "removed" : "still there")
+        MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
 
-case "fill":
-    let suite = try suite()
-    for number in 0..<(Int(arguments[1]) ?? 0) {
-        try suite.set("value of key \(number)", forKey: "key \(number)")
-    }
-case "count":
-    for _ in 0..<(Int(arguments[1]) ?? 0) {
-        try Counter.update { $0.count += 1 }
-    }
-case "keys":
-    let suite = try suite()
-    for number in 0..<(Int(arguments[2]) ?? 0) {
-        try suite.transaction {
-            try suite.set(number, forKey: "\(arguments[1]).\(number)")
-            try suite.set(Data(count: 200), forKey: "\(arguments[1]) latest")
+    case "fill":
+        let suite = try suite()
+        for number in 0..<(Int(arguments[1]) ?? 0) {
+            try suite.set("value of key \(number)", forKey: "key \(number)")
         }
-        if number.isMultiple(of: 100) {
-            try suite.compact()
+    case "count":
+        for _ in 0..<(Int(arguments[1]) ?? 0) {
+            try Counter.update { $0.count += 1 }
         }
-    }
-case "pairs":
-    let suite = try suite()
-    for number in 1...(Int(arguments[1]) ?? 1) {
-        try suite.transaction {
-            try suite.set(number, forKey: "a")
-            try suite.set(number, forKey: "b")
+    case "keys":
+        let suite = try suite()
+        for number in 0..<(Int(arguments[2]) ?? 0) {
+            try suite.transaction {
+                try suite.set(number, forKey: "\(arguments[1]).\(number)")
+                try suite.set(Data(count: 200), forKey: "\(arguments[1]) latest")
+            }
+            if number.isMultiple(of: 100) {
+                try suite.compact()
+            }
         }
-    }
-case "write-forever":
-    let suite = try suite()
-    var number = suite.integer(forKey: "number")
-    while true {
-        number += 1
-        try suite.set(number, forKey: "number")
-        printNow("\(number)")
-    }
-case "print-number":
-    print(try suite().integer(forKey: "number"))
+    case "pairs":
+        let suite = try suite()
+        for number in 1...(Int(arguments[1]) ?? 1) {
+            try suite.transaction {
+                try suite.set(number, forKey: "a")
+                try suite.set(number, forKey: "b")
+            }
+        }
+    case "write-forever":
+        let suite = try suite()
+        var number = suite.integer(forKey: "number")
+        while true {
+            number += 1
+            try suite.set(number, forKey: "number")
+            printNow("\(number)")
+        }
+    case "print-number":
+        print(try suite().integer(forKey: "number"))
 
-case "unavailable-standard":
-    try FileDefaults.standard.register(defaults: ["r": "registered"])
-    print(FileDefaults.standard.string(forKey: "r") ?? "nothing")
-    print("load:", codeOf { _ = try FileDefaults.standard.df.load(forKey: "k", type: Int.self) })
-    print("read:", FileDefaults.standard.object(forKey: "k").map { "\($0)" } ?? "nil")
-    print("save:", codeOf { try FileDefaults.standard.set(1, forKey: "k") })
-    FileDefaults.standard.df.store("dark", forKey: "k")
-    let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
-    try FileManager.default.removeItem(atPath: home)
-    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
-    FileDefaults.standard.df.store("dark", forKey: "k")
-    print("later:", FileDefaults.standard.df.fetch(forKey: "k", type: String.self) ?? "nothing")
-case "write-foundation":
-    let suite = UserDefaults(suiteName: arguments[0]) ?? .standard
-    let values: [(String, Any)] = [
-        ("text", "dark"), ("number", 0.5), ("array", [1, 2]), ("data", Data([1, 2])),
-        ("precomposed \u{E9}", ""), ("decomposed e\u{301}", ""),
-    ]
-    for (key, value) in values {
-        try (suite as any DefaultsStore).set(value, forKey: key)
+    case "unavailable-standard":
+        try FileDefaults.standard.register(defaults: ["r": "registered"])
+        print(FileDefaults.standard.string(forKey: "r") ?? "nothing")
+        print("load:", codeOf { _ = try FileDefaults.standard.df.load(forKey: "k", type: Int.self) })
+        print("read:", FileDefaults.standard.object(forKey: "k").map { "\($0)" } ?? "nil")
+        print("save:", codeOf { try FileDefaults.standard.set(1, forKey: "k") })
+        FileDefaults.standard.df.store("dark", forKey: "k")
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
+        try FileManager.default.removeItem(atPath: home)
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        FileDefaults.standard.df.store("dark", forKey: "k")
+        print("later:", FileDefaults.standard.df.fetch(forKey: "k", type: String.self) ?? "nothing")
+    case "write-foundation":
+        let suite = UserDefaults(suiteName: arguments[0]) ?? .standard
+        let values: [(String, Any)] = [
+            ("text", "dark"), ("number", 0.5), ("array", [1, 2]), ("data", Data([1, 2])),
+            ("precomposed \u{E9}", ""), ("decomposed e\u{301}", ""),
+        ]
+        for (key, value) in values {
+            try (suite as any DefaultsStore).set(value, forKey: key)
+        }
+    case "write-suite":
+        try FileDefaults(suiteName: arguments[0]).set(arguments[2], forKey: arguments[1])
+    case "print-suite":
+        let values = try FileDefaults(suiteName: arguments[0]).dictionaryRepresentation()
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            print([key, "\(value)"].filter { !$0.isEmpty }.joined(separator: " "))
+        }
+    case "clear-suite":
+        let suite = try FileDefaults(suiteName: arguments[0])
+        for key in suite.dictionaryRepresentation().keys {
+            try suite.removeObject(forKey: key)
+        }
+        try suite.compact()
+    case "standard-values":
+        let values = arguments[0].split(separator: ",").map { key in
+            FileDefaults.standard.array(forKey: String(key)).map {
+                "[" + $0.map { "\($0)" }.joined(separator: ", ") + "]"
+            }
+                ?? FileDefaults.standard.string(forKey: String(key)) ?? "nil"
+        }
+        print(values.joined(separator: " "))
+    default:
+        print("DefaultTestHelper knows no \(CommandLine.arguments[1]).")
+        exit(2)
     }
-case "write-suite":
-    try FileDefaults(suiteName: arguments[0]).set(arguments[2], forKey: arguments[1])
-case "print-suite":
-    let values = try FileDefaults(suiteName: arguments[0]).dictionaryRepresentation()
-    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-        print([key, "\(value)"].filter { !$0.isEmpty }.joined(separator: " "))
-    }
-case "clear-suite":
-    let suite = try FileDefaults(suiteName: arguments[0])
-    for key in suite.dictionaryRepresentation().keys {
-        try suite.removeObject(forKey: key)
-    }
-    try suite.compact()
-case "standard-values":
-    let values = arguments[0].split(separator: ",").map { key in
-        FileDefaults.standard.array(forKey: String(key)).map { "[" + $0.map { "\($0)" }.joined(separator: ", ") + "]" }
-            ?? FileDefaults.standard.string(forKey: String(key)) ?? "nil"
-    }
-    print(values.joined(separator: " "))
-default:
-    print("DefaultTestHelper knows no \(CommandLine.arguments[1]).")
-    exit(2)
+}
+
+do {
+    try run()
+} catch {
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(3)
 }

@@ -40,7 +40,7 @@ struct UserDefaultsTests {
         try Data().write(to: home)
         defer { try? FileManager.default.removeItem(at: home) }
         let outcome = try TestHelper.run(["write", "suite", "dark"], home: home)
-        #expect(outcome.status != 0)
+        #expect(outcome.status == 3)
         #expect(outcome.errors.contains("synchronize() answered false"))
     }
     #endif
