@@ -128,6 +128,11 @@ func run() throws {
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         FileDefaults.standard.df.store("dark", forKey: "k")
         print("later:", FileDefaults.standard.df.fetch(forKey: "k", type: String.self) ?? "nothing")
+    case "handler-in-standard":
+        DefaultsDiagnostics.handler = { event in
+            FileDefaults.standard.df.store(event.error.code.name, forKey: "last event")
+        }
+        print(FileDefaults.standard.df.fetch(forKey: "last event", type: String.self) ?? "nothing")
     case "write-foundation":
         let suite = UserDefaults(suiteName: arguments[0]) ?? .standard
         let values: [(String, Any)] = [

@@ -1,4 +1,4 @@
-#if canImport(Darwin) || os(Windows)
+#if canImport(Darwin)
 public import Foundation
 #endif
 

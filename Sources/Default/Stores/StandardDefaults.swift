@@ -1,11 +1,11 @@
-#if canImport(Darwin) || os(Windows)
+#if canImport(Darwin)
 public import Foundation
 
-/// The type of the store that settings go to when they choose none: `UserDefaults` on Apple's systems and on Windows,
-/// ``FileDefaults`` everywhere else.
+/// The type of the store that settings go to when they choose none: `UserDefaults` on Apple's systems, ``FileDefaults``
+/// everywhere else.
 public typealias StandardDefaults = UserDefaults
 #else
-/// The type of the store that settings go to when they choose none: `UserDefaults` on Apple's systems and on Windows,
-/// ``FileDefaults`` everywhere else.
+/// The type of the store that settings go to when they choose none: `UserDefaults` on Apple's systems, ``FileDefaults``
+/// everywhere else.
 public typealias StandardDefaults = FileDefaults
 #endif

@@ -52,6 +52,19 @@ struct AdoptionTests {
         }
     }
 
+    @Test("reports to a handler that may use the very suite that is being opened")
+    func handlerUsesSuite() throws {
+        try withTemporaryDirectory { home in
+            try FileManager.default.createDirectory(
+                at: home.appending(path: ".config"),
+                withIntermediateDirectories: true
+            )
+            try Data("<plist>".utf8).write(to: home.appending(path: ".config/DefaultTestHelper.plist"))
+            let outcome = try TestHelper.run(["handler-in-standard"], home: home)
+            #expect(outcome.output == "adoptionFailed\n", "\(outcome.errors)")
+        }
+    }
+
     @Test("does not touch a suite that has values")
     func existing() throws {
         try withTemporaryDirectory { home in

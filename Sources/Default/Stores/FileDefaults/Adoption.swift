@@ -10,8 +10,12 @@ enum Adoption {
     /// Takes a property list's values over, if there is one and the suite is new.
     ///
     /// - Throws: When the values can't be written. A list that can't be read is reported, and left.
-    static func adopt(_ propertyList: URL?, into suite: OpenSuite) throws(DefaultsError) {
-        guard let propertyList, isNew(suite), let contents = contents(of: propertyList) else {
+    static func adopt(
+        _ propertyList: URL?,
+        into suite: OpenSuite,
+        events: HeldEvents
+    ) throws(DefaultsError) {
+        guard let propertyList, isNew(suite), let contents = contents(of: propertyList, events: events) else {
             return
         }
         do {
@@ -38,7 +42,7 @@ enum Adoption {
         return suite.index.entries.isEmpty && !suite.index.hasAdopted
     }
 
-    private static func contents(of propertyList: URL) -> [StoreKey: PropertyListValue]? {
+    private static func contents(of propertyList: URL, events: HeldEvents) -> [StoreKey: PropertyListValue]? {
         guard FileManager.default.fileExists(atPath: propertyList.path(percentEncoded: false)) else {
             return nil
         }
@@ -54,9 +58,7 @@ enum Adoption {
             }
             return contents
         } catch {
-            DefaultsDiagnostics.report(
-                .init(kind: .adoptionFailed, error: .adoptionFailed(propertyList: propertyList, error))
-            )
+            events.report(.init(kind: .adoptionFailed, error: .adoptionFailed(propertyList: propertyList, error)))
             return nil
         }
     }

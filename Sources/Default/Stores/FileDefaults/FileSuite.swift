@@ -45,13 +45,16 @@ final class FileSuite: @unchecked Sendable {
         if let current {
             return current
         }
+        let events = HeldEvents()
+        // A handler may use this very suite, which it could not while the lock is held.
+        defer { events.release() }
         opening.lock()
         defer { opening.unlock() }
         if let opened {
             return opened
         }
         let path = try location.path()
-        let options = JournalOptions(report: { DefaultsDiagnostics.report(.init($0)) })
+        let options = JournalOptions(report: { events.report(.init($0)) })
         let journal: Journal
         do {
             journal = try Journal.open(at: path, options: options) { SuiteIndex() }
@@ -62,7 +65,7 @@ final class FileSuite: @unchecked Sendable {
             throw .storeUnavailable(at: path, because: "something else in this process has opened it")
         }
         let suite = OpenSuite(journal: journal, index: index)
-        try Adoption.adopt(location.foundationPropertyList(), into: suite)
+        try Adoption.adopt(location.foundationPropertyList(), into: suite, events: events)
         index.register(registeredBefore)
         registeredBefore = [:]
         opened = suite
@@ -99,5 +102,31 @@ final class FileSuite: @unchecked Sendable {
         opening.lock()
         defer { opening.unlock() }
         return registeredBefore
+    }
+}
+
+/// Passes events on to `DefaultsDiagnostics`, once there is no lock any more that its handler could run into.
+final class HeldEvents: Sendable {
+    private let held = Locked<[DefaultsDiagnostics.Event]?>([])
+
+    func report(_ event: DefaultsDiagnostics.Event) {
+        let isHeld = held.withLock { events in
+            events?.append(event)
+            return events != nil
+        }
+        if !isHeld {
+            DefaultsDiagnostics.report(event)
+        }
+    }
+
+    /// Passes on what was held, and from now on everything at once.
+    func release() {
+        let events = held.withLock { events in
+            defer { events = nil }
+            return events ?? []
+        }
+        for event in events {
+            DefaultsDiagnostics.report(event)
+        }
     }
 }
