@@ -21,7 +21,11 @@ package struct StoreKey: Hashable, Sendable {
         if utf8.count > Self.maximumByteCount {
             throw .invalidKey(string, because: "it has \(utf8.count) bytes, more than \(Self.maximumByteCount)")
         }
-        if utf8.contains(0) {
+        var contiguous = string
+        let hasNUL = contiguous.withUTF8 { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        }
+        if hasNUL {
             throw .invalidKey(string, because: "it holds a NUL character")
         }
         self.string = string

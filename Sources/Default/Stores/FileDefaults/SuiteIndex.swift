@@ -46,17 +46,21 @@ enum StoredValue: Sendable {
 ///
 /// The journal changes the entries under its lock, and readers hold that lock as well; see `Journal.lockForReading()`.
 final class SuiteIndex: JournalIndex, @unchecked Sendable {
+    // The locks above exclude overlapping accesses; checking for them at each access would cost more than the access.
     /// By key, without those that are the library's own.
+    @exclusivity(unchecked)
     private(set) var entries: [StoreKey: StoredValue] = [:]
     /// Whether values of a Foundation property list were taken over.
     private(set) var hasAdopted = false
 
     /// What the transaction of the thread with exclusive access has changed so far; used by that thread only.
+    @exclusivity(unchecked)
     var transaction: [StoreKey: PropertyListValue?]?
 
     /// The entry that the thread with exclusive access is about to write, so that what is in memory already isn't copied.
     ///
     /// The address is that of the bytes given to the journal, which tells this entry from others that come by.
+    @exclusivity(unchecked)
     var incoming: (key: StoreKey, value: StoredValue, address: UnsafeRawPointer?)?
 
     private let registered = Locked<[StoreKey: PropertyListValue]>([:])
