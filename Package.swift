@@ -38,7 +38,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DefaultTests",
-            dependencies: ["Default", "DefaultTestHelper"],
+            dependencies: ["Default", "DefaultJournal", "DefaultTestHelper"],
             exclude: ["Fixtures"]
         ),
     ],

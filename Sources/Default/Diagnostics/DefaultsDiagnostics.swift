@@ -1,3 +1,4 @@
+internal import DefaultJournal
 internal import Foundation
 
 /// Where the errors that forgiving calls swallow arrive.
@@ -38,7 +39,7 @@ public enum DefaultsDiagnostics: Sendable {
         set { installed.withLock { $0 = newValue } }
     }
 
-    private static let installed = Locked<Handler?>(nil)
+    private static let installed = Guarded<Handler?>(nil)
 
     /// Goes before the process's handler within a task; what keeps parallel tests, and handlers from themselves.
     @TaskLocal package static var taskHandler: Handler?
@@ -103,7 +104,7 @@ extension DefaultsDiagnostics {
         let key: StoreKey
     }
 
-    private static let reportedReads = Locked<Set<UnreadableValue>>([])
+    private static let reportedReads = Guarded<Set<UnreadableValue>>([])
 
     /// Whether this is not an unreadable stored value that has been told of before in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {

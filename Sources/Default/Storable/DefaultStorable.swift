@@ -136,9 +136,10 @@ extension DefaultStorable {
 
     /// Reads, changes and stores the value as one operation.
     ///
-    /// Between reading and storing, no other thread of this process changes the store through this library, so no
-    /// change is lost however many threads update at once. The change may itself read and write the same store; what it
-    /// stores under the same key is replaced by the value it leaves. It must not wait for other threads' writes.
+    /// Between reading and storing, no other thread of this process changes the store through this library, and no other
+    /// process if the store is a ``FileDefaults``; so no change is lost however many update at once. The change may itself
+    /// read and write the same store; what it stores under the same key is replaced by the value it leaves. It must not wait
+    /// for other threads' writes.
     ///
     /// ```swift
     /// try VisualSettings.update { $0.themeName = "dark" }

@@ -1,3 +1,5 @@
+internal import DefaultJournal
+
 /// Notices when two different types are stored under one identifier in one store.
 ///
 /// `Player.Settings` and `Editor.Settings` are both called "Settings"; in one store each would overwrite the other.
@@ -14,7 +16,7 @@ enum IdentifierRegistry {
         var owners: [Place: String] = [:]
     }
 
-    private static let state = Locked(State())
+    private static let state = Guarded(State())
 
     /// Notes that a type's identifier was used in a store, and reports when it belongs to another type already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: Settings.DefaultsSuite) {

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A place that keeps property-list values under string keys, in the words of `UserDefaults`.
 ///
-/// `UserDefaults` and ``MemoryDefaults`` are stores. The six methods named after `UserDefaults`'s own are what a
-/// store must have; the rest has default implementations. A store of your own fits on a page:
+/// `UserDefaults`, ``FileDefaults`` and ``MemoryDefaults`` are stores. The six methods named after `UserDefaults`'s own are
+/// what a store must have; the rest has default implementations. A store of your own fits on a page:
 ///
 /// ```swift
 /// /// Passes everything on to another store, under keys with a prefix.

@@ -1,3 +1,4 @@
+internal import DefaultJournal
 public import Foundation
 
 /// A store that keeps its values in memory, for tests, previews and settings that are not to last.
@@ -16,10 +17,10 @@ public final class MemoryDefaults: Sendable {
     /// "MemoryDefaults #1" and so on, in the order of creation.
     public let storeDescription: String
 
-    private let entries = Locked<[StoreKey: PropertyListValue]>([:])
+    private let entries = Guarded<[StoreKey: PropertyListValue]>([:])
     private let exclusiveAccess = NSRecursiveLock()
 
-    private static let count = Locked(0)
+    private static let count = Guarded(0)
 
     /// Creates an empty store.
     public init() {

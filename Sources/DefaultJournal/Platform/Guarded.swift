@@ -2,16 +2,16 @@
 ///
 /// What the standard library's `Mutex` is for, but on the platform's own mutex: the thread sanitizer understands that one,
 /// and the tests run under it.
-final class Guarded<Value>: @unchecked Sendable {
+package final class Guarded<Value>: @unchecked Sendable {
     // `value` is reached under `lock` only.
     private let lock = ThreadLock()
     private var value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
     }
 
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

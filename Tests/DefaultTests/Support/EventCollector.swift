@@ -1,8 +1,9 @@
 import Default
+import DefaultJournal
 
 /// Keeps the events of one test.
 final class EventCollector: Sendable {
-    private let collected = Locked<[DefaultsDiagnostics.Event]>([])
+    private let collected = Guarded<[DefaultsDiagnostics.Event]>([])
 
     var events: [DefaultsDiagnostics.Event] { collected.withLock { $0 } }
     var codes: [DefaultsError.Code] { events.map(\.error.code) }

@@ -1,4 +1,5 @@
 import Default
+import DefaultJournal
 import Foundation
 
 /// Runs a body on eight threads at once, and throws what any of them threw.
@@ -22,7 +23,7 @@ func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
 
 /// Runs a body on a thread of its own and waits for what it gives.
 func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
-    let result = Locked<Result?>(nil)
+    let result = Guarded<Result?>(nil)
     let done = DispatchSemaphore(value: 0)
     while true {
         Thread {
@@ -38,7 +39,7 @@ func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result)
 }
 
 private final class ThreadOutcome: Sendable {
-    private let error = Locked<(any Error)?>(nil)
+    private let error = Guarded<(any Error)?>(nil)
 
     func note(_ thrown: any Error) {
         error.withLock { $0 = $0 ?? thrown }

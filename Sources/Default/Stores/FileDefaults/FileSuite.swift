@@ -107,7 +107,7 @@ final class FileSuite: @unchecked Sendable {
 
 /// Passes events on to `DefaultsDiagnostics`, once there is no lock any more that its handler could run into.
 final class HeldEvents: Sendable {
-    private let held = Locked<[DefaultsDiagnostics.Event]?>([])
+    private let held = Guarded<[DefaultsDiagnostics.Event]?>([])
 
     func report(_ event: DefaultsDiagnostics.Event) {
         let isHeld = held.withLock { events in

@@ -47,6 +47,7 @@ enum StoredValue: Sendable {
 /// The journal changes the entries under its lock, and readers hold that lock as well; see `Journal.lockForReading()`.
 final class SuiteIndex: JournalIndex, @unchecked Sendable {
     // The locks above exclude overlapping accesses; checking for them at each access would cost more than the access.
+
     /// By key, without those that are the library's own.
     @exclusivity(unchecked)
     private(set) var entries: [StoreKey: StoredValue] = [:]
@@ -63,7 +64,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     @exclusivity(unchecked)
     var incoming: (key: StoreKey, value: StoredValue, address: UnsafeRawPointer?)?
 
-    private let registered = Locked<[StoreKey: PropertyListValue]>([:])
+    private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
     /// The key that marks a suite into which a property list was taken over; no caller's key begins with NUL.
     static let adoptionMark = "\0adopted"
