@@ -26,9 +26,9 @@ enum Adoption {
                 }
                 var batch = JournalBatch()
                 for (key, value) in contents {
-                    batch.set(key, to: value)
+                    try batch.set(key, to: StoredValue(value))
                 }
-                batch.set(StoreKey(unchecked: SuiteIndex.adoptionMark), to: .boolean(true))
+                try batch.set(StoreKey(unchecked: SuiteIndex.adoptionMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
             }
         } catch {
@@ -65,13 +65,13 @@ enum Adoption {
 }
 
 extension JournalBatch {
-    mutating func set(_ key: StoreKey, to value: PropertyListValue?) {
-        var key = key.string
-        key.withUTF8 { key in
+    /// Adds storing a value under a key, or removing the key.
+    mutating func set(_ key: StoreKey, to value: StoredValue?) throws(JournalError) {
+        try key.withBytes { key throws(JournalError) in
             guard let value else {
-                return remove(key: UnsafeRawBufferPointer(key))
+                return remove(key: key)
             }
-            value.encoded.withUnsafeBytes { set(key: UnsafeRawBufferPointer(key), value: $0) }
+            try value.withBytes { set(key: key, value: $0) }
         }
     }
 }

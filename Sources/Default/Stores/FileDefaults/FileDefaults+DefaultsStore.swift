@@ -32,7 +32,7 @@ extension FileDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeFailed``; nothing has changed then.
     public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
-        try write(try PropertyListValue(value, forKey: key, in: self), for: storeKey)
+        try write(PropertyListValue(value, forKey: key, in: self).map { StoredValue($0) }, for: storeKey)
     }
 
     /// Stores `Data` under a key.
@@ -42,7 +42,7 @@ extension FileDefaults: DefaultsStore {
     ///   - key: The key.
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ data: Data, forKey key: String) throws(DefaultsError) {
-        try write(.data(data), for: StoreKey(key))
+        try write(StoredValue(data), for: StoreKey(key))
     }
 
     /// Removes what is stored under a key, if anything is.
@@ -129,7 +129,7 @@ extension FileDefaults {
     }
 
     /// Stores a value, or takes it into the transaction that this thread is in.
-    func write(_ value: PropertyListValue?, for key: StoreKey) throws(DefaultsError) {
+    func write(_ value: StoredValue?, for key: StoreKey) throws(DefaultsError) {
         let suite = try suite.open()
         do {
             try suite.write(value, for: key, durability: JournalDurability(durability))

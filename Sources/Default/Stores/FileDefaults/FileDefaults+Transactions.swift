@@ -34,12 +34,13 @@ extension FileDefaults {
             guard outer == nil else {
                 return result
             }
-            var batch = JournalBatch()
-            for (key, value) in index.transaction ?? [:] {
-                batch.set(key, to: value)
-            }
+            let changes = index.transaction ?? [:]
             index.transaction = nil
             do throws(JournalError) {
+                var batch = JournalBatch()
+                for (key, value) in changes {
+                    try batch.set(key, to: value)
+                }
                 try suite.journal.append(batch, durability: JournalDurability(durability))
             } catch {
                 throw DefaultsError.failing(error, in: storeDescription)

@@ -84,7 +84,7 @@ extension FileDefaults {
     ///   - key: The key.
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ value: Int, forKey key: String) throws(DefaultsError) {
-        try write(.integer(Int64(value)), for: StoreKey(key))
+        try write(StoredValue(.integer(Int64(value))), for: StoreKey(key))
     }
 
     /// Stores a floating-point number.
@@ -94,7 +94,7 @@ extension FileDefaults {
     ///   - key: The key.
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ value: Double, forKey key: String) throws(DefaultsError) {
-        try write(.real(value), for: StoreKey(key))
+        try write(StoredValue(.real(value)), for: StoreKey(key))
     }
 
     /// Stores a floating-point number of single precision.
@@ -104,7 +104,7 @@ extension FileDefaults {
     ///   - key: The key.
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ value: Float, forKey key: String) throws(DefaultsError) {
-        try write(.real(Double(value)), for: StoreKey(key))
+        try write(StoredValue(.real(Double(value))), for: StoreKey(key))
     }
 
     /// Stores a Boolean.
@@ -114,7 +114,7 @@ extension FileDefaults {
     ///   - key: The key.
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ value: Bool, forKey key: String) throws(DefaultsError) {
-        try write(.boolean(value), for: StoreKey(key))
+        try write(StoredValue(.boolean(value)), for: StoreKey(key))
     }
 
     /// Stores a URL, as its absolute string.
@@ -124,7 +124,7 @@ extension FileDefaults {
     ///   - key: The key.
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ url: URL?, forKey key: String) throws(DefaultsError) {
-        try write(url.map { .string($0.absoluteString) }, for: StoreKey(key))
+        try write(url.map { StoredValue(.string($0.absoluteString)) }, for: StoreKey(key))
     }
 
     /// Adds defaults for keys of this suite that have no value, for as long as the process runs; nothing is stored.

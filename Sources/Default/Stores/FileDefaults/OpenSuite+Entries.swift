@@ -5,7 +5,7 @@ extension OpenSuite {
     /// The stored value for a key, as the transaction of this thread has left it.
     func value(for key: StoreKey) -> PropertyListValue? {
         if journal.hasExclusiveAccess, let change = index.transaction?[key] {
-            return change
+            return change?.value
         }
         journal.lockForReading()
         let entry = index.entries[key]
@@ -18,18 +18,17 @@ extension OpenSuite {
         journal.lockForReading()
         let entries = index.entries
         journal.unlockForReading()
-        var values = entries.compactMapValues(\.value)
-        if journal.hasExclusiveAccess, let changes = index.transaction {
-            for (key, change) in changes {
-                values[key] = change
-            }
+        guard journal.hasExclusiveAccess, let changes = index.transaction else {
+            return entries.compactMapValues(\.value)
         }
-        return values
+        return entries.mapValues { $0 as StoredValue? }.merging(changes) { _, change in change }.compactMapValues {
+            $0?.value
+        }
     }
 
     /// Stores or removes a value, or takes the change into the transaction of this thread.
     func write(
-        _ value: PropertyListValue?,
+        _ value: StoredValue?,
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
@@ -42,8 +41,8 @@ extension OpenSuite {
         }
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
-        try value.withEncodedBytes { bytes throws(JournalError) in
-            index.incoming = (key, StoredValue(value, encoded: bytes), bytes.baseAddress)
+        try value.withBytes { bytes throws(JournalError) in
+            index.incoming = (key, value, bytes.baseAddress)
             defer { index.incoming = nil }
             try key.withBytes { key throws(JournalError) in
                 try journal.set(key: key, value: bytes, durability: durability)
@@ -63,30 +62,13 @@ extension OpenSuite {
 }
 
 extension StoreKey {
-    fileprivate func withBytes(
+    /// Calls a body with the key's bytes.
+    func withBytes(
         _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {
         var string = string
         try string.withUTF8 { utf8 in
             Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(utf8)) }
-        }.get()
-    }
-}
-
-extension PropertyListValue {
-    /// Calls a body with the value's bytes; `Data` up to a kilobyte, what settings types are, without an allocation.
-    fileprivate func withEncodedBytes(
-        _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
-    ) throws(JournalError) {
-        guard case .data(let data) = self, data.count < 1_024 else {
-            return try encoded.withUnsafeBytes { bytes in
-                Result { () throws(JournalError) in try body(bytes) }
-            }.get()
-        }
-        try withUnsafeTemporaryAllocation(byteCount: data.count + 1, alignment: 1) { bytes in
-            bytes[0] = Tag.data.rawValue
-            data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: $0) }
-            return Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(bytes)) }
         }.get()
     }
 }

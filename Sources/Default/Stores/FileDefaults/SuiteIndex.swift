@@ -15,14 +15,19 @@ enum StoredValue: Sendable {
         }
     }
 
-    /// Takes a value together with its bytes.
-    init(_ value: PropertyListValue, encoded bytes: UnsafeRawBufferPointer) {
+    /// Takes a value as a caller gave it.
+    init(_ value: PropertyListValue) {
         if case .data(let data) = value {
-            // A slice would keep all that it is a part of.
-            self = .data(data.startIndex == 0 ? data : Data(data))
+            self.init(data)
         } else {
-            self = .encoded(Data(bytes))
+            self = .encoded(Data(value.encoded))
         }
+    }
+
+    /// Takes `Data`, whatever is in it.
+    init(_ data: Data) {
+        // A slice would keep all that it is a part of.
+        self = .data(data.startIndex == 0 ? data : Data(data))
     }
 
     /// The number of bytes that the journal has.
@@ -30,6 +35,24 @@ enum StoredValue: Sendable {
         switch self {
         case .data(let data): data.count + 1
         case .encoded(let bytes): bytes.count
+        }
+    }
+
+    /// Calls a body with the bytes that the journal has; `Data` up to a kilobyte, what settings types are, without an
+    /// allocation.
+    func withBytes(
+        _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
+    ) throws(JournalError) {
+        switch self {
+        case .encoded(let bytes):
+            try bytes.withUnsafeBytes { bytes in Result { () throws(JournalError) in try body(bytes) } }.get()
+        case .data(let data):
+            let size = data.count + 1
+            try withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { bytes in
+                bytes[0] = PropertyListValue.Tag.data.rawValue
+                data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: $0) }
+                return Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(bytes)) }
+            }.get()
         }
     }
 
@@ -56,7 +79,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     /// What the transaction of the thread with exclusive access has changed so far; used by that thread only.
     @exclusivity(unchecked)
-    var transaction: [StoreKey: PropertyListValue?]?
+    var transaction: [StoreKey: StoredValue?]?
 
     /// The entry that the thread with exclusive access is about to write, so that what is in memory already isn't copied.
     ///
