@@ -56,6 +56,14 @@ func run() throws {
         print(SharedSettings.read()?.themeName ?? "nothing")
     case "write":
         try SharedSettings(themeName: arguments[1]).save()
+    case "failing-synchronize":
+        try SharedSettings(themeName: "bright").save()
+        // A file where Foundation's directory was: nothing can be written there any more.
+        let configuration = (ProcessInfo.processInfo.environment["HOME"] ?? "") + "/.config"
+        try FileManager.default.removeItem(atPath: configuration)
+        try Data().write(to: URL(filePath: configuration))
+        print(codeOf { try SharedSettings(themeName: "dark").save() })
+        print(SharedSettings.read()?.themeName ?? "nothing")
     case "read-standard":
         print(StandardSettings.read()?.themeName ?? "nothing")
     case "write-standard":

@@ -62,6 +62,7 @@ extension Journal {
         let report = Replay.run(records, at: base, salt: header.salt, visitor: &nothing)
         guard report.isClean, report.validEnd == snapshot.end else { return false }
         index.removeAll()
+        index.prepare(forBytes: records.count)
         var visitor = IndexVisitor(index: index, liveBytes: base)
         _ = Replay.run(records, at: base, salt: header.salt, visitor: &visitor)
         state.pointee.journal = file

@@ -26,7 +26,7 @@ extension Journal {
         } catch {
             damage.copyError = error
             // Without a single valid record nothing ties the salt to the file: what is appended could not be read again.
-            guard report.records > 0, page.pending == 0 || page.pending != LockPage.replacing else { throw error }
+            guard report.records > 0, page.pending != LockPage.replacing else { throw error }
             let end = report.tornTail ?? UInt64(bytes.count)
             if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
             try adopt(file, id: header.salt, end: end)

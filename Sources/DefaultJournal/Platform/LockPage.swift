@@ -36,8 +36,6 @@ struct LockPage: @unchecked Sendable {
 
     var mapping: UnsafeMutableRawPointer { UnsafeMutableRawPointer(words) }
 
-    var isInitialized: Bool { words[0].load(ordering: .acquiring) == Self.magic }
-
     @inline(__always)
     var generation: UInt64 { words[1].load(ordering: .acquiring) }
 

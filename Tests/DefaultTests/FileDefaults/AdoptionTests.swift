@@ -52,6 +52,21 @@ struct AdoptionTests {
         }
     }
 
+    @Test("takes over what it can, and reports what it can't")
+    func unusableKey() throws {
+        try withTemporaryDirectory { home in
+            let configuration = home.appending(path: ".config")
+            try FileManager.default.createDirectory(at: configuration, withIntermediateDirectories: true)
+            let values = ["": "no key", "text": "dark"]
+            let list = try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
+            try list.write(to: configuration.appending(path: "app.plist"))
+            let outcome = try TestHelper.run(["print-suite", "app"], home: home)
+            #expect(outcome.output == "text dark\n")
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+            #expect(outcome.errors.contains("adoption failed"))
+        }
+    }
+
     @Test("reports to a handler that may use the very suite that is being opened")
     func handlerUsesSuite() throws {
         try withTemporaryDirectory { home in

@@ -40,6 +40,37 @@ private struct FailingStore: DefaultsStore {
     func synchronize() throws -> Bool { throw Outage() }
 }
 
+/// A store that wants every change to be made under its exclusive access.
+private final class WatchfulStore: DefaultsStore {
+    private var values: [String: Data] = [:]
+    private var depth = 0
+    private(set) var changes: [String] = []
+
+    func object(forKey key: String) -> Any? { values[key] }
+    func data(forKey key: String) -> Data? { values[key] }
+    func set(_ value: Any?, forKey key: String) throws { change(key, to: value as? Data) }
+    func removeObject(forKey key: String) throws { change(key, to: nil) }
+    func dictionaryRepresentation() -> [String: Any] { values }
+    func synchronize() throws -> Bool { true }
+
+    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        depth += 1
+        defer { depth -= 1 }
+        return try body()
+    }
+
+    private func change(_ key: String, to value: Data?) {
+        changes.append("\(value == nil ? "remove" : "set") \(key) \(depth > 0 ? "alone" : "unguarded")")
+        values[key] = value
+    }
+}
+
+private struct Watched: DefaultStorable {
+    var count = 0
+    nonisolated(unsafe) static let defaults = WatchfulStore()
+    static var defaultValue: Watched? { Watched() }
+}
+
 @Suite("A store by a third party")
 struct ThirdPartyStoreTests {
     @Test("has df like any other")
@@ -50,6 +81,16 @@ struct ThirdPartyStoreTests {
         #expect(try store.df.load(forKey: "numbers", type: [Int].self) == [1, 2])
         #expect(base.data(forKey: "app.numbers") == Data("[1,2]".utf8))
         #expect(store.dictionaryRepresentation().keys.sorted() == ["numbers"])
+    }
+
+    @Test("is changed under its exclusive access only")
+    func exclusiveAccess() throws {
+        try Watched(count: 1).save()
+        try Watched.update { $0.count += 1 }
+        try Watched.defaults.df.save(3, forKey: "k")
+        try Watched.remove()
+        let expected = ["set Watched", "set Watched", "set k", "remove Watched", "remove Watched.Type"]
+        #expect(Watched.defaults.changes == expected.map { $0 + " alone" })
     }
 
     @Test("has its errors wrapped")

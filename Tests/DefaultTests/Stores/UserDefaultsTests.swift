@@ -34,14 +34,12 @@ struct UserDefaultsTests {
     }
 
     #if !canImport(Darwin)
-    @Test("reports a home directory that can't be written, and has the value from before")
+    @Test("reports that it can't save, and has the value from before")
     func failingSynchronize() throws {
-        let home = TestHome.directory.appending(path: "not-a-directory-\(UUID().uuidString)")
-        try Data().write(to: home)
-        defer { try? FileManager.default.removeItem(at: home) }
-        let outcome = try TestHelper.run(["write", "suite", "dark"], home: home)
-        #expect(outcome.status == 3)
-        #expect(outcome.errors.contains("synchronize() answered false"))
+        try withTemporaryDirectory { home in
+            let outcome = try TestHelper.run(["failing-synchronize", "suite"], home: home)
+            #expect(outcome.output == "synchronizationFailed\nbright\n", "\(outcome.errors)")
+        }
     }
     #endif
 }

@@ -46,21 +46,29 @@ enum Adoption {
         guard FileManager.default.fileExists(atPath: propertyList.path(percentEncoded: false)) else {
             return nil
         }
+        let objects: [String: Any]
         do {
             let data = try Data(contentsOf: propertyList)
-            guard let object = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            guard let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
             else {
                 throw CocoaError(.propertyListReadCorrupt)
             }
-            var contents: [StoreKey: PropertyListValue] = [:]
-            for (name, object) in object {
-                contents[try StoreKey(FoundationKey.key(forName: name))] = try PropertyListValue(object)
-            }
-            return contents
+            objects = list
         } catch {
             events.report(.init(kind: .adoptionFailed, error: .adoptionFailed(propertyList: propertyList, error)))
             return nil
         }
+        var contents: [StoreKey: PropertyListValue] = [:]
+        for (name, object) in objects {
+            do {
+                contents[try StoreKey(FoundationKey.key(forName: name))] = try PropertyListValue(object)
+            } catch {
+                // Foundation takes keys that this library doesn't, the empty one, say. It must not cost the others.
+                let error = DefaultsError.adoptionFailed(propertyList: propertyList, error, key: name)
+                events.report(.init(kind: .adoptionFailed, error: error))
+            }
+        }
+        return contents
     }
 }
 

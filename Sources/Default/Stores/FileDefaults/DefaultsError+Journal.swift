@@ -52,15 +52,22 @@ extension DefaultsError {
         )
     }
 
-    static func adoptionFailed(propertyList: URL, _ error: any Error) -> DefaultsError {
-        DefaultsError(
-            .adoptionFailed,
-            reason: """
-                The values that Foundation kept in \(propertyList.path(percentEncoded: false)) can't be taken over, \
-                because the file can't be read as a property list. It is left as it is; the suite begins empty.
-                """,
-            underlyingError: error
-        )
+    /// For a property list that can't be taken over, or one key of it.
+    static func adoptionFailed(propertyList: URL, _ error: any Error, key: String? = nil) -> DefaultsError {
+        let path = propertyList.path(percentEncoded: false)
+        let reason =
+            if let key {
+                """
+                What Foundation kept under \(key.debugDescription) in \(path) can't be taken over: no suite has such a \
+                key or value. The other values are; the file is left as it is.
+                """
+            } else {
+                """
+                The values that Foundation kept in \(path) can't be taken over, because the file can't be read as a \
+                property list. It is left as it is; the suite begins empty.
+                """
+            }
+        return DefaultsError(.adoptionFailed, reason: reason, key: key, underlyingError: error)
     }
 }
 
