@@ -121,6 +121,17 @@ public protocol DefaultsStore {
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, and errors of the store's own.
     func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result
+
+    /// Makes several changes as one, as far as the store can.
+    ///
+    /// ``FileDefaults`` makes them visible and durable together, in all processes, or not at all. ``MemoryDefaults`` takes
+    /// them back when the body throws. The default implementation runs the body under exclusive access: what it has
+    /// changed before it throws stays.
+    ///
+    /// - Parameter body: Makes the changes.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, and errors of the store's own.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result
 }
 
 extension DefaultsStore {
@@ -153,6 +164,15 @@ extension DefaultsStore {
     /// - Throws: What the body throws.
     public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try ProcessLock.shared.withLock(body)
+    }
+
+    /// Runs a body under exclusive access.
+    ///
+    /// - Parameter body: Makes the changes; those before it throws stay.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, and errors of the store's own.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try withExclusiveAccess(body)
     }
 }
 

@@ -102,6 +102,23 @@ extension MemoryDefaults: DefaultsStore {
         try exclusiveAccess.withLock(body)
     }
 
+    /// Makes several changes as one: when the body throws, the store is as it was before.
+    ///
+    /// - Parameter body: Makes the changes. Writes of other threads wait for its end; reads don't, and see each change at once.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try exclusiveAccess.withLock {
+            let before = entries.withLock { $0 }
+            do {
+                return try body()
+            } catch {
+                entries.withLock { $0 = before }
+                throw error
+            }
+        }
+    }
+
     private func value(forKey key: String) -> PropertyListValue? {
         entries.withLock { $0[StoreKey(unchecked: key)] }
     }

@@ -147,6 +147,29 @@ struct StoreConformanceTests {
         }
     }
 
+    @Test(
+        "makes the changes of a transaction, and where it has transactions takes back those of a failed one",
+        arguments: StoreKind.allCases
+    )
+    func transactions(kind: StoreKind) throws {
+        struct Stop: Error {}
+        try kind.withStore { store in
+            try store.transaction {
+                try store.set(1, forKey: "a")
+                try store.set(1, forKey: "b")
+            }
+            #expect(store.object(forKey: "a") as? Int == 1)
+            #expect(store.object(forKey: "b") as? Int == 1)
+            #expect(throws: Stop.self) {
+                try store.transaction {
+                    try store.set(2, forKey: "a")
+                    throw Stop()
+                }
+            }
+            #expect(store.object(forKey: "a") as? Int == (kind == .userDefaults ? 2 : 1))
+        }
+    }
+
     @Test("is described as itself and no other", arguments: StoreKind.allCases)
     func descriptions(kind: StoreKind) throws {
         try kind.withStore { first in
