@@ -94,6 +94,12 @@ func run() throws {
         for _ in 0..<(Int(arguments[1]) ?? 0) {
             try Counter.update { $0.count += 1 }
         }
+    case "increment":
+        let defaults = Defaults(suite: try suite())
+        for _ in 0..<(Int(arguments[1]) ?? 0) {
+            defaults[DefaultsKey<Int>("count")] += 1
+            defaults["string key"] += 1
+        }
     case "keys":
         let suite = try suite()
         for number in 0..<(Int(arguments[2]) ?? 0) {

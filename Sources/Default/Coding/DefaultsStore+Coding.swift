@@ -44,17 +44,21 @@ extension DefaultsStore {
         }
     }
 
-    /// Removes what is stored under several keys.
+    /// Removes what is stored under several keys, as one transaction where the store has those.
     ///
     /// - Throws: `invalidKey`, or what the store throws.
-    func remove(keys: [String], type: Any.Type) throws(DefaultsError) {
+    func remove(keys: [String], type: Any.Type? = nil) throws(DefaultsError) {
         for key in keys {
             _ = try StoreKey(key)
-            do {
-                try withExclusiveAccess { try removeObject(forKey: key) }
-            } catch {
-                throw .wrapping(error, key: key, type: type, store: storeDescription)
+        }
+        do {
+            try transaction {
+                for key in keys {
+                    try removeObject(forKey: key)
+                }
             }
+        } catch {
+            throw .wrapping(error, key: keys.first ?? "", type: type, store: storeDescription)
         }
     }
 

@@ -75,6 +75,12 @@ extension UserDefaults: DefaultsStore {
         try setStoredObject(nil, forKey: key)
     }
 
+    /// The keys of `dictionaryRepresentation()`, which include those that only registered defaults and the system's domains
+    /// supply.
+    public func storedKeys() -> [String] {
+        dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
+    }
+
     /// Implements ``DefaultsStore/synchronize()``.
     ///
     /// - Returns: True.

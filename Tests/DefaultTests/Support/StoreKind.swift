@@ -27,6 +27,15 @@ enum StoreKind: CaseIterable, Sendable {
     }
 }
 
+extension StoreKind {
+    /// Runs a test in which an empty store of this kind stands in for the standard one.
+    func withStandardStore(_ test: (any DefaultsStore) throws -> Void) throws {
+        try withStore { store in
+            try StandardStore.with(store) { try test(store) }
+        }
+    }
+}
+
 /// Runs a test with an empty directory of its own, which is removed afterwards.
 func withTemporaryDirectory<Result>(_ test: (URL) throws -> Result) throws -> Result {
     let directory = TestHome.directory.appending(path: UUID().uuidString, directoryHint: .isDirectory)

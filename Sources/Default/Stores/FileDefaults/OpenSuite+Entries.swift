@@ -15,15 +15,22 @@ extension OpenSuite {
 
     /// All stored values, as the transaction of this thread has left them.
     var values: [StoreKey: PropertyListValue] {
+        entries.compactMapValues(\.value)
+    }
+
+    /// All keys, as the transaction of this thread has left them.
+    var keys: some Collection<StoreKey> {
+        entries.keys
+    }
+
+    private var entries: [StoreKey: StoredValue] {
         journal.lockForReading()
         let entries = index.entries
         journal.unlockForReading()
         guard journal.hasExclusiveAccess, let changes = index.transaction else {
-            return entries.compactMapValues(\.value)
+            return entries
         }
-        return entries.mapValues { $0 as StoredValue? }.merging(changes) { _, change in change }.compactMapValues {
-            $0?.value
-        }
+        return entries.mapValues { $0 as StoredValue? }.merging(changes) { _, change in change }.compactMapValues { $0 }
     }
 
     /// Stores or removes a value, or takes the change into the transaction of this thread.
