@@ -4,8 +4,9 @@ extension Array: PropertyListConvertible where Element: PropertyListConvertible 
 
     /// Takes an array from a store.
     ///
+    /// The result is nil when it is no array, or one with an element that is not of this type: none is left out.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no array, or one with an element that is not of this type: none is left out.
     public init?(propertyListValue: PropertyListValue) {
         guard case .array(let values) = propertyListValue else {
             return nil
@@ -27,8 +28,9 @@ extension Dictionary: PropertyListConvertible where Key == String, Value: Proper
 
     /// Takes a dictionary from a store.
     ///
+    /// The result is nil when it is no dictionary, or one with a value that is not of this type: none is left out.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no dictionary, or one with a value that is not of this type: none is left out.
     public init?(propertyListValue: PropertyListValue) {
         guard case .dictionary(let entries) = propertyListValue else {
             return nil

@@ -6,8 +6,9 @@ extension String: PropertyListConvertible {
 
     /// Takes a string from a store.
     ///
+    /// The result is nil when it is no string.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no string.
     public init?(propertyListValue: PropertyListValue) {
         guard case .string(let string) = propertyListValue else {
             return nil
@@ -22,8 +23,9 @@ extension Data: PropertyListConvertible {
 
     /// Takes bytes from a store.
     ///
+    /// The result is nil when it is no `Data`.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no `Data`.
     public init?(propertyListValue: PropertyListValue) {
         guard case .data(let data) = propertyListValue else {
             return nil
@@ -38,8 +40,9 @@ extension Date: PropertyListConvertible {
 
     /// Takes a date from a store.
     ///
+    /// The result is nil when it is no date.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no date.
     public init?(propertyListValue: PropertyListValue) {
         guard case .date(let date) = propertyListValue else {
             return nil
@@ -54,8 +57,9 @@ extension URL: PropertyListConvertible {
 
     /// Takes a URL's string from a store.
     ///
+    /// The result is nil when it is no string, or that of no URL.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no string, or that of no URL.
     public init?(propertyListValue: PropertyListValue) {
         guard case .string(let string) = propertyListValue else {
             return nil

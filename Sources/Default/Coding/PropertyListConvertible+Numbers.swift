@@ -13,8 +13,9 @@ extension PropertyListConvertible where Self: FixedWidthInteger {
 
     /// Takes a number from a store.
     ///
+    /// The result is nil when it is no whole number, or none that this type can hold.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no whole number, or none that this type can hold.
     public init?(propertyListValue: PropertyListValue) {
         switch propertyListValue {
         case .integer(let integer): self.init(exactly: integer)
@@ -42,8 +43,9 @@ extension Double: PropertyListConvertible {
 
     /// Takes a number from a store.
     ///
+    /// The result is nil when it is no number, or a whole one that this type can't hold exactly.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no number, or a whole one that this type can't hold exactly.
     public init?(propertyListValue: PropertyListValue) {
         switch propertyListValue {
         case .real(let real): self = real
@@ -60,8 +62,9 @@ extension Float: PropertyListConvertible {
 
     /// Takes a number from a store, rounded to single precision.
     ///
+    /// The result is nil when it is no number.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no number.
     public init?(propertyListValue: PropertyListValue) {
         guard let double = Double(propertyListValue: propertyListValue) else {
             return nil
@@ -76,8 +79,9 @@ extension Bool: PropertyListConvertible {
 
     /// Takes a Boolean from a store.
     ///
+    /// The result is nil when it is no Boolean; numbers and strings are none.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is no Boolean; numbers and strings are none.
     public init?(propertyListValue: PropertyListValue) {
         guard case .boolean(let boolean) = propertyListValue else {
             return nil

@@ -24,8 +24,9 @@ public protocol PropertyListConvertible: SendableMetatype {
 
     /// Takes a value from a store.
     ///
+    /// The result is nil for what is no value of this type; it stays stored, and is reported.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil for what is no value of this type; it stays stored, and is reported.
     init?(propertyListValue: PropertyListValue)
 }
 
@@ -35,8 +36,9 @@ extension PropertyListConvertible where Self: RawRepresentable, RawValue: Proper
 
     /// Takes a raw value from a store.
     ///
+    /// The result is nil when it is not a raw value of this type.
+    ///
     /// - Parameter propertyListValue: What is stored.
-    /// - Returns: Nil when it is not a raw value of this type.
     public init?(propertyListValue: PropertyListValue) {
         guard let rawValue = RawValue(propertyListValue: propertyListValue) else {
             return nil

@@ -31,7 +31,9 @@ public final class KeyValueContainer<Value: Codable> {
         self.defaultValue = defaultValue
     }
 
-    /// The value: the stored one, else the default value. Assigning nil removes what is stored.
+    /// The value: the stored one, else the default value.
+    ///
+    /// Assigning nil removes what is stored.
     ///
     /// A change in place, such as `container.value? += 1`, is one operation across threads and, on a ``FileDefaults``,
     /// processes. What it replaces and can't be read is kept under `"<key>.undecodable"`.

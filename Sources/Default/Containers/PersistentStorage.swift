@@ -22,11 +22,12 @@ public struct PersistentStorage {
 
     /// Opens part of a suite.
     ///
+    /// The result is nil for a name that can't be that of a suite, or when the suite can't be opened; the reason is reported to
+    /// ``DefaultsDiagnostics``.
+    ///
     /// - Parameters:
     ///   - suiteName: The suite's name; nil, the default, for the platform's standard store.
     ///   - keyPrefix: What its keys begin with; nothing by default.
-    /// - Returns: Nil for a name that can't be that of a suite, or when the suite can't be opened; the reason is reported to
-    ///   ``DefaultsDiagnostics``.
     public init?(suiteName: String? = nil, keyPrefix: String = "") {
         if let suiteName {
             guard let suite = Self.openSuite(named: suiteName) else {
@@ -88,7 +89,7 @@ public struct PersistentStorage {
 extension PersistentStorage: Sendable {}
 
 extension PersistentStorage: KeyValueStorage {
-    /// The value stored under a key; see ``DefaultsStore/value(forKey:)``.
+    /// The value stored under a key; see ``KeyValueStorage/value(forKey:)``.
     ///
     /// - Parameter key: The key, without the prefix.
     /// - Returns: The value; nil when nothing is stored, or what is there can't be read as this type, which is reported.
@@ -96,7 +97,7 @@ extension PersistentStorage: KeyValueStorage {
         suite.value(forKey: suiteKey(forKey: key))
     }
 
-    /// Stores a value under a key; see ``DefaultsStore/setValue(_:forKey:)``.
+    /// Stores a value under a key; see ``KeyValueStorage/setValue(_:forKey:)``.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes what is there.

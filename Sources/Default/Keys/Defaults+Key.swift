@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Defaults {
-    /// What all keys have in common, and where keys are declared:
+    /// What all keys have in common, and where keys are declared.
     ///
     /// ```swift
     /// extension Defaults.Keys {

@@ -12,7 +12,7 @@
 ///
 /// Subscripts never throw. Reading gives the key's default when nothing is stored or what is there can't be read, and
 /// leaves it there; assigning what can't be stored leaves what was there. Both report to ``DefaultsDiagnostics``. The twins
-/// ``load(_:)``, ``save(_:for:)`` and ``update(_:_:)`` throw a ``DefaultsError``.
+/// ``load(_:)-swift.method``, ``save(_:for:)-swift.method`` and ``update(_:_:)-swift.method`` throw a ``DefaultsError``.
 ///
 /// **Changes in place are one operation:** `Defaults[.launchCount] += 1` or `Defaults[.libraries].append("Default")` read,
 /// change and store under the store's exclusive access, so no increment is lost however many threads, and on a
@@ -92,7 +92,7 @@ extension Defaults {
     ///     throws, nothing is stored. May use the store itself; what it stores under the same key is replaced by the value
     ///     it leaves.
     /// - Returns: What the change returns.
-    /// - Throws: What the change throws, and ``DefaultsError`` with the codes of ``load(_:)`` and ``save(_:for:)``. What was
+    /// - Throws: What the change throws, and ``DefaultsError`` with the codes of ``load(_:)-swift.method`` and ``save(_:for:)-swift.method``. What was
     ///   stored is as it was then, so what can't be read as the key's type is not replaced.
     @discardableResult
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
