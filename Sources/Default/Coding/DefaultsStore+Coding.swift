@@ -22,6 +22,7 @@ extension DefaultsStore {
         } catch {
             throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
         }
+        tellOfChange(forKey: key)
     }
 
     /// Fetches the bytes stored under a key and decodes them.
@@ -59,6 +60,9 @@ extension DefaultsStore {
             }
         } catch {
             throw .wrapping(error, key: keys.first ?? "", type: type, store: storeDescription)
+        }
+        for key in keys {
+            tellOfChange(forKey: key)
         }
     }
 

@@ -66,6 +66,7 @@ extension DefaultsStore {
         } catch {
             throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
         }
+        tellOfChange(forKey: key)
     }
 
     private func put(_ value: PropertyListValue?, forKey key: String) throws {

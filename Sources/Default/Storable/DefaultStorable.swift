@@ -99,7 +99,7 @@ extension DefaultStorable {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``
     ///   or one of the store's; what was stored is as it was then.
     public func save(withKey key: String? = nil) throws(DefaultsError) {
-        let store = Self.defaults
+        let store = Self.store
         try store.save(self, forKey: key ?? Self.defaultIdentifier, encoder: Self.defaultCoder)
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
@@ -114,7 +114,7 @@ extension DefaultStorable {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``
     ///   or ``DefaultsError/Code/invalidKey``; what is stored is left as it is.
     public static func load(forKey key: String? = nil) throws(DefaultsError) -> Self? {
-        let store = defaults
+        let store = store
         if let key {
             return try store.load(Self.self, forKey: key, decoder: defaultCoder)
         }
@@ -131,7 +131,7 @@ extension DefaultStorable {
     ///   that version 3 of the older library of this name used.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's.
     public static func remove(forKey key: String? = nil) throws(DefaultsError) {
-        try defaults.remove(keys: key.map { [$0] } ?? [defaultIdentifier, legacyIdentifier], type: Self.self)
+        try store.remove(keys: key.map { [$0] } ?? [defaultIdentifier, legacyIdentifier], type: Self.self)
     }
 
     /// Reads, changes and stores the value as one operation.
@@ -158,12 +158,12 @@ extension DefaultStorable {
         forKey key: String? = nil,
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
-        try defaults.withExclusiveAccess {
+        try store.withExclusiveAccess {
             guard var value = try load(forKey: key) ?? defaultValue else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,
-                    store: defaults.storeDescription
+                    store: store.storeDescription
                 )
             }
             let result = try change(&value)
@@ -174,4 +174,6 @@ extension DefaultStorable {
 
     /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
     private static var legacyIdentifier: String { "\(String(describing: Self.self)).Type" }
+
+    static var identifiers: [String] { [defaultIdentifier, legacyIdentifier] }
 }

@@ -88,6 +88,7 @@ extension Journal {
         stateLock.unlock()
         JournalRegistry.shared.move(self, from: old, to: new)
         writer.pointee.isDirty = false
+        watch.withLock { $0?.directoryChanged() }
         try reload()
     }
 }

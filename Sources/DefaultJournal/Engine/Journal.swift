@@ -36,6 +36,8 @@ package final class Journal: @unchecked Sendable {
     let isCompactionScheduled = Atomic<Bool>(false)
     let reports = Guarded<[JournalReport]>([])
     let hasReports = Atomic<Bool>(false)
+    /// Waits for other processes' writes while somebody wants to know of them.
+    let watch = Guarded<JournalWatch?>(nil)
 
     var calls: SystemCalls { options.calls }
 
@@ -85,6 +87,7 @@ package final class Journal: @unchecked Sendable {
     }
 
     deinit {
+        stopWatching()
         JournalRegistry.shared.forget(state.pointee.place.id)
         state.deinitialize(count: 1)
         state.deallocate()

@@ -125,6 +125,21 @@ enum Threads {
         #endif
     }
 
+    /// Lets other threads run first.
+    static func yield() {
+        sched_yield()
+    }
+
+    /// Names the calling thread in debuggers and tools, where the system has a simple way to do so; up to 15 bytes.
+    static func name(_ name: StaticString) {
+        #if os(Linux)
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, name.utf8Start, name.utf8CodeUnitCount)
+        close(file)
+        #endif
+    }
+
     /// Starts a detached thread that runs `body`.
     ///
     /// - Returns: The error number, 0 when the thread runs.

@@ -309,7 +309,7 @@ struct StoredTests {
     @Test("read and change what is stored, in structs, classes and actors")
     func kinds() async throws {
         let store = MemoryDefaults()
-        StandardStore.with(store) {
+        withDefaults(store) {
             let player = Player()
             player.count += 2
             #expect(Defaults[.count] == 2)

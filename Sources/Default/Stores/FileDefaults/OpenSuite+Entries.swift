@@ -10,6 +10,7 @@ extension OpenSuite {
         journal.lockForReading()
         let entry = index.entries[key]
         journal.unlockForReading()
+        tellOfChanges()
         return entry?.value
     }
 
@@ -27,6 +28,7 @@ extension OpenSuite {
         journal.lockForReading()
         let entries = index.entries
         journal.unlockForReading()
+        tellOfChanges()
         guard journal.hasExclusiveAccess, let changes = index.transaction else {
             return entries
         }

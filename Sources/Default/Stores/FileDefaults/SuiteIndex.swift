@@ -2,7 +2,7 @@ internal import DefaultJournal
 internal import Foundation
 
 /// A value as a suite has it in memory: `Data` ready to be given out, everything else as the bytes that were stored.
-enum StoredValue: Sendable {
+enum StoredValue: Hashable, Sendable {
     case data(Data)
     case encoded(Data)
 
@@ -87,6 +87,12 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     @exclusivity(unchecked)
     var incoming: (key: StoreKey, value: StoredValue, address: UnsafeRawPointer?)?
 
+    /// Who wants to know of changes, and what has changed that they don't know of yet.
+    let changes = ChangeHub()
+    /// The changes that are to be told; used under the locks above, while somebody wants to know.
+    @exclusivity(unchecked)
+    private var changed = ChangedKeys()
+
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
     /// The key that marks a suite into which a property list was taken over; no caller's key begins with NUL.
@@ -96,6 +102,9 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         if key.first == 0 {
             defer { hasAdopted = true }
             return hasAdopted ? key.count + value.count : nil
+        }
+        if changes.isActive {
+            changed.insert(String(decoding: key, as: UTF8.self))
         }
         let replaced: StoredValue?
         if let incoming, incoming.address == value.baseAddress {
@@ -107,12 +116,24 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     }
 
     func remove(key: UnsafeRawBufferPointer) -> Int? {
-        entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
+        if changes.isActive {
+            changed.insert(String(decoding: key, as: UTF8.self))
+        }
+        return entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
     }
 
     func removeAll() {
+        if changes.isActive {
+            changed.begin(from: entries)
+        }
         entries = [:]
         hasAdopted = false
+    }
+
+    /// The keys that have changed since this was last called; under the locks above.
+    func takeChangedKeys() -> Set<String> {
+        defer { changed = ChangedKeys() }
+        return changed.keys(now: entries)
     }
 
     func prepare(forBytes count: Int) {
@@ -130,6 +151,37 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     var registeredValues: [StoreKey: PropertyListValue] {
         registered.withLock { $0 }
+    }
+}
+
+/// What has changed in a suite since observers were last told.
+private struct ChangedKeys {
+    private var keys: Set<String> = []
+    /// The entries from before the whole suite was read anew, which says of every key that it was set.
+    private var before: [StoreKey: StoredValue]?
+
+    mutating func insert(_ key: String) {
+        if before == nil {
+            keys.insert(key)
+        }
+    }
+
+    mutating func begin(from entries: [StoreKey: StoredValue]) {
+        before = before ?? entries
+    }
+
+    func keys(now entries: [StoreKey: StoredValue]) -> Set<String> {
+        guard let before else {
+            return keys
+        }
+        var keys = keys
+        for (key, value) in entries where before[key] != value {
+            keys.insert(key.string)
+        }
+        for key in before.keys where entries[key] == nil {
+            keys.insert(key.string)
+        }
+        return keys
     }
 }
 
