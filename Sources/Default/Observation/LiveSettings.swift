@@ -34,9 +34,9 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
         self.initial = initial
     }
 
-    /// The settings: the stored ones, else the default value. Assigning stores them.
+    /// The settings: the stored ones, else the default value.
     ///
-    /// What goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Assigning stores them. What goes wrong is reported to ``DefaultsDiagnostics``.
     public var value: Settings {
         get {
             TrackedKeys.access(Set(key.map { [$0] } ?? Settings.identifiers), in: Settings.store)
@@ -47,9 +47,9 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
         }
     }
 
-    /// A property of the settings. Assigning to it reads the settings, changes this property, and stores them, as one operation.
+    /// A property of the settings.
     ///
-    /// What goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. What goes wrong is reported to ``DefaultsDiagnostics``.
     ///
     /// - Parameter property: The property.
     public subscript<Value>(dynamicMember property: WritableKeyPath<Settings, Value>) -> Value {

@@ -15,7 +15,9 @@ public final class StoreObservation: Sendable {
         self.onCancel = Guarded(onCancel)
     }
 
-    /// Ends the observation. Its handler may be in a call then, and is not called any more afterwards.
+    /// Ends the observation.
+    ///
+    /// Its handler may be in a call then, and is not called any more afterwards.
     public func cancel() {
         let end = onCancel.withLock { onCancel in
             defer { onCancel = nil }
@@ -48,6 +50,7 @@ final class ChangeHub: Sendable {
     /// - Parameters:
     ///   - handler: What is told of changes.
     ///   - onEnd: Called when the handler has been removed.
+    /// - Returns: The observation, whose end removes the handler.
     func add(
         _ handler: @escaping StoreObservation.Handler,
         onEnd: @escaping @Sendable () -> Void = {}
