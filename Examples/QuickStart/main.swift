@@ -34,7 +34,9 @@ default:
             settings.themeName = settings.launchCount.isMultiple(of: 2) ? "bright" : "dark"
             return settings
         }
-        print("Saved the \(saved.themeName) theme and launch \(saved.launchCount). Run me again, with --watch or --reset.")
+        print(
+            "Saved the \(saved.themeName) theme and launch \(saved.launchCount). Run me again, with --watch or --reset."
+        )
     } catch {
         print("The settings could not be read or saved. \(error)")
     }
