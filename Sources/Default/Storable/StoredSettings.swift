@@ -1,0 +1,67 @@
+internal import Foundation
+
+/// A settings value as it was found in a store.
+struct StoredSettings<Settings: DefaultStorable> {
+    let reading: Reading<Settings>
+    let data: Data
+    /// The key that the value stands under.
+    let key: String
+    let store: any DefaultsStore
+
+    var value: Settings { reading.value }
+
+    /// Tells ``DefaultsDiagnostics`` of a value that was completed, once for each content.
+    func reportCompletion() {
+        guard let report = reading.report, !report.isEmpty else {
+            return
+        }
+        let error = DefaultsError.completed(report, key: key, type: Settings.self, store: store.storeDescription)
+        DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data))
+    }
+
+    /// Spares the next write looking at the bytes again.
+    func noteAsKnown() {
+        if reading.isCurrent {
+            KnownContents.shared.content(for: Settings.self, forKey: key).note(data)
+        }
+    }
+}
+
+extension DefaultStorable {
+    /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
+    private static var legacyIdentifier: String { "\(String(describing: Self.self)).Type" }
+
+    /// The keys that a value may stand under when a call names none, the current one first.
+    static var identifiers: [String] { [defaultIdentifier] + previousIdentifiers + [legacyIdentifier] }
+
+    /// Finds the stored value.
+    ///
+    /// - Parameter key: The key to read; nil for all the keys that the type may have been stored under.
+    /// - Returns: The value, nil when there is none.
+    /// - Throws: As `load(forKey:)` does.
+    static func findStored(forKey key: String?) throws(DefaultsError) -> StoredSettings<Self>? {
+        let store = defaults
+        if let key {
+            return try read(key, in: store)
+        }
+        IdentifierRegistry.note(Self.self, in: store)
+        if let stored = try read(defaultIdentifier, in: store) {
+            return stored
+        }
+        for identifier in identifiers.dropFirst() {
+            if let stored = try read(identifier, in: store) {
+                return stored
+            }
+        }
+        return nil
+    }
+
+    private static func read(_ key: String, in store: DefaultsSuite) throws(DefaultsError) -> StoredSettings<Self>? {
+        _ = try StoreKey(key)
+        guard let data = try store.storedBytes(forKey: key, type: Self.self) else {
+            return nil
+        }
+        let reading = try read(data, forKey: key, in: store)
+        return StoredSettings(reading: reading, data: data, key: key, store: store)
+    }
+}
