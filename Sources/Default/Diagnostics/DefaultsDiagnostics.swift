@@ -50,7 +50,16 @@ public enum DefaultsDiagnostics: Sendable {
     private static let installed = Guarded<Handler?>(nil)
 
     /// Goes before the process's handler within a task; what keeps parallel tests, and handlers from themselves.
-    @TaskLocal package static var taskHandler: Handler?
+    @TaskLocal package static var taskHandler: TaskHandler?
+
+    /// A handler in a type of its own: optimized code crashes in setting a task local whose type is a function's (Swift 6.3).
+    package struct TaskHandler: Sendable {
+        package let handle: Handler
+
+        package init(_ handle: @escaping Handler) {
+            self.handle = handle
+        }
+    }
 }
 
 extension DefaultsDiagnostics.Event {
@@ -110,8 +119,8 @@ extension DefaultsDiagnostics {
     }
 
     static func report(_ event: Event) {
-        let handler = taskHandler ?? handler ?? builtInHandler
-        $taskHandler.withValue(builtInHandler) { handler(event) }
+        let handler = taskHandler?.handle ?? handler ?? builtInHandler
+        $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
     /// Tells of a value that was completed, unless that was done before for this content in this process.

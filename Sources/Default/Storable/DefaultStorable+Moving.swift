@@ -38,6 +38,7 @@ extension DefaultStorable {
     ) throws(DefaultsError) -> Bool {
         let store = defaults
         let target = key ?? defaultIdentifier
+        _ = try StoreKey(target)
         let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers
         let isSameStore = source.storeDescription == store.storeDescription
         let found: String?

@@ -11,7 +11,7 @@ final class EventCollector: Sendable {
     /// Runs a body whose events, and no other test's, arrive here.
     func collect<Result>(_ body: () throws -> Result) rethrows -> Result {
         try DefaultsDiagnostics.$taskHandler.withValue(
-            { event in self.collected.withLock { $0.append(event) } },
+            .init { event in self.collected.withLock { $0.append(event) } },
             operation: body
         )
     }
