@@ -36,10 +36,28 @@ enum Renaming {
 
     /// Whether bytes may have a key in them; a look at the bytes that spares parsing those that were renamed long ago.
     private static func mayHold(_ path: String, in data: Data) -> Bool {
-        guard let key = path.split(separator: ".").last, key.utf8.allSatisfy({ $0 < 0x80 }) else {
+        let key = path.utf8.lastIndex(of: UInt8(ascii: ".")).map { path[$0...].dropFirst() } ?? path[...]
+        guard key.utf8.allSatisfy({ $0 < 0x80 }) else {
             return true
         }
-        return data.range(of: Data(key.utf8)) != nil
+        var contiguous = key
+        return contiguous.withUTF8 { key in
+            data.withUnsafeBytes { bytes in
+                guard let first = key.first, let keyStart = key.baseAddress else {
+                    return false
+                }
+                var rest = bytes[...]
+                while rest.count >= key.count, let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                    let found = memchr(start, Int32(first), rest.count - key.count + 1)
+                {
+                    if memcmp(found, keyStart, key.count) == 0 {
+                        return true
+                    }
+                    rest = rest.dropFirst(UnsafeRawPointer(found) - start + 1)
+                }
+                return false
+            }
+        }
     }
 }
 

@@ -155,6 +155,9 @@ extension DefaultStorable {
     ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``;
     ///   what is stored is left as it is.
     public static func load(forKey key: String? = nil) throws(DefaultsError) -> Self? {
+        if let value = try plainValue(forKey: key) {
+            return value
+        }
         guard let stored = try findStored(forKey: key) else {
             return nil
         }
@@ -202,10 +205,7 @@ extension DefaultStorable {
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
         try defaults.withExclusiveAccess {
-            let stored = try findStored(forKey: key)
-            stored?.reportCompletion()
-            stored?.noteAsKnown()
-            guard var value = stored?.value ?? defaultValue else {
+            guard var value = try loadForUpdate(forKey: key) ?? defaultValue else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,

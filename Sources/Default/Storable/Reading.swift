@@ -25,13 +25,9 @@ extension DefaultStorable {
         in store: some DefaultsStore,
         coder: DefaultsCoder? = nil
     ) throws(DefaultsError) -> Reading<Self> {
-        // What most reads are: nothing else is asked when the bytes can be decoded.
-        let isPlain = schemaVersion == 0 && renamedProperties.isEmpty
-        do {
-            if isPlain {
-                return Reading(value: try (coder ?? defaultCoder).decodeTopLevel(Self.self, from: data))
-            }
-        } catch {}
+        if schemaVersion == 0, let reading = try? decodeCurrent(data, coder: coder ?? defaultCoder) {
+            return reading
+        }
         let version = try recordedVersion(of: data, forKey: key, in: store)
         if let version, version > schemaVersion {
             throw .newerVersion(
@@ -135,7 +131,7 @@ extension DefaultStorable {
 
     /// Decodes bytes of this type, with renamed properties.
     static func decodeCurrent(_ data: Data, coder: DefaultsCoder) throws -> Reading<Self> {
-        guard !renamedProperties.isEmpty, let renamed = Renaming.apply(renamedProperties, to: data) else {
+        guard let renamed = Renaming.apply(renamedProperties, to: data) else {
             return Reading(value: try coder.decodeTopLevel(Self.self, from: data))
         }
         return Reading(

@@ -34,6 +34,37 @@ extension DefaultStorable {
     /// The keys that a value may stand under when a call names none, the current one first.
     static var identifiers: [String] { [defaultIdentifier] + previousIdentifiers + [legacyIdentifier] }
 
+    /// The stored value, if it can be had by decoding the stored bytes and nothing else: what most reads are.
+    ///
+    /// - Parameters:
+    ///   - key: The key to read; nil for the type's identifier.
+    ///   - isNoted: Whether to spare the next write looking at the bytes again.
+    /// - Returns: The value; nil when ``findStored(forKey:)`` has to look for it.
+    /// - Throws: `invalidKey`.
+    static func plainValue(forKey key: String?, isNoted: Bool = false) throws(DefaultsError) -> Self? {
+        guard schemaVersion == 0, renamedProperties.isEmpty else {
+            return nil
+        }
+        let store = defaults
+        if key == nil {
+            IdentifierRegistry.note(Self.self, in: store)
+        }
+        let key = key ?? defaultIdentifier
+        _ = try StoreKey(key)
+        guard let data = store.data(forKey: key) else {
+            return nil
+        }
+        do {
+            let value = try defaultCoder.decodeTopLevel(Self.self, from: data)
+            if isNoted {
+                KnownContents.shared.content(for: Self.self, forKey: key).note(data)
+            }
+            return value
+        } catch {
+            return nil
+        }
+    }
+
     /// Finds the stored value.
     ///
     /// - Parameter key: The key to read; nil for all the keys that the type may have been stored under.
@@ -54,6 +85,19 @@ extension DefaultStorable {
             }
         }
         return nil
+    }
+
+    /// The stored value, nil when there is none, for an update that will replace it.
+    static func loadForUpdate(forKey key: String?) throws(DefaultsError) -> Self? {
+        if let value = try plainValue(forKey: key, isNoted: true) {
+            return value
+        }
+        guard let stored = try findStored(forKey: key) else {
+            return nil
+        }
+        stored.reportCompletion()
+        stored.noteAsKnown()
+        return stored.value
     }
 
     private static func read(_ key: String, in store: DefaultsSuite) throws(DefaultsError) -> StoredSettings<Self>? {

@@ -177,7 +177,10 @@ private struct OtherType: NewVersion {
 
 @Suite("What old versions stored")
 struct CorpusTests {
-    @Test("is read by new ones with all that can be kept, which say exactly what can't be", arguments: StoreKind.allCases)
+    @Test(
+        "is read by new ones with all that can be kept, which say exactly what can't be",
+        arguments: StoreKind.allCases
+    )
     func corpus(kind: StoreKind) throws {
         for format in Format.allCases {
             try Format.$current.withValue(format) {
@@ -274,7 +277,11 @@ private struct Corpus {
                 #expect(Settings.read() == expected, comment, sourceLocation: sourceLocation)
             }
         }
-        #expect(collector.events.map(\.report) == (report.isEmpty ? [] : [report]), comment, sourceLocation: sourceLocation)
+        #expect(
+            collector.events.map(\.report) == (report.isEmpty ? [] : [report]),
+            comment,
+            sourceLocation: sourceLocation
+        )
         #expect(store.data(forKey: "Settings") == bytes, comment, sourceLocation: sourceLocation)
         #expect(store.dictionaryRepresentation().keys.sorted() == ["Settings"], comment, sourceLocation: sourceLocation)
 

@@ -40,7 +40,11 @@ private struct Everything: DefaultStorable, Equatable {
 struct MutationTests {
     private let original = Everything(
         title: "t\u{E9}\"",
-        nested: .init(size: .init(width: 1, height: 0.1, unit: nil), label: "l", since: Date(timeIntervalSinceReferenceDate: 7.5)),
+        nested: .init(
+            size: .init(width: 1, height: 0.1, unit: nil),
+            label: "l",
+            since: Date(timeIntervalSinceReferenceDate: 7.5)
+        ),
         edge: .bottom,
         mode: .tiled(columns: 2, rows: 3),
         tabs: ["x", "y"],
@@ -93,7 +97,8 @@ struct MutationTests {
                 if !isBroken {
                     let (value, report) = try #require(try outcome.get(), "\(String(decoding: data, as: UTF8.self))")
                     let kept = try #require(StoredTree.parse(try DefaultsCoder.json.encode(value))).tree
-                    for field in fields where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
+                    for field in fields
+                    where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
                         #expect(kept[field] == tree[field], "\(field) in \(String(decoding: data, as: UTF8.self))")
                         #expect(!report.completed.contains(field.joined(separator: ".")))
                         #expect(!report.unusablePaths.contains(field.joined(separator: ".")))

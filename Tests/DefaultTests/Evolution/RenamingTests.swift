@@ -24,7 +24,10 @@ private struct Renamed: DefaultStorable, Equatable {
 
 @Suite("Renaming")
 struct RenamingTests {
-    @Test("of a type finds what was stored under its earlier identifiers, in their order", arguments: StoreKind.allCases)
+    @Test(
+        "of a type finds what was stored under its earlier identifiers, in their order",
+        arguments: StoreKind.allCases
+    )
     func identifiers(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let keys = ["Renamed.Type", "First", "Second", "Renamed"]
@@ -79,7 +82,10 @@ struct RenamingTests {
         try kind.withCurrentStore { store in
             let cases: [(String, Renamed)] = [
                 (#"{"colour":"red","window":{"height":2}}"#, Renamed(color: "red", window: .init(height: 2))),
-                (#"{"colour":"red","color":"blue","window":{"height":2}}"#, Renamed(color: "blue", window: .init(height: 2))),
+                (
+                    #"{"colour":"red","color":"blue","window":{"height":2}}"#,
+                    Renamed(color: "blue", window: .init(height: 2))
+                ),
                 (#"{"window":{"height":2,"w":5}}"#, Renamed(window: .init(width: 5, height: 2))),
                 (#"{"w":4,"window":{"height":2}}"#, Renamed(window: .init(width: 4, height: 2))),
                 (#"{"w":4}"#, Renamed(window: .init(width: 4, height: 1))),
