@@ -105,7 +105,20 @@ extension DefaultStorable {
         guard let data = try store.storedBytes(forKey: key, type: Self.self) else {
             return nil
         }
-        let reading = try read(data, forKey: key, in: store)
-        return StoredSettings(reading: reading, data: data, key: key, store: store)
+        let reading = Result { () throws(DefaultsError) in try read(data, forKey: key, in: store) }
+        if schemaVersion > 0, store.data(forKey: key) != data {
+            // Written meanwhile: the version that was found may be that of other bytes.
+            do {
+                return try store.withExclusiveAccess {
+                    try store.storedBytes(forKey: key, type: Self.self).map { data in
+                        let reading = try read(data, forKey: key, in: store)
+                        return StoredSettings(reading: reading, data: data, key: key, store: store)
+                    }
+                }
+            } catch {
+                throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
+            }
+        }
+        return StoredSettings(reading: try reading.get(), data: data, key: key, store: store)
     }
 }
