@@ -123,8 +123,8 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
-    /// Tells of a value that was completed, unless that was done before for this content in this process.
-    static func report(_ report: LoadReport, error: DefaultsError, content: ContentDigest) {
+    /// Tells of a value that was completed, unless that was done before for content with this digest in this process.
+    static func report(_ report: LoadReport, error: DefaultsError, content: UInt64) {
         let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""), content: content)
         if reportedReads.withLock({ $0.insert(value).inserted }) {
             self.report(Event(kind: .completed, error: error, report: report))
@@ -134,7 +134,7 @@ extension DefaultsDiagnostics {
     private struct UnreadableValue: Hashable {
         let store: String?
         let key: StoreKey
-        var content: ContentDigest?
+        var content: UInt64?
     }
 
     private static let reportedReads = Guarded<Set<UnreadableValue>>([])

@@ -124,8 +124,8 @@ extension DefaultsError {
             .completed,
             reason: """
                 What is stored under \(key.debugDescription) in \(store) doesn't fit \(type) as it is: \
-                \((missing + unusable).joined(separator: ", ")). Those parts were taken from its defaultValue; what is \
-                stored is left as it is.
+                \((missing + unusable).joined(separator: ", ")). What its defaultValue has for them was taken from there; \
+                what is stored is left as it is.
                 """,
             key: key,
             type: type,
@@ -163,6 +163,27 @@ extension DefaultsError {
             type: type,
             store: store,
             underlyingError: error
+        )
+    }
+
+    /// Tells that what is stored was replaced, after what told that it can't be used.
+    static func quarantined(
+        _ loss: DefaultsError,
+        under place: String,
+        key: String,
+        type: Any.Type,
+        store: String
+    ) -> DefaultsError {
+        DefaultsError(
+            loss.code,
+            reason: """
+                What was stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
+                kept aside under \(place.debugDescription), and replaced.
+                """,
+            key: key,
+            type: type,
+            store: store,
+            underlyingError: loss
         )
     }
 

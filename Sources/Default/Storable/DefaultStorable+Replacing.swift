@@ -22,7 +22,14 @@ extension DefaultStorable {
         }
         known.note(data)
         if let loss {
-            DefaultsDiagnostics.report(.init(kind: .quarantined, error: loss))
+            let error = DefaultsError.quarantined(
+                loss,
+                under: SiblingKey.quarantine(of: key),
+                key: key,
+                type: Self.self,
+                store: store.storeDescription
+            )
+            DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
         }
     }
 

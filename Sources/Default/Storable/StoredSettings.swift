@@ -16,7 +16,7 @@ struct StoredSettings<Settings: DefaultStorable> {
             return
         }
         let error = DefaultsError.completed(report, key: key, type: Settings.self, store: store.storeDescription)
-        DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data))
+        DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data).bits)
     }
 
     /// Spares the next write looking at the bytes again.

@@ -64,69 +64,72 @@ struct MutationTests {
     @Test("never costs more than what was touched, is never changed by a read, and kept aside by a write")
     func mutations() throws {
         let store = MemoryDefaults()
-        try CurrentStore.with(store) {
-            var random = SeededGenerator(state: 0x5EED)
-            let bytes = try DefaultsCoder.json.encode(original)
-            let tree = try #require(StoredTree.parse(bytes)).tree
-            // What is replaced whole, or not at all.
-            let fields = tree.fieldPaths.filter { $0.first != "mode" && $0.first != "badges" } + [["mode"], ["badges"]]
-            let places = tree.allPaths
-            var outcomes = (complete: 0, completed: 0, undecodable: 0)
-            for round in 0..<10_000 {
-                var mutated = tree
-                var touched: [StoredTree.Path] = []
-                for _ in 0..<Int.random(in: 1...4, using: &random) {
-                    let path = places.randomElement(using: &random) ?? []
-                    switch Int.random(in: 0..<3, using: &random) {
-                    case 0: mutated[path] = nil
-                    case 1: mutated[path] = garbage.randomElement(using: &random)
-                    default: mutated[path.dropLast() + ["garbage"]] = garbage.randomElement(using: &random)
-                    }
-                    touched.append(path)
-                }
-                var data = try #require(mutated.jsonData)
-                let isBroken = round.isMultiple(of: 5)
-                if isBroken {
-                    data = breaking(data, using: &random)
-                }
-                try store.set(data, forKey: "Everything")
-                let outcome = Result { try Everything.loadWithReport() }
-                #expect(store.data(forKey: "Everything") == data)
-                #expect(store.object(forKey: "Everything.quarantine") == nil)
+        // Thousands of events, which would go to standard error.
+        try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store) } }
+    }
 
-                if !isBroken {
-                    let (value, report) = try #require(try outcome.get(), "\(String(decoding: data, as: UTF8.self))")
-                    let kept = try #require(StoredTree.parse(try DefaultsCoder.json.encode(value))).tree
-                    for field in fields
-                    where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
-                        #expect(kept[field] == tree[field], "\(field) in \(String(decoding: data, as: UTF8.self))")
-                        #expect(!report.completed.contains(field.joined(separator: ".")))
-                        #expect(!report.unusablePaths.contains(field.joined(separator: ".")))
-                    }
+    private func checkMutations(in store: MemoryDefaults) throws {
+        var random = SeededGenerator(state: 0x5EED)
+        let bytes = try DefaultsCoder.json.encode(original)
+        let tree = try #require(StoredTree.parse(bytes)).tree
+        // What is replaced whole, or not at all.
+        let fields = tree.fieldPaths.filter { $0.first != "mode" && $0.first != "badges" } + [["mode"], ["badges"]]
+        let places = tree.allPaths
+        var outcomes = (complete: 0, completed: 0, undecodable: 0)
+        for round in 0..<10_000 {
+            var mutated = tree
+            var touched: [StoredTree.Path] = []
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let path = places.randomElement(using: &random) ?? []
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: mutated[path] = nil
+                case 1: mutated[path] = garbage.randomElement(using: &random)
+                default: mutated[path.dropLast() + ["garbage"]] = garbage.randomElement(using: &random)
                 }
-
-                Everything().write()
-                #expect(store.data(forKey: "Everything") == (try DefaultsCoder.json.encode(Everything())))
-                let quarantined = try Everything.quarantined().map(\.data)
-                switch outcome {
-                case .success(let found?):
-                    #expect(quarantined == (found.report.unusable.isEmpty ? [] : [data]))
-                    if found.report.isEmpty {
-                        outcomes.complete += 1
-                    } else {
-                        outcomes.completed += 1
-                    }
-                case .success(nil):
-                    Issue.record("nothing was found")
-                case .failure(let error):
-                    #expect(DefaultsError.Code.undecodable ~= error)
-                    #expect(quarantined == [data])
-                    outcomes.undecodable += 1
-                }
-                try Everything.removeQuarantined()
+                touched.append(path)
             }
-            #expect(outcomes.complete > 100 && outcomes.completed > 5_000 && outcomes.undecodable > 1_000)
+            var data = try #require(mutated.jsonData)
+            let isBroken = round.isMultiple(of: 5)
+            if isBroken {
+                data = breaking(data, using: &random)
+            }
+            try store.set(data, forKey: "Everything")
+            let outcome = Result { try Everything.loadWithReport() }
+            #expect(store.data(forKey: "Everything") == data)
+            #expect(store.object(forKey: "Everything.quarantine") == nil)
+
+            if !isBroken {
+                let (value, report) = try #require(try outcome.get(), "\(String(decoding: data, as: UTF8.self))")
+                let kept = try #require(StoredTree.parse(try DefaultsCoder.json.encode(value))).tree
+                for field in fields
+                where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
+                    #expect(kept[field] == tree[field], "\(field) in \(String(decoding: data, as: UTF8.self))")
+                    #expect(!report.completed.contains(field.joined(separator: ".")))
+                    #expect(!report.unusablePaths.contains(field.joined(separator: ".")))
+                }
+            }
+
+            Everything().write()
+            #expect(store.data(forKey: "Everything") == (try DefaultsCoder.json.encode(Everything())))
+            let quarantined = try Everything.quarantined().map(\.data)
+            switch outcome {
+            case .success(let found?):
+                #expect(quarantined == (found.report.unusable.isEmpty ? [] : [data]))
+                if found.report.isEmpty {
+                    outcomes.complete += 1
+                } else {
+                    outcomes.completed += 1
+                }
+            case .success(nil):
+                Issue.record("nothing was found")
+            case .failure(let error):
+                #expect(DefaultsError.Code.undecodable ~= error)
+                #expect(quarantined == [data])
+                outcomes.undecodable += 1
+            }
+            try Everything.removeQuarantined()
         }
+        #expect(outcomes.complete > 100 && outcomes.completed > 5_000 && outcomes.undecodable > 1_000)
     }
 
     /// Cuts, changes, adds or removes bytes.

@@ -33,6 +33,7 @@ struct QuarantineTests {
                 let collector = EventCollector()
                 collector.collect { Player(volume: index).write(withKey: key) }
                 #expect(collector.events.map(\.kind) == [.quarantined])
+                #expect(collector.events.first?.description.contains("\(key).quarantine") == true)
                 #expect(try Player.load(forKey: key) == Player(volume: index))
                 let kept = try #require(try Player.quarantined(forKey: key).first)
                 #expect(try PropertyListValue(kept.object) == PropertyListValue(object))
@@ -148,6 +149,18 @@ struct QuarantineTests {
         #expect(Broken.defaults.data(forKey: "Broken") == Data("{".utf8))
     }
 
+    @Test("is kept aside only if it is replaced, where the store has transactions")
+    func transactions() throws {
+        struct Replaced: DefaultStorable {
+            var count = 0
+            nonisolated(unsafe) static let defaults = HalfFullStore(refusesValues: true)
+            static var schemaVersion: Int { 1 }
+        }
+        try Replaced.defaults.base.set(Data("{".utf8), forKey: "Replaced")
+        expectError(.storeFailed) { try Replaced().save() }
+        #expect(Replaced.defaults.base.dictionaryRepresentation() as? [String: Data] == ["Replaced": Data("{".utf8)])
+    }
+
     @Test("stays aside when the value is cleared, until it is removed itself", arguments: StoreKind.allCases)
     func clearing(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
@@ -189,10 +202,15 @@ struct QuarantineTests {
     }
 }
 
-/// A store with no room for anything beside a value.
+/// A store with no room for anything beside a value, or for nothing but that.
 private final class HalfFullStore: DefaultsStore {
     struct Full: Error {}
     let base = MemoryDefaults()
+    private let refusesValues: Bool
+
+    init(refusesValues: Bool = false) {
+        self.refusesValues = refusesValues
+    }
 
     func object(forKey key: String) -> Any? { base.object(forKey: key) }
     func data(forKey key: String) -> Data? { base.data(forKey: key) }
@@ -201,8 +219,12 @@ private final class HalfFullStore: DefaultsStore {
     func synchronize() throws -> Bool { true }
 
     func set(_ value: Any?, forKey key: String) throws {
-        guard !key.contains(".") else { throw Full() }
+        guard key.contains(".") == refusesValues else { throw Full() }
         try base.set(value, forKey: key)
+    }
+
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try base.transaction(body)
     }
 }
 
