@@ -44,6 +44,13 @@ final class ThreadLock: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
+    /// Takes the lock if it is free.
+    ///
+    /// - Returns: Whether it was.
+    func tryLock() -> Bool {
+        pthread_mutex_trylock(mutex) == 0
+    }
+
     /// How many threads are in ``lockSoon()``.
     private let urgent = Atomic<Int>(0)
 

@@ -39,13 +39,11 @@ extension OpenSuite {
         guard let value else {
             return try remove(key, durability: durability)
         }
-        try journal.beginExclusiveAccess()
-        defer { journal.endExclusiveAccess() }
-        try value.withBytes { bytes throws(JournalError) in
-            index.incoming = (key, value, bytes.baseAddress)
-            defer { index.incoming = nil }
-            try key.withBytes { key throws(JournalError) in
-                try journal.set(key: key, value: bytes, durability: durability)
+        try key.withBytes { keyBytes throws(JournalError) in
+            try value.withBytes { tag, rest throws(JournalError) in
+                try journal.set(key: keyBytes, prefix: tag, value: rest, durability: durability) {
+                    index.enter(value, for: key)
+                }
             }
         }
     }
@@ -63,6 +61,7 @@ extension OpenSuite {
 
 extension StoreKey {
     /// Calls a body with the key's bytes.
+    @inline(__always)
     func withBytes(
         _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {
