@@ -28,7 +28,8 @@ extension Journal {
         writer.pointee.depth -= 1
         guard writer.pointee.depth == 0 else { return exclusive.unlock() }
         let need = writer.pointee.hasWritten ? compactionNeed() : .none
-        leave(mayKeep: true)
+        // While this thread waits for a compaction, others may write.
+        leave(mayKeep: need != .now)
         if need != .none { compactIfNeeded(need) }
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }

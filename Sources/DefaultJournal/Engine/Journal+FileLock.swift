@@ -5,16 +5,38 @@ extension Journal {
     /// So many exclusive accesses end by giving the lock back before it is kept: enough for whoever waits to wake up.
     static let accessesBeforeKeeping = 32
 
+    /// How many times a thread lets others run before it stops waiting, or begins to do so asleep.
+    private static let patience = 100
+
     /// Under `exclusive`: takes the lock, waiting for it.
     func takeFileLock() throws(JournalError) {
+        if page.isAwaited { letOthersGoFirst() }
         let lock = state.pointee.place.lock.raw
-        if try !calls.tryLock(lock, path: file(Place.lockName)) {
-            page.isAwaited = true
-            try calls.lock(lock, path: file(Place.lockName))
-            page.isAwaited = false
-        }
+        if try !calls.tryLock(lock, path: file(Place.lockName)) { try waitForFileLock(lock) }
         writer.pointee.holdsFileLock = true
         if page.generation != writer.pointee.generation { writer.pointee.streak = 0 }
+    }
+
+    /// A process that writes in a loop would have the lock again before a waiting one has even woken up, and each time
+    /// pay for waking it.
+    private func letOthersGoFirst() {
+        for _ in 0..<Self.patience where page.isAwaited { Threads.yield() }
+        // Whoever waited is gone, or sleeps so soundly that the kernel has to see to it.
+        page.isAwaited = false
+    }
+
+    /// Waits awake at first, since writes are short.
+    private func waitForFileLock(_ lock: Int32) throws(JournalError) {
+        for _ in 0..<Self.patience {
+            page.isAwaited = true
+            if try calls.tryLock(lock, path: file(Place.lockName)) {
+                page.isAwaited = false
+                return
+            }
+            Threads.yield()
+        }
+        try calls.lock(lock, path: file(Place.lockName))
+        page.isAwaited = false
     }
 
     /// Under `exclusive`: gives the lock back, if it is held.
@@ -39,10 +61,7 @@ extension Journal {
     }
 
     private func decideOnFileLock() -> Bool {
-        // A wish that nobody has come true for by now, or soon, is that of a process which was killed.
-        let isUnwanted = !page.isAwaited
-        page.isAwaited = false
-        if isUnwanted, !isFileLockDue.exchange(false, ordering: .relaxed), options.maintainsItself {
+        if !page.isAwaited, !isFileLockDue.exchange(false, ordering: .relaxed), options.maintainsItself {
             if !writer.pointee.isWatched { writer.pointee.isWatched = LockKeeper.shared.watch(self) }
             if writer.pointee.isWatched { return true }
         }

@@ -74,7 +74,7 @@ final class ThreadLock: @unchecked Sendable {
 
     @inline(never)
     private func waitForUrgent() {
-        for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { sched_yield() }
+        for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { Threads.yield() }
     }
 }
 
@@ -130,6 +130,11 @@ enum Threads {
         #else
         UInt(pthread_self())
         #endif
+    }
+
+    /// Lets other threads run first.
+    static func yield() {
+        sched_yield()
     }
 
     /// Starts a detached thread that runs `body`.
