@@ -7,7 +7,7 @@ extension Journal {
     /// threads go on. Waits for as long as others have exclusive access.
     package func beginExclusiveAccess() throws(JournalError) {
         if owner.load(ordering: .relaxed) == 0 { exclusive.giveWay() }
-        exclusive.lock()
+        exclusive.lockAwake()
         if writer.pointee.depth == 0 {
             do throws(JournalError) {
                 try enter()
