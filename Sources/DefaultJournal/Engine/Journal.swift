@@ -10,15 +10,18 @@ internal import Synchronization
 /// the moment in which a write is applied). A compaction in addition holds the `flock` on `journal.new` before all of
 /// these; nobody takes that one while holding any of them.
 ///
-/// **The kept file lock:** taking and giving back the `flock` costs half of a write. So a process that writes again and
-/// again, with nobody else writing in between, keeps it from one write to the next, for about two milliseconds at a
-/// time; see `Journal+FileLock.swift`. Whoever waits for the lock gets it at the end of the next write, or when the
-/// ``LockKeeper`` gives it back. That is a thread which waits for nothing but time, so that a kept lock never is what
-/// a deadlock is made of, whatever the threads of its process wait for. All else that the lock stands for is done at
-/// each write: making sure that the suite is still there, and catching up.
+/// **The kept file lock:** taking and giving back the `flock` takes half as long as writing a record. So a process that
+/// writes again and again, with nobody else writing in between, keeps it from one write to the next, for about two
+/// milliseconds at a time; see `Journal+FileLock.swift`. Whoever waits for the lock says so in the shared page, and gets
+/// it at the end of the next write; if there is none, the ``LockKeeper`` gives it back. That is a thread which waits for
+/// nothing but time, so that a kept lock is never what a deadlock is made of, whatever the other threads of its process
+/// wait for. All else that the file lock stands for is done at each write: making sure that the suite is still in its
+/// place, and catching up. The keeper holds a reference to the journal, which therefore isn't closed with the lock held.
+/// A killed process gives it up as it does any other; a stopped one holds up the writers of others, as it always did
+/// when it was stopped during a write.
 ///
 /// **fork:** a child that goes on without `exec` shares the parent's locks, so that they do not exclude one another, and
-/// has no background thread. It must not use journals which the parent opened.
+/// has no background threads. It must not use journals which the parent opened.
 package final class Journal: @unchecked Sendable {
     // Mutable state is in `state` and `writer`. They are reached through pointers to keep dynamic exclusivity checks off
     // the fast paths; each says which lock guards it.

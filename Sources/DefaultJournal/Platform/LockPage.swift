@@ -6,7 +6,7 @@ internal import Synchronization
 /// are attached is trusted: what a power cut left of it is set right by the next one that opens the suite, from the
 /// journal itself.
 ///
-/// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty`` and setting
+/// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty``, and those of
 /// ``isAwaited``.
 ///
 /// | word | content |
