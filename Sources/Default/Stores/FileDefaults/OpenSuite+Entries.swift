@@ -28,7 +28,7 @@ extension OpenSuite {
 
     /// Stores or removes a value, or takes the change into the transaction of this thread.
     func write(
-        _ value: StoredValue?,
+        _ value: consuming StoredValue?,
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
@@ -36,9 +36,17 @@ extension OpenSuite {
             index.transaction?.updateValue(value, forKey: key)
             return
         }
-        guard let value else {
-            return try remove(key, durability: durability)
+        switch consume value {
+        case nil: try remove(key, durability: durability)
+        case let value?: try set(value, for: key, durability: durability)
         }
+    }
+
+    private func set(
+        _ value: StoredValue,
+        for key: StoreKey,
+        durability: JournalDurability
+    ) throws(JournalError) {
         try key.withBytes { keyBytes throws(JournalError) in
             try value.withBytes { tag, rest throws(JournalError) in
                 try journal.set(key: keyBytes, prefix: tag, value: rest, durability: durability) {
