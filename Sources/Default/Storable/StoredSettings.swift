@@ -100,7 +100,8 @@ extension DefaultStorable {
         return stored.value
     }
 
-    private static func read(_ key: String, in store: some DefaultsStore) throws(DefaultsError) -> StoredSettings<Self>? {
+    private static func read(_ key: String, in store: some DefaultsStore) throws(DefaultsError) -> StoredSettings<Self>?
+    {
         _ = try StoreKey(key)
         guard let data = try store.storedBytes(forKey: key, type: Self.self) else {
             return nil
