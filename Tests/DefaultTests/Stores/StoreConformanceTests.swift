@@ -73,7 +73,7 @@ struct StoreConformanceTests {
     )
     func defaultImplementations(check: StoreConformance.Check, kind: StoreKind) {
         let capabilities: StoreConformance.Capabilities = kind == .userDefaults ? [] : [.threads]
-        let conformance = StoreConformance(capabilities: capabilities) { body in
+        let conformance = StoreConformance(capabilities: capabilities, patience: .seconds(600)) { body in
             try kind.withStore { store in try body(PlainStore(base: store)) }
         }
         expect(conformance, toKeep: check, unlessOneOf: kind.brokenPromises)
