@@ -27,35 +27,8 @@ extension StoreKind {
         StoreConformance(capabilities: capabilities, patience: .seconds(600)) { body in try withStore(body) }
     }
 
-    /// The promises known to be broken, the second where nothing but what every store must have is used.
-    fileprivate var brokenPromises: [String] {
-        #if canImport(Darwin)
-        []
-        #else
-        // Foundation lists values in optionals, and some under the names that they are kept by.
-        self != .userDefaults
-            ? []
-            : [
-                "dictionaryRepresentation() has what object(forKey:) gives, under the same keys.",
-                "storedKeys() lists each key under which something is stored once, and no removed one.",
-            ]
-        #endif
-    }
-
     private var capabilities: StoreConformance.Capabilities {
         self == .userDefaults ? [.threads, .severalStores] : [.threads, .severalStores, .rollback]
-    }
-}
-
-private func expect(
-    _ conformance: StoreConformance,
-    toKeep check: StoreConformance.Check,
-    unlessOneOf brokenPromises: some Sequence<String>
-) {
-    withKnownIssue {
-        #expect(conformance.findings(of: check) == [])
-    } when: {
-        brokenPromises.contains(check.name)
     }
 }
 
@@ -63,7 +36,7 @@ private func expect(
 struct StoreConformanceTests {
     @Test("keeps the promise", arguments: StoreConformance.checks, StoreKind.allCases)
     func promises(check: StoreConformance.Check, kind: StoreKind) {
-        expect(kind.conformance, toKeep: check, unlessOneOf: kind.brokenPromises.prefix(1))
+        #expect(kind.conformance.findings(of: check) == [])
     }
 
     @Test(
@@ -76,7 +49,7 @@ struct StoreConformanceTests {
         let conformance = StoreConformance(capabilities: capabilities, patience: .seconds(600)) { body in
             try kind.withStore { store in try body(PlainStore(base: store)) }
         }
-        expect(conformance, toKeep: check, unlessOneOf: kind.brokenPromises)
+        #expect(conformance.findings(of: check) == [])
     }
 
     @Test(
