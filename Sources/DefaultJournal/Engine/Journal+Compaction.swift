@@ -149,7 +149,13 @@ extension Journal {
     ///
     /// - Returns: false when the old journal is damaged.
     private func copyEntries(of source: borrowing Source, to stream: inout RecordStream) throws(JournalError) -> Bool {
-        let bytes = try FileBytes(reading: 0..<source.end, of: source.file.raw, calls: calls, path: journalPath)
+        let bytes = try FileBytes(
+            reading: 0..<source.end,
+            of: source.file.raw,
+            isRepeated: true,
+            calls: calls,
+            path: journalPath
+        )
         var table = LiveTable(bytes.buffer)
         let records = bytes.buffer(from: JournalHeader.size)
         let base = UInt64(JournalHeader.size)

@@ -332,27 +332,33 @@ extension SystemCalls {
 
     /// Memory for file content; a file's size is nothing to trust, so failing must not end the process.
     ///
-    /// Much of it comes from the system and goes back there: allocators keep what is freed, and a journal's content is
-    /// needed for an instant only.
-    static func allocate(_ count: Int, path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer
-    {
+    /// - Parameters:
+    ///   - count: How many bytes.
+    ///   - isMapped: Whether the memory comes from the system and goes back there, whatever the allocator keeps of what is
+    ///     freed.
+    ///   - path: The file, for errors.
+    /// - Returns: The memory.
+    /// - Throws: An error when there is none.
+    static func allocate(
+        _ count: Int,
+        isMapped: Bool,
+        path: @autoclosure () -> String
+    ) throws(JournalError) -> UnsafeMutableRawPointer {
         let memory: UnsafeMutableRawPointer?
-        if count < leastMapped {
-            memory = malloc(max(count, 1))
-        } else {
-            let mapping = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        if isMapped {
+            let mapping = mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
             memory = mapping == MAP_FAILED ? nil : mapping
+        } else {
+            memory = malloc(max(count, 1))
         }
         guard let memory else { throw JournalError(.system(.malloc, code: ENOMEM), path: path()) }
         return memory
     }
 
-    /// Frees what ``allocate(_:path:)`` gave for so many bytes.
-    static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int) {
-        if count < leastMapped { free(memory) } else { munmap(memory, count) }
+    /// Frees what ``allocate(_:isMapped:path:)`` gave for the same arguments.
+    static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int, isMapped: Bool) {
+        if isMapped { munmap(memory, max(count, 1)) } else { free(memory) }
     }
-
-    private static let leastMapped = 1 << 18
 
     static func message(for code: Int32) -> String {
         // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.
