@@ -79,6 +79,7 @@ struct MutationTests {
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 data = breaking(data, using: &random)
             }
+            _ = try? coder.decodeTopLevel(Everything.self, from: data)
             var completion = Completion(stored: data, fallback: Everything(), coder: coder)
             if completion?.run() != nil {
                 completed += 1
