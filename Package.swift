@@ -6,7 +6,9 @@ let package = Package(
     name: "Default",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "Default", targets: ["Default"])
+        .library(name: "Default", targets: ["Default"]),
+        .library(name: "DefaultOperators", targets: ["DefaultOperators"]),
+        .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
     targets: [
         .target(name: "CDefaultChecksum"),
@@ -16,6 +18,8 @@ let package = Package(
             dependencies: ["DefaultJournal"],
             resources: [.copy("PrivacyInfo.xcprivacy")]
         ),
+        .target(name: "DefaultOperators", dependencies: ["Default"]),
+        .target(name: "DefaultTesting", dependencies: ["Default"]),
         .executableTarget(
             name: "QuickStart",
             dependencies: ["Default"],
@@ -38,7 +42,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DefaultTests",
-            dependencies: ["Default", "DefaultJournal", "DefaultTestHelper"],
+            dependencies: ["Default", "DefaultJournal", "DefaultOperators", "DefaultTesting", "DefaultTestHelper"],
             exclude: ["Fixtures"]
         ),
     ],

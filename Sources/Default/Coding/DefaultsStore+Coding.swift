@@ -16,6 +16,7 @@ extension DefaultsStore {
         } catch {
             throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
         }
+        tellOfChange(forKey: key)
     }
 
     /// Encodes a value that is to be stored.
@@ -57,7 +58,7 @@ extension DefaultsStore {
     /// Removes what is stored under several keys, all of it or nothing where the store has transactions.
     ///
     /// - Throws: `invalidKey`, or what the store throws.
-    func remove(keys: [String], type: Any.Type) throws(DefaultsError) {
+    func remove(keys: [String], type: Any.Type? = nil) throws(DefaultsError) {
         for key in keys {
             _ = try StoreKey(key)
         }
@@ -69,6 +70,9 @@ extension DefaultsStore {
             }
         } catch {
             throw .wrapping(error, key: keys.first ?? "", type: type, store: storeDescription)
+        }
+        for key in keys {
+            tellOfChange(forKey: key)
         }
     }
 

@@ -78,6 +78,8 @@ extension DefaultsDiagnostics.Event {
         public static let readFailed = Kind("read failed")
         /// A forgiving removal removed nothing.
         public static let removalFailed = Kind("removal failed")
+        /// A ``PersistentStorage`` could not open its suite.
+        public static let openFailed = Kind("open failed")
         /// Two different types use one identifier in one store; reported once.
         public static let identifierConflict = Kind("identifier conflict")
 

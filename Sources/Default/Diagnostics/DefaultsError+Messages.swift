@@ -64,8 +64,8 @@ extension DefaultsError {
         DefaultsError(
             .typeMismatch,
             reason: """
-                A \(Swift.type(of: object)) is stored under \(key.debugDescription) in \(store), not the Data that \
-                \(type) is kept as. It is left as it is; something else seems to use the same key.
+                A \(Swift.type(of: object)) is stored under \(key.debugDescription) in \(store), which can't be read as \
+                \(type). It is left as it is; something else seems to use the same key.
                 """,
             key: key,
             type: type,
@@ -82,6 +82,17 @@ extension DefaultsError {
                 """,
             key: key,
             type: type,
+            store: store
+        )
+    }
+
+    static func arithmeticOverflow(key: String, store: String) -> DefaultsError {
+        DefaultsError(
+            .arithmeticOverflow,
+            reason: """
+                The sum for \(key.debugDescription) in \(store) is out of the range of 64 bits. What is stored is unchanged.
+                """,
+            key: key,
             store: store
         )
     }

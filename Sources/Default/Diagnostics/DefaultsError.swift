@@ -72,7 +72,7 @@ extension DefaultsError {
         public static let encodingFailed = Code("encodingFailed")
         /// The stored bytes could not be decoded as the type asked for; they are unchanged.
         public static let undecodable = Code("undecodable")
-        /// What is stored under the key is not `Data`; it is unchanged.
+        /// What is stored under the key is of another kind than the type asked for; it is unchanged.
         public static let typeMismatch = Code("typeMismatch")
         /// The key is empty, holds a NUL character or is longer than 65,535 bytes of UTF-8.
         public static let invalidKey = Code("invalidKey")
@@ -98,6 +98,8 @@ extension DefaultsError {
         public static let adoptionFailed = Code("adoptionFailed")
         /// A store failed; the system's error, or the store's own, is in ``DefaultsError/underlyingError``.
         public static let storeFailed = Code("storeFailed")
+        /// The sum of a string key's number and what was to be added fits into no integer of 64 bits; nothing was stored.
+        public static let arithmeticOverflow = Code("arithmeticOverflow")
         /// Two different types are stored under one identifier in one store.
         public static let identifierConflict = Code("identifierConflict")
         /// Parts of what is stored were missing or could not be used, and were taken from the default value; what is

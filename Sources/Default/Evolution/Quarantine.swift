@@ -72,4 +72,16 @@ extension DefaultsStore {
             throw .wrapping(error, key: key, type: type, store: storeDescription)
         }
     }
+
+    /// Tells of a value that was quarantined, once something has taken its place.
+    func reportQuarantine(because loss: DefaultsError, forKey key: String, type: Any.Type) {
+        let error = DefaultsError.quarantined(
+            loss,
+            under: SiblingKey.quarantine(of: key),
+            key: key,
+            type: type,
+            store: storeDescription
+        )
+        DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
+    }
 }

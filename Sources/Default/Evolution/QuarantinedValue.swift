@@ -2,16 +2,17 @@ public import Foundation
 
 /// A stored value that could not be used, and was kept when something took its place.
 ///
-/// You get them from ``DefaultStorable/quarantined(forKey:)``.
+/// You get them from ``DefaultStorable/quarantined(forKey:)`` and ``Defaults/quarantined(_:)-swift.method``.
 public struct QuarantinedValue: Hashable, Sendable {
     /// When it was replaced.
     public let date: Date
     /// The name of the type that it could not be used as.
     public let typeName: String
 
-    let value: PropertyListValue
+    /// The value as it was stored.
+    public let value: PropertyListValue
 
-    /// The value as it was stored, a property-list value.
+    /// The value as a property-list object.
     public var object: Any { value.object }
 
     /// The bytes as they were stored; nil when what was stored is not `Data`.

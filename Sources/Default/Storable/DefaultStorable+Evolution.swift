@@ -35,7 +35,7 @@ extension DefaultStorable {
     /// - Throws: ``DefaultsError`` as ``load(forKey:)`` and ``save(withKey:)`` do; what was stored is as it was then.
     @discardableResult
     public static func migrate(forKey key: String? = nil) throws(DefaultsError) -> Bool {
-        let store = defaults
+        let store = store
         do {
             return try store.withExclusiveAccess {
                 guard let stored = try findStored(forKey: key) else {
@@ -65,7 +65,7 @@ extension DefaultStorable {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else stands in their
     ///   place.
     public static func quarantined(forKey key: String? = nil) throws(DefaultsError) -> [QuarantinedValue] {
-        try defaults.quarantinedValues(forKey: key ?? defaultIdentifier, type: Self.self)
+        try store.quarantinedValues(forKey: key ?? defaultIdentifier, type: Self.self)
     }
 
     /// Removes the stored values that could not be used and were replaced.
@@ -74,6 +74,6 @@ extension DefaultStorable {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
     ///   something else stands in their place, or one of the store's.
     public static func removeQuarantined(forKey key: String? = nil) throws(DefaultsError) {
-        try defaults.removeQuarantinedValues(forKey: key ?? defaultIdentifier, type: Self.self)
+        try store.removeQuarantinedValues(forKey: key ?? defaultIdentifier, type: Self.self)
     }
 }

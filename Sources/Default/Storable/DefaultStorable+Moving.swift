@@ -36,7 +36,7 @@ extension DefaultStorable {
         forKey key: String? = nil,
         removingOriginal: Bool = false
     ) throws(DefaultsError) -> Bool {
-        let store = defaults
+        let store = store
         let target = key ?? defaultIdentifier
         _ = try StoreKey(target)
         let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers

@@ -5,7 +5,7 @@ extension DefaultStorable {
     ///
     /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is unchanged
     ///   then.
-    func replaceStoredValue(in store: DefaultsSuite, forKey key: String) throws(DefaultsError) {
+    func replaceStoredValue(in store: some DefaultsStore, forKey key: String) throws(DefaultsError) {
         let data = try store.encode(self, forKey: key, encoder: Self.defaultCoder)
         let known = KnownContents.shared.content(for: Self.self, forKey: key)
         var loss: DefaultsError?
@@ -21,15 +21,9 @@ extension DefaultStorable {
             throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
         }
         known.note(data)
+        store.tellOfChange(forKey: key)
         if let loss {
-            let error = DefaultsError.quarantined(
-                loss,
-                under: SiblingKey.quarantine(of: key),
-                key: key,
-                type: Self.self,
-                store: store.storeDescription
-            )
-            DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
+            store.reportQuarantine(because: loss, forKey: key, type: Self.self)
         }
     }
 
@@ -39,7 +33,7 @@ extension DefaultStorable {
     private static func replace(
         with data: Data,
         forKey key: String,
-        in store: DefaultsSuite,
+        in store: some DefaultsStore,
         known: KnownContent
     ) throws -> DefaultsError? {
         let stored = store.object(forKey: key)
@@ -66,7 +60,7 @@ extension DefaultStorable {
     private static func lossInReplacing(
         _ object: Any,
         forKey key: String,
-        in store: DefaultsSuite,
+        in store: some DefaultsStore,
         known: KnownContent
     ) -> DefaultsError? {
         guard let data = object as? Data else {

@@ -135,7 +135,7 @@ extension DefaultStorable {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``,
     ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's; what was stored is as it was then.
     public func save(withKey key: String? = nil) throws(DefaultsError) {
-        let store = Self.defaults
+        let store = Self.store
         try replaceStoredValue(in: store, forKey: key ?? Self.defaultIdentifier)
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
@@ -173,7 +173,7 @@ extension DefaultStorable {
     ///   ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's.
     public static func remove(forKey key: String? = nil) throws(DefaultsError) {
-        let store = defaults
+        let store = store
         let keys = key.map { [$0] } ?? identifiers
         let records = keys.map(SiblingKey.version).filter { store.object(forKey: $0) != nil }
         try store.remove(keys: keys + records, type: Self.self)
@@ -204,12 +204,12 @@ extension DefaultStorable {
         forKey key: String? = nil,
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
-        try defaults.withExclusiveAccess {
+        try store.withExclusiveAccess {
             guard var value = try loadForUpdate(forKey: key) ?? defaultValue else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,
-                    store: defaults.storeDescription
+                    store: store.storeDescription
                 )
             }
             let result = try change(&value)

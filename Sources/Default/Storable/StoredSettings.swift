@@ -45,7 +45,7 @@ extension DefaultStorable {
         guard schemaVersion == 0, renamedProperties.isEmpty else {
             return nil
         }
-        let store = defaults
+        let store = store
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
         }
@@ -71,7 +71,7 @@ extension DefaultStorable {
     /// - Returns: The value, nil when there is none.
     /// - Throws: As `load(forKey:)` does.
     static func findStored(forKey key: String?) throws(DefaultsError) -> StoredSettings<Self>? {
-        let store = defaults
+        let store = store
         if let key {
             return try read(key, in: store)
         }
@@ -100,7 +100,8 @@ extension DefaultStorable {
         return stored.value
     }
 
-    private static func read(_ key: String, in store: DefaultsSuite) throws(DefaultsError) -> StoredSettings<Self>? {
+    private static func read(_ key: String, in store: some DefaultsStore) throws(DefaultsError) -> StoredSettings<Self>?
+    {
         _ = try StoreKey(key)
         guard let data = try store.storedBytes(forKey: key, type: Self.self) else {
             return nil

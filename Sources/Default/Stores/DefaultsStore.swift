@@ -27,9 +27,8 @@ public import Foundation
 ///
 ///     var storeDescription: String { "\(base.storeDescription), prefix \(prefix)" }
 ///
-///     func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
-///         try base.withExclusiveAccess(body)
-///     }
+///     func beginExclusiveAccess() throws { try base.beginExclusiveAccess() }
+///     func endExclusiveAccess() { base.endExclusiveAccess() }
 /// }
 /// ```
 ///
@@ -44,7 +43,7 @@ public import Foundation
 ///
 /// ``DefaultStorable`` and ``df`` check keys and encode to `Data` before they call a store, and wrap errors of its own
 /// that a store throws in a ``DefaultsError``.
-public protocol DefaultsStore {
+public protocol DefaultsStore: KeyValueStorage {
     /// The value stored under a key.
     ///
     /// - Parameter key: The key; one that can't be stored under has no value.
@@ -75,6 +74,24 @@ public protocol DefaultsStore {
     /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or errors of the store's own.
     func set(_ data: Data, forKey key: String) throws
 
+    /// The value stored under a key, with its type spelled out; what typed keys read.
+    ///
+    /// The default implementation converts what ``object(forKey:)`` gives. A store implements it when it can do so faster.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value, nil when nothing is stored.
+    func propertyListValue(forKey key: String) -> PropertyListValue?
+
+    /// Stores a value with its type spelled out; what typed keys write.
+    ///
+    /// The default implementation calls ``set(_:forKey:)-(Any?,_)``. A store implements it when it can do so faster.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or errors of the store's own.
+    func set(_ value: PropertyListValue, forKey key: String) throws
+
     /// Removes what is stored under a key, if anything is.
     ///
     /// - Parameter key: The key.
@@ -88,6 +105,12 @@ public protocol DefaultsStore {
     ///
     /// - Returns: Property-list values by their keys.
     func dictionaryRepresentation() -> [String: Any]
+
+    /// The keys under which something is stored, in no particular order.
+    ///
+    /// The default implementation gives the keys of ``dictionaryRepresentation()``. A store that knows better leaves out the
+    /// keys that only registered defaults supply.
+    func storedKeys() -> [String]
 
     /// Brings everything set so far to where it survives a loss of power, as far as the store can.
     ///
@@ -107,20 +130,6 @@ public protocol DefaultsStore {
     ///
     /// The default implementation gives the type's name, for classes with the instance's address.
     var storeDescription: String { get }
-
-    /// Runs a body during which nobody else changes the store through this library.
-    ///
-    /// Calls nest: a body may read, write and update the same store, on the same thread. Other threads' writes wait
-    /// until the body has ended, so a body that waits for another thread's write waits forever; so do two bodies that
-    /// want each other's store. Reads don't wait.
-    ///
-    /// The default implementation uses one lock for the whole process, shared by all stores that don't bring their own.
-    /// It does not exclude other processes.
-    ///
-    /// - Parameter body: What to do.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, and errors of the store's own.
-    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result
 
     /// Makes several changes as one, as far as the store can.
     ///
@@ -154,17 +163,31 @@ extension DefaultsStore {
         try set(data as Any?, forKey: key)
     }
 
+    /// What ``object(forKey:)`` gives, converted.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value; nil when nothing is stored, or something that no property list holds.
+    public func propertyListValue(forKey key: String) -> PropertyListValue? {
+        object(forKey: key).flatMap { try? PropertyListValue($0) }
+    }
+
+    /// Stores a value as any other.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    /// - Throws: What the store throws.
+    public func set(_ value: PropertyListValue, forKey key: String) throws {
+        try set(value.object as Any?, forKey: key)
+    }
+
+    /// The keys of ``dictionaryRepresentation()``.
+    public func storedKeys() -> [String] {
+        Array(dictionaryRepresentation().keys)
+    }
+
     /// Does nothing: the store can always be read.
     public func checkAvailability() {}
-
-    /// Runs a body under one recursive lock of the process, shared by all stores that don't bring their own.
-    ///
-    /// - Parameter body: What to do.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws.
-    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
-        try ProcessLock.shared.withLock(body)
-    }
 
     /// Runs a body under exclusive access.
     ///
@@ -174,10 +197,4 @@ extension DefaultsStore {
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try withExclusiveAccess(body)
     }
-}
-
-/// The exclusive access of stores that have no identity to hang a lock on: a `UserDefaults` is made anew at each use
-/// of a suite, and a third party's store may be a value.
-enum ProcessLock {
-    static let shared = NSRecursiveLock()
 }

@@ -19,6 +19,7 @@ public final class MemoryDefaults: Sendable {
 
     private let entries = Guarded<[StoreKey: PropertyListValue]>([:])
     private let exclusiveAccess = NSRecursiveLock()
+    private let changes = ChangeHub()
 
     private static let count = Guarded(0)
 
@@ -40,7 +41,7 @@ extension MemoryDefaults: DefaultsStore {
     /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or `[String: Any]`;
     ///   nil when nothing is stored.
     public func object(forKey key: String) -> Any? {
-        value(forKey: key)?.object
+        propertyListValue(forKey: key)?.object
     }
 
     /// The `Data` stored under a key.
@@ -48,10 +49,18 @@ extension MemoryDefaults: DefaultsStore {
     /// - Parameter key: The key.
     /// - Returns: The bytes, nil when nothing is stored or what is stored is not `Data`.
     public func data(forKey key: String) -> Data? {
-        guard case .data(let data) = value(forKey: key) else {
+        guard case .data(let data) = propertyListValue(forKey: key) else {
             return nil
         }
         return data
+    }
+
+    /// The value stored under a key, with its type spelled out.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value, nil when nothing is stored.
+    public func propertyListValue(forKey key: String) -> PropertyListValue? {
+        entries.withLock { $0[StoreKey(unchecked: key)] }
     }
 
     /// Stores a property-list value under a key, or removes what is there.
@@ -63,10 +72,19 @@ extension MemoryDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/unsupportedValue``; nothing has changed then.
     public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
-        let copy = try PropertyListValue(value, forKey: key, in: self)
-        exclusiveAccess.withLock {
-            entries.withLock { $0[storeKey] = copy }
-        }
+        store(try PropertyListValue(value, forKey: key, in: self), for: storeKey)
+    }
+
+    /// Stores a value with its type spelled out.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError``, as for any value.
+    public func set(_ value: PropertyListValue, forKey key: String) throws(DefaultsError) {
+        let storeKey = try StoreKey(key)
+        try value.checkDepth(forKey: key, in: self)
+        store(value, for: storeKey)
     }
 
     /// Removes what is stored under a key, if anything is.
@@ -85,6 +103,11 @@ extension MemoryDefaults: DefaultsStore {
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first }).mapValues(\.object)
     }
 
+    /// The keys under which something is stored.
+    public func storedKeys() -> [String] {
+        entries.withLock { $0.keys.map(\.string) }
+    }
+
     /// Does nothing: there is nothing that could be more durable than memory.
     ///
     /// - Returns: True.
@@ -93,13 +116,22 @@ extension MemoryDefaults: DefaultsStore {
         true
     }
 
-    /// Runs a body during which nobody else changes this store.
+    /// Keeps all other threads from changing this store, until the matching ``endExclusiveAccess()``.
+    public func beginExclusiveAccess() {
+        exclusiveAccess.lock()
+    }
+
+    /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
+    public func endExclusiveAccess() {
+        exclusiveAccess.unlock()
+    }
+
+    /// Calls a handler at each change of this store.
     ///
-    /// - Parameter body: What to do; may use this store itself. Writes of other threads wait for its end.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws.
-    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
-        try exclusiveAccess.withLock(body)
+    /// - Parameter handler: Is told the key, on the thread that changed it.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        changes.add(handler)
     }
 
     /// Makes several changes as one: when the body throws, the store is as it was before.
@@ -114,12 +146,20 @@ extension MemoryDefaults: DefaultsStore {
                 return try body()
             } catch {
                 entries.withLock { $0 = before }
+                if changes.isActive {
+                    changes.tell(nil)
+                }
                 throw error
             }
         }
     }
 
-    private func value(forKey key: String) -> PropertyListValue? {
-        entries.withLock { $0[StoreKey(unchecked: key)] }
+    private func store(_ value: PropertyListValue?, for key: StoreKey) {
+        exclusiveAccess.withLock {
+            entries.withLock { $0[key] = value }
+            if changes.isActive {
+                changes.tell([key.string])
+            }
+        }
     }
 }

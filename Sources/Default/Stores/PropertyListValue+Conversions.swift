@@ -6,7 +6,7 @@ extension PropertyListValue {
     var asString: String? {
         switch self {
         case .string(let string): string
-        default: number?.stringValue
+        default: asNumber?.stringValue
         }
     }
 
@@ -16,7 +16,7 @@ extension PropertyListValue {
         case .string(let string): (string as NSString).integerValue
         case .real(let real): real.isNaN ? 0 : Int(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
         case .unsigned: .max
-        default: number?.intValue ?? 0
+        default: asNumber?.intValue ?? 0
         }
     }
 
@@ -24,7 +24,7 @@ extension PropertyListValue {
     var asDouble: Double {
         switch self {
         case .string(let string): (string as NSString).doubleValue
-        default: number?.doubleValue ?? 0
+        default: asNumber?.doubleValue ?? 0
         }
     }
 
@@ -33,7 +33,7 @@ extension PropertyListValue {
         switch self {
         case .string(let string): (string as NSString).boolValue
         case .real(let real): real != 0
-        default: number?.boolValue ?? false
+        default: asNumber?.boolValue ?? false
         }
     }
 
@@ -51,7 +51,8 @@ extension PropertyListValue {
         return URL(string: string)
     }
 
-    private var number: NSNumber? {
+    /// The number, Booleans included; strings are none.
+    var asNumber: NSNumber? {
         switch self {
         case .boolean(let boolean): NSNumber(value: boolean)
         case .integer(let integer): NSNumber(value: integer)
@@ -59,5 +60,23 @@ extension PropertyListValue {
         case .real(let real): NSNumber(value: real)
         default: nil
         }
+    }
+
+    /// Whether ``asInteger`` and ``asDouble`` find a number, which may be 0.
+    var isNumeric: Bool {
+        guard case .string(let string) = self else {
+            return asNumber != nil
+        }
+        let digits = string.drop(while: \.isWhitespace).drop { "+-".contains($0) }
+        return digits.first?.isASCII == true && digits.first?.isNumber == true || digits.starts(with: /\.[0-9]/)
+    }
+
+    /// Whether ``asBool`` finds something that means true or false.
+    var isBoolean: Bool {
+        guard case .string(let string) = self else {
+            return asNumber != nil
+        }
+        let word = string.drop(while: \.isWhitespace).lowercased()
+        return isNumeric || word.hasPrefix("y") || word.hasPrefix("t") || word.hasPrefix("n") || word.hasPrefix("f")
     }
 }

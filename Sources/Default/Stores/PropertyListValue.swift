@@ -1,19 +1,28 @@
-package import Foundation
+public import Foundation
 
-/// A property-list value with its type spelled out: an immutable copy of what a caller gave.
+/// A property-list value with its type spelled out: what a store keeps under a key.
 ///
 /// `Any` can hold objects that change later, that no property list can hold, or that are of one type under several
-/// casts (an `NSNumber` is a `Bool` and an `Int`). Stores keep this instead.
-package enum PropertyListValue: Hashable, Sendable {
+/// casts (an `NSNumber` is a `Bool` and an `Int`). Stores keep this instead, and ``PropertyListConvertible`` types say how
+/// they are stored with it.
+public enum PropertyListValue: Hashable, Sendable {
+    /// A string.
     case string(String)
+    /// A Boolean, which is no number here.
     case boolean(Bool)
+    /// A whole number.
     case integer(Int64)
-    /// Only for what does not fit into `integer`.
+    /// A whole number over `Int64.max`; smaller ones are an ``integer(_:)``.
     case unsigned(UInt64)
+    /// A floating-point number.
     case real(Double)
+    /// Bytes.
     case data(Data)
+    /// A point in time.
     case date(Date)
+    /// An array.
     case array([PropertyListValue])
+    /// A dictionary with strings as keys.
     case dictionary([String: PropertyListValue])
 }
 
@@ -51,6 +60,8 @@ extension PropertyListValue {
             self = .array(try Self.elements(of: array, depth: depth))
         case let dictionary as [AnyHashable: Any]:
             self = .dictionary(try Self.entries(of: dictionary, depth: depth))
+        case let value as PropertyListValue:
+            self = value
         default:
             guard let wrapped = Self.unwrapped(object) else {
                 throw Unsupported(reason: "A \(type(of: object)) is not a property-list value", path: "")
@@ -151,5 +162,25 @@ extension NSNumber {
     fileprivate var isFloatingPoint: Bool {
         // "f" and "d", as in Objective-C's type encodings.
         objCType[0] == 0x66 || objCType[0] == 0x64
+    }
+}
+
+extension PropertyListValue {
+    /// Checks a value that did not come through `init(_:)`, which checks as it copies.
+    ///
+    /// - Throws: ``DefaultsError/Code/unsupportedValue`` for one that nests deeper than can be read back.
+    func checkDepth(forKey key: String, in store: some DefaultsStore) throws(DefaultsError) {
+        guard !nestsDeeper(than: Self.maximumDepth) else {
+            let fault = Unsupported(reason: "The value nests more than \(Self.maximumDepth) levels", path: "")
+            throw .unsupportedValue(fault, key: key, store: store.storeDescription)
+        }
+    }
+
+    private func nestsDeeper(than depth: Int) -> Bool {
+        switch self {
+        case .array(let elements): depth == 0 || elements.contains { $0.nestsDeeper(than: depth - 1) }
+        case .dictionary(let entries): depth == 0 || entries.values.contains { $0.nestsDeeper(than: depth - 1) }
+        default: false
+        }
     }
 }

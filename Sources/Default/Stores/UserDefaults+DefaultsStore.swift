@@ -62,6 +62,9 @@ extension UserDefaults: DefaultsStore {
             }
             #endif
         }
+        if SharedHubs.isActive {
+            SharedHubs.tell(storeDescription, [key])
+        }
     }
 
     /// Implements ``DefaultsStore/removeObject(forKey:)``.
@@ -73,6 +76,38 @@ extension UserDefaults: DefaultsStore {
     @_disfavoredOverload
     public func removeStoredObject(forKey key: String) throws {
         try setStoredObject(nil, forKey: key)
+    }
+
+    /// The keys of `dictionaryRepresentation()`, which include those that only registered defaults and the system's domains
+    /// supply.
+    public func storedKeys() -> [String] {
+        dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
+    }
+
+    /// Calls a handler at each change of the suite that this library makes; on Apple's systems also at others', which come
+    /// without their keys.
+    ///
+    /// Off Apple's systems Foundation tells nobody of changes: those made by its own methods, or by other processes, are not seen.
+    ///
+    /// - Parameter handler: Is told which keys changed.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let observation = SharedHubs.observe(storeDescription, handler)
+        #if canImport(Darwin)
+        let center = NotificationCenter.default
+        // For any object: a suite has as many objects as were made for it.
+        nonisolated(unsafe) let token = center.addObserver(
+            forName: UserDefaults.didChangeNotification,
+            object: nil,
+            queue: nil
+        ) { _ in handler(nil) }
+        return StoreObservation {
+            observation.cancel()
+            center.removeObserver(token)
+        }
+        #else
+        return observation
+        #endif
     }
 
     /// Implements ``DefaultsStore/synchronize()``.

@@ -236,10 +236,12 @@ extension Journal {
                 guard try calls.tryLock(target.raw, path: newPath) else { return nil }
             }
             // While this one waited, the file may have become the journal.
-            guard try calls.status(of: Place.compactionName, in: directory, path: newPath)?.inode == inode else {
-                continue
-            }
-            try calls.truncate(target.raw, to: 0, path: newPath)
+            guard let status = try calls.status(of: Place.compactionName, in: directory, path: newPath),
+                status.inode == inode
+            else { continue }
+            // A file that was ever cut to nothing is written to the disk by ext4 when it is closed, even if it has no name
+            // any more by then; a new one doesn't have that in store for the time when it is an old journal.
+            if status.size > 0 { try calls.truncate(target.raw, to: 0, path: newPath) }
             return target
         }
         throw JournalError(.unstable, path: newPath)

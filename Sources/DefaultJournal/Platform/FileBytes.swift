@@ -1,6 +1,7 @@
 /// A part of a file, read into memory of its own, which is freed with it.
 struct FileBytes: ~Copyable {
     private let memory: UnsafeMutableRawPointer
+    private let capacity: Int
     let count: Int
 
     /// Reads the range, or as much of it as there is.
@@ -16,10 +17,11 @@ struct FileBytes: ~Copyable {
         do throws(JournalError) {
             count = try calls.read(into: target, from: descriptor, at: range.lowerBound, path: path())
         } catch {
-            SystemCalls.deallocate(memory)
+            SystemCalls.deallocate(memory, count: wanted)
             throw error
         }
         self.memory = memory
+        capacity = wanted
     }
 
     /// The bytes; not to be used after the owner is gone.
@@ -31,6 +33,6 @@ struct FileBytes: ~Copyable {
     }
 
     deinit {
-        SystemCalls.deallocate(memory)
+        SystemCalls.deallocate(memory, count: capacity)
     }
 }

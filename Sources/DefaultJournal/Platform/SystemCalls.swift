@@ -13,8 +13,7 @@ struct FileStatus {
     var links: UInt64
     var size: UInt64
     var owner: UInt32
-    var isRegular: Bool
-    var isDirectory: Bool
+    private var mode: UInt32
     /// Time of the last change of the inode, in nanoseconds since 1970.
     var changed: UInt64
 
@@ -24,14 +23,16 @@ struct FileStatus {
         links = UInt64(truncatingIfNeeded: status.st_nlink)
         size = UInt64(clamping: status.st_size)
         owner = status.st_uid
-        isRegular = status.st_mode & S_IFMT == S_IFREG
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        mode = UInt32(status.st_mode)
         #if canImport(Darwin)
         changed = Clock.nanoseconds(status.st_ctimespec)
         #else
         changed = Clock.nanoseconds(status.st_ctim)
         #endif
     }
+
+    var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+    var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
 }
 
 /// All file system calls of the engine.
@@ -330,17 +331,28 @@ extension SystemCalls {
     }
 
     /// Memory for file content; a file's size is nothing to trust, so failing must not end the process.
+    ///
+    /// Much of it comes from the system and goes back there: allocators keep what is freed, and a journal's content is
+    /// needed for an instant only.
     static func allocate(_ count: Int, path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer
     {
-        guard let memory = malloc(max(count, 1)) else {
-            throw JournalError(.system(.malloc, code: ENOMEM), path: path())
+        let memory: UnsafeMutableRawPointer?
+        if count < leastMapped {
+            memory = malloc(max(count, 1))
+        } else {
+            let mapping = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+            memory = mapping == MAP_FAILED ? nil : mapping
         }
+        guard let memory else { throw JournalError(.system(.malloc, code: ENOMEM), path: path()) }
         return memory
     }
 
-    static func deallocate(_ memory: UnsafeMutableRawPointer) {
-        free(memory)
+    /// Frees what ``allocate(_:path:)`` gave for so many bytes.
+    static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int) {
+        if count < leastMapped { free(memory) } else { munmap(memory, count) }
     }
+
+    private static let leastMapped = 1 << 18
 
     static func message(for code: Int32) -> String {
         // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.

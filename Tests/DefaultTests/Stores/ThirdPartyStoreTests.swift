@@ -23,9 +23,8 @@ struct PrefixedStore<Base: DefaultsStore>: DefaultsStore {
 
     var storeDescription: String { "\(base.storeDescription), prefix \(prefix)" }
 
-    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
-        try base.withExclusiveAccess(body)
-    }
+    func beginExclusiveAccess() throws { try base.beginExclusiveAccess() }
+    func endExclusiveAccess() { base.endExclusiveAccess() }
 }
 
 /// A store that fails, as one on a server may.
@@ -53,11 +52,8 @@ private final class WatchfulStore: DefaultsStore {
     func dictionaryRepresentation() -> [String: Any] { values }
     func synchronize() throws -> Bool { true }
 
-    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
-        depth += 1
-        defer { depth -= 1 }
-        return try body()
-    }
+    func beginExclusiveAccess() { depth += 1 }
+    func endExclusiveAccess() { depth -= 1 }
 
     private func change(_ key: String, to value: Data?) {
         changes.append("\(value == nil ? "remove" : "set") \(key) \(depth > 0 ? "alone" : "unguarded")")

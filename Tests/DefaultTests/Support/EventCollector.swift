@@ -1,5 +1,6 @@
 import Default
 import DefaultJournal
+import Testing
 
 /// Keeps the events of one test.
 final class EventCollector: Sendable {
@@ -15,4 +16,32 @@ final class EventCollector: Sendable {
             operation: body
         )
     }
+
+    /// The codes of what a body reports.
+    static func codes(of body: () throws -> Void) rethrows -> [DefaultsError.Code] {
+        let collector = EventCollector()
+        try collector.collect(body)
+        return collector.codes
+    }
+}
+
+/// Expects a body to report one error, with a code.
+func expectReport(
+    _ code: DefaultsError.Code,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    from body: () throws -> Void
+) rethrows {
+    let codes = try EventCollector.codes(of: body)
+    #expect(codes == [code], sourceLocation: sourceLocation)
+}
+
+/// Expects a body to report events of these kinds, in this order.
+func expectEvents(
+    _ kinds: [DefaultsDiagnostics.Event.Kind],
+    sourceLocation: SourceLocation = #_sourceLocation,
+    from body: () throws -> Void
+) rethrows {
+    let collector = EventCollector()
+    try collector.collect(body)
+    #expect(collector.events.map(\.kind) == kinds, sourceLocation: sourceLocation)
 }

@@ -50,7 +50,7 @@ enum TestHelper {
     }
 
     /// The build puts it beside the test bundle, wherever that lies.
-    private static var executable: URL {
+    static var executable: URL {
         get throws {
             var directory = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
             for candidate in Bundle.allBundles.map(\.bundleURL) + [directory] {

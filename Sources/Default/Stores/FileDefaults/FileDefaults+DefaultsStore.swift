@@ -22,6 +22,14 @@ extension FileDefaults: DefaultsStore {
         return data
     }
 
+    /// The value for a key, with its type spelled out: a launch argument, else what is stored, else what is registered.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value, nil when there is none.
+    public func propertyListValue(forKey key: String) -> PropertyListValue? {
+        value(forKey: key)
+    }
+
     /// Stores a property-list value under a key, or removes what is there.
     ///
     /// - Parameters:
@@ -43,6 +51,18 @@ extension FileDefaults: DefaultsStore {
     /// - Throws: ``DefaultsError``, as for any value.
     public func set(_ data: Data, forKey key: String) throws(DefaultsError) {
         try write(StoredValue(data), for: StoreKey(key))
+    }
+
+    /// Stores a value with its type spelled out.
+    ///
+    /// - Parameters:
+    ///   - value: The value, encoded at most 64 MiB.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError``, as for any value.
+    public func set(_ value: PropertyListValue, forKey key: String) throws(DefaultsError) {
+        let storeKey = try StoreKey(key)
+        try value.checkDepth(forKey: key, in: self)
+        try write(StoredValue(value), for: storeKey)
     }
 
     /// Removes what is stored under a key, if anything is.
@@ -69,6 +89,11 @@ extension FileDefaults: DefaultsStore {
         return Dictionary(values.map { ($0.key.string, $0.value.object) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The keys under which something is stored, launch arguments and registered defaults left out.
+    public func storedKeys() -> [String] {
+        suite.openIfPossible()?.keys.map(\.string) ?? []
+    }
+
     /// Brings everything stored so far to the disk: when it returns, it survives the machine losing power.
     ///
     /// - Returns: True.
@@ -85,21 +110,36 @@ extension FileDefaults: DefaultsStore {
         return true
     }
 
-    /// Runs a body during which nobody else changes the suite, in whatever process.
+    /// Keeps all other writers, of whatever process, out of the suite until the matching ``endExclusiveAccess()``.
     ///
-    /// - Parameter body: What to do; may use the suite itself. Other writers wait for its end, readers don't.
-    /// - Returns: What the body returns.
-    /// - Throws: What the body throws, and ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed`` when the body could not run.
-    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
+    ///   ``DefaultsError/Code/storeFailed``; there is no exclusive access then.
+    public func beginExclusiveAccess() throws(DefaultsError) {
         let journal = try suite.open().journal
         do {
             try journal.beginExclusiveAccess()
         } catch {
-            throw DefaultsError.failing(error, in: storeDescription)
+            throw .failing(error, in: storeDescription)
         }
-        defer { journal.endExclusiveAccess() }
-        return try body()
+    }
+
+    /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
+    public func endExclusiveAccess() {
+        // A suite that was opened stays open, so this is the journal that the access began on.
+        let suite = suite.current
+        suite?.journal.endExclusiveAccess()
+        suite?.tellOfChanges()
+    }
+
+    /// Calls a handler at each change of the suite: by this object, another one for the suite, or another process.
+    ///
+    /// The first observation of a suite in a process starts a thread that watches the suite's directory, and the last one
+    /// ends it. On Apple's systems there is no such thread: other processes' changes are noticed at the next read.
+    ///
+    /// - Parameter handler: Is told which keys changed, on any thread, once the values can be read.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        suite.observe(handler)
     }
 
     /// Opens the suite if it isn't open.
@@ -129,13 +169,14 @@ extension FileDefaults {
     }
 
     /// Stores a value, or takes it into the transaction that this thread is in.
-    func write(_ value: StoredValue?, for key: StoreKey) throws(DefaultsError) {
+    func write(_ value: consuming StoredValue?, for key: StoreKey) throws(DefaultsError) {
         let suite = try suite.open()
         do {
             try suite.write(value, for: key, durability: JournalDurability(durability))
         } catch {
             throw .failing(error, key: key.string, in: storeDescription)
         }
+        suite.tellOfChanges()
     }
 }
 

@@ -17,7 +17,7 @@ internal import DefaultJournal
 /// - When a call that changes something returns, the change survives the process being killed at any instant. After
 ///   ``synchronize()``, or with ``Durability-swift.enum/everyWrite``, it also survives the machine losing power.
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in whatever
-///   process; ``withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all of them.
+///   process; ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all of them.
 /// - A call that throws has changed nothing. Damage costs the values that the damaged bytes belong to; the damaged file is
 ///   kept aside and the damage reported to ``DefaultsDiagnostics``.
 ///

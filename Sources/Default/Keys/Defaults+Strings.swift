@@ -1,0 +1,83 @@
+extension Defaults {
+    /// What is stored under a plain string, in whatever type it is asked for.
+    ///
+    /// - Parameter key: The key.
+    public subscript(key: String) -> Proxy {
+        Proxy(suite: suite, key: key)
+    }
+
+    /// What is stored under a plain string.
+    ///
+    /// Assigning stores a property-list value: `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed
+    /// dictionaries of those; other ``PropertyListConvertible`` values, such as `URL`, as they say. Nil removes what is there. Anything
+    /// else is reported to ``DefaultsDiagnostics``; it stores nothing and keeps what was there.
+    ///
+    /// - Parameter key: The key.
+    @_disfavoredOverload
+    public subscript(key: String) -> Any? {
+        get { suite.object(forKey: key) }
+        nonmutating set {
+            let suite = suite
+            DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+                try suite.save(newValue, forKey: key)
+            }
+        }
+    }
+
+    /// Whether something is stored under a key, or registered with the store for it.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: Whether there is something.
+    public func hasKey(_ key: String) -> Bool {
+        suite.propertyListValue(forKey: key) != nil
+    }
+
+    /// Removes what is stored under keys, as one transaction where the store has those.
+    ///
+    /// What goes wrong is reported to ``DefaultsDiagnostics``.
+    ///
+    /// - Parameter keys: The keys.
+    public func remove(_ keys: String...) {
+        remove(keys)
+    }
+
+    /// Removes everything that is stored, as one transaction where the store has those.
+    ///
+    /// What goes wrong is reported to ``DefaultsDiagnostics``. Registered defaults stay.
+    public func removeAll() {
+        // Under exclusive access, so that nothing is stored between the listing and the removal.
+        let suite = suite
+        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
+            do {
+                try suite.transaction { try suite.remove(keys: suite.storedKeys()) }
+            } catch {
+                throw .wrapping(error, key: "", type: nil, store: suite.storeDescription)
+            }
+        }
+    }
+
+    /// The names of the keys under which something is stored, sorted.
+    ///
+    /// On a `UserDefaults` they include the keys that only registered defaults and the system's domains supply.
+    public var keys: [String] {
+        suite.storedKeys().sorted()
+    }
+
+    func remove(_ keys: [String]) {
+        let suite = suite
+        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in try suite.remove(keys: keys) }
+    }
+}
+
+extension DefaultsStore {
+    /// Stores what somebody assigned to a string key; nil removes.
+    func save(_ object: Any?, forKey key: String) throws(DefaultsError) {
+        let value = (object as? any PropertyListConvertible).map { $0.propertyListValue as Any } ?? object
+        do {
+            try withExclusiveAccess { try set(value, forKey: key) }
+        } catch {
+            throw .wrapping(error, key: key, type: object.map { type(of: $0) }, store: storeDescription)
+        }
+        tellOfChange(forKey: key)
+    }
+}

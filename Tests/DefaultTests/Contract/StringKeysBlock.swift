@@ -1,0 +1,131 @@
+import Default
+import DefaultOperators
+import Foundation
+import Testing
+
+extension DefaultsKeys {
+    fileprivate static let username = DefaultsKey<String?>("username")
+    fileprivate static let launchCount = DefaultsKey<Int>("launchCount")
+}
+
+@Suite("The calls of string-keyed access")
+struct StringKeysBlock {
+    @Test("store, read, convert and count under plain strings", arguments: StoreKind.allCases)
+    func stringKeys(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            Defaults["color"] = "red"
+            #expect(Defaults["color"].string == "red")
+            #expect(Defaults["launchCount"].int ?? 0 == 0)
+            #expect(Defaults["launchCount"].int == nil)
+            Defaults["lastPaths"] = ["/a", "/b"]
+            #expect(Defaults["lastPaths"].array?.first as? String == "/a")
+            #expect(Defaults["color"].stringValue == "red")
+
+            #expect(Defaults["absent"].stringValue == "")
+            #expect(Defaults["absent"].intValue == 0)
+            #expect(Defaults["absent"].doubleValue == 0)
+            #expect(Defaults["absent"].boolValue == false)
+            #expect(Defaults["absent"].arrayValue.isEmpty)
+            #expect(Defaults["absent"].dictionaryValue.isEmpty)
+            #expect(Defaults["absent"].dataValue == Data())
+            #expect(Defaults["absent"].numberValue == 0)
+            #expect(Defaults["absent"].string == nil)
+            #expect(Defaults["absent"].double == nil)
+            #expect(Defaults["absent"].bool == nil)
+            #expect(Defaults["absent"].number == nil)
+            #expect(Defaults["absent"].data == nil)
+            #expect(Defaults["absent"].date == nil)
+            #expect(Defaults["absent"].array == nil)
+            #expect(Defaults["absent"].dictionary == nil)
+            #expect(Defaults["absent"].object == nil)
+
+            #expect(Defaults["color"].date == nil)
+            Defaults["color"] = nil
+            #expect(Defaults["color"].object == nil)
+            #expect(!Defaults.hasKey("color"))
+            #expect(!Defaults.hasKey("hotkey"))
+            Defaults["hotkey"] = Data([1])
+            #expect(Defaults.hasKey("hotkey"))
+            Defaults["hotkeyOptions"] = ["shift": true]
+            Defaults.remove("hotkeyOptions")
+            #expect(!Defaults.hasKey("hotkeyOptions"))
+            Defaults.removeAll()
+            #expect(!Defaults.hasKey("hotkey"))
+            #expect(!Defaults.hasKey("lastPaths"))
+
+            Defaults["magic"] = 3.14
+            Defaults["magic"] += 10
+            #expect(Defaults["magic"].double == 13.14)
+            Defaults["launchCount"] += 1
+            #expect(Defaults["launchCount"].int == 1)
+            #expect(store.object(forKey: "launchCount") as? Int == 1)
+            Defaults["totalTime"] += 3600.0
+            #expect(Defaults["totalTime"].double == 3600)
+        }
+    }
+
+    @Test("take values of every property-list type", arguments: StoreKind.allCases)
+    func values(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let date = Date(timeIntervalSinceReferenceDate: 700_000_000)
+            Defaults["string"] = "red"
+            Defaults["int"] = 3
+            Defaults["double"] = 0.5
+            Defaults["bool"] = true
+            Defaults["data"] = Data([1, 2])
+            Defaults["date"] = date
+            Defaults["array"] = [1, 2]
+            Defaults["dictionary"] = ["a": 1]
+            Defaults["url"] = URL(string: "https://example.com/a")
+            #expect(store.object(forKey: "string") as? String == "red")
+            #expect(store.object(forKey: "int") as? Int == 3)
+            #expect(store.object(forKey: "double") as? Double == 0.5)
+            #expect(store.object(forKey: "bool") as? Bool == true)
+            #expect(Defaults["data"].data == Data([1, 2]))
+            #expect(Defaults["date"].date == date)
+            #expect(Defaults["array"].array as? [Int] == [1, 2])
+            #expect(Defaults["dictionary"].dictionary as? [String: Int] == ["a": 1])
+            #expect(Defaults["url"].string == "https://example.com/a")
+            #expect(Defaults["double"].number == 0.5)
+            #expect(Defaults["string"].object as? String == "red")
+            #expect(
+                Defaults.keys
+                    == ["array", "bool", "data", "date", "dictionary", "double", "int", "string", "url"]
+            )
+            Defaults["string"].remove()
+            #expect(!Defaults["string"].exists)
+        }
+    }
+
+    @Test("report what a property list can't hold, and keep what was there", arguments: StoreKind.allCases)
+    func unsupported(kind: StoreKind) throws {
+        try kind.withStandardStore { _ in
+            Defaults["k"] = "before"
+            expectReport(.unsupportedValue) { Defaults["k"] = NSObject() }
+            #expect(Defaults["k"].string == "before")
+            expectReport(.invalidKey) { Defaults[""] = 1 }
+        }
+    }
+
+    @Test("in place assign only if absent, and count, with DefaultOperators", arguments: StoreKind.allCases)
+    func operators(kind: StoreKind) throws {
+        try kind.withStandardStore { _ in
+            Defaults["color"] ?= "white"
+            Defaults["color"] ?= "black"
+            #expect(Defaults["color"].string == "white")
+            Defaults["launchCount"]++
+            Defaults["launchCount"]++
+            #expect(Defaults["launchCount"].int == 2)
+            Defaults[.username] ?= "guest"
+            Defaults[.username] ?= "root"
+            #expect(Defaults[.username] == "guest")
+            Defaults[.launchCount]++
+            #expect(Defaults[.launchCount] == 3)
+            let defaults = Defaults(suite: MemoryDefaults())
+            defaults["color"] ?= "green"
+            defaults[.launchCount]++
+            #expect(defaults["color"].string == "green")
+            #expect(defaults[.launchCount] == 1)
+        }
+    }
+}

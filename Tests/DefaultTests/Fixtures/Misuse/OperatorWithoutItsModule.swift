@@ -1,0 +1,6 @@
+// cannot find operator '++' in scope
+import Default
+
+func misuse() {
+    Defaults["count"]++
+}

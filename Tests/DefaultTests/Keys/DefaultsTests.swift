@@ -1,0 +1,349 @@
+import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+/// A type of a user's, with a form of its own.
+private struct Color: PropertyListConvertible, Equatable {
+    var red: UInt8
+
+    var propertyListValue: PropertyListValue { .string(String(red, radix: 16)) }
+
+    init(red: UInt8) {
+        self.red = red
+    }
+
+    init?(propertyListValue: PropertyListValue) {
+        guard case .string(let text) = propertyListValue, let red = UInt8(text, radix: 16) else { return nil }
+        self.init(red: red)
+    }
+}
+
+private enum Mode: String, Codable, PropertyListConvertible {
+    case fast
+    case slow
+}
+
+private enum Rank: Int, Codable {
+    case first = 1
+    case second
+}
+
+private struct Options: OptionSet, Codable {
+    let rawValue: Int
+    static let loud = Options(rawValue: 1)
+    static let bright = Options(rawValue: 2)
+}
+
+private struct Point: Codable, Equatable {
+    var x = 1.5
+}
+
+extension DefaultsKeys {
+    fileprivate static let count = DefaultsKey<Int>("count")
+    fileprivate static let flag = DefaultsKey<Bool>("flag")
+    fileprivate static let level = DefaultsKey<Double>("level", default: 0.5)
+    fileprivate static let point = DefaultsKey<Point>("point", default: Point())
+    fileprivate static let points = DefaultsKey<[Point]>("points")
+    fileprivate static let title = DefaultsKey<String?>("title")
+}
+
+@Suite("Typed keys")
+struct DefaultsTests {
+    @Test("store each type in the form it chose", arguments: StoreKind.allCases)
+    func forms(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[DefaultsKey<Color?>("color")] = Color(red: 255)
+            defaults[DefaultsKey<[Color]>("colors")] = [Color(red: 1)]
+            defaults[DefaultsKey<Mode>("mode", default: .slow)] = .fast
+            defaults[DefaultsKey<[Mode]>("modes")] = [.fast, .slow]
+            defaults[DefaultsKey<Rank?>("rank")] = .second
+            defaults[DefaultsKey<Options>("options", default: [])] = [.loud, .bright]
+            defaults[.points] = [Point(), Point(x: 2)]
+            #expect(store.object(forKey: "color") as? String == "ff")
+            #expect(store.object(forKey: "colors") as? [String] == ["1"])
+            #expect(store.object(forKey: "mode") as? String == "fast")
+            #expect(store.object(forKey: "modes") as? [String] == ["fast", "slow"])
+            #expect(store.object(forKey: "rank") as? Int == 2)
+            #expect(store.object(forKey: "options") as? Int == 3)
+            #expect(store.data(forKey: "points") == Data(#"[{"x":1.5},{"x":2}]"#.utf8))
+            #expect(defaults[DefaultsKey<Rank?>("rank")] == .second)
+            #expect(defaults[DefaultsKey<Options>("options", default: [])] == [.loud, .bright])
+            #expect(defaults[DefaultsKey<[Color]>("colors")] == [Color(red: 1)])
+        }
+    }
+
+    @Test(
+        "give the default and report where a value of another type is stored, which stays",
+        arguments: StoreKind.allCases
+    )
+    func otherType(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            for (object, number) in [("12", 0), (true, 1), ([1], 2), (0.5, 3), (UInt.max, 4)] as [(Any, Int)] {
+                let key = DefaultsKey<Int>("number \(number)", default: 7)
+                try store.set(object, forKey: key.name)
+                expectReport(.typeMismatch) { #expect(defaults[key] == 7) }
+                expectError(.typeMismatch) { try defaults.load(key) }
+                expectError(.typeMismatch) { try defaults.update(key) { $0 += 1 } }
+                #expect(try PropertyListValue(store.object(forKey: key.name) as Any) == PropertyListValue(object))
+                #expect(defaults.exists(key: key))
+            }
+            for (object, number) in [(1, 0), ("YES", 1), (1.0, 2)] as [(Any, Int)] {
+                let key = DefaultsKey<Bool>("flag \(number)")
+                try store.set(object, forKey: key.name)
+                expectReport(.typeMismatch) { #expect(!defaults[key]) }
+            }
+            try store.set(Data("{}".utf8), forKey: "point")
+            expectReport(.undecodable) { #expect(defaults[.point] == Point()) }
+            #expect(store.data(forKey: "point") == Data("{}".utf8))
+        }
+    }
+
+    @Test("take a number of another type where it is exactly one of theirs", arguments: StoreKind.allCases)
+    func numbers(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            try store.set(5, forKey: "level")
+            #expect(defaults[.level] == 5)
+            try store.set(6.0, forKey: "count")
+            #expect(defaults[.count] == 6)
+            try store.set(300, forKey: "byte")
+            expectReport(.typeMismatch) { _ = defaults[DefaultsKey<UInt8>("byte", default: 0)] }
+        }
+    }
+
+    @Test("make their default only when it is needed, and anew each time", arguments: StoreKind.allCases)
+    func computedDefault(kind: StoreKind) throws {
+        let made = Guarded(0)
+        func make() -> Int {
+            made.withLock { count in
+                count += 1
+                return count
+            }
+        }
+        nonisolated(unsafe) let unsafeMake = make
+        let key = DefaultsKey<Int>("k", default: unsafeMake())
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            #expect(defaults[key] == 1)
+            #expect(defaults[key] == 2)
+            defaults[key] = 10
+            defaults[key] += 1
+            #expect(defaults[key] == 11)
+            #expect(made.withLock { $0 } == 2)
+        }
+    }
+
+    @Test(
+        "show a changed default to a user who has stored nothing, and only to such a one",
+        arguments: StoreKind.allCases
+    )
+    func changedDefault(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let old = DefaultsKey<Int>("size", default: 10)
+            let new = DefaultsKey<Int>("size", default: 20)
+            #expect(defaults[old] == 10)
+            #expect(defaults[new] == 20)
+            defaults[old] = 10
+            #expect(defaults[new] == 10)
+            defaults.reset(old)
+            #expect(defaults[new] == 20)
+        }
+    }
+
+    @Test("of one name in two stores have two values", arguments: StoreKind.allCases)
+    func twoStores(kind: StoreKind) throws {
+        try kind.withStore { first in
+            try kind.withStore { second in
+                Defaults(suite: first)[.count] = 1
+                Defaults(suite: second)[.count] = 2
+                #expect(Defaults(suite: first)[.count] == 1)
+                #expect(Defaults(suite: second)[.count] == 2)
+            }
+        }
+    }
+
+    @Test("can be listed, reset and removed all at once", arguments: StoreKind.allCases)
+    func removal(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            Defaults[.count] = 1
+            Defaults[.flag] = true
+            Defaults[.level] = 1
+            try store.set(1, forKey: "precomposed \u{E9}")
+            try store.set(1, forKey: "precomposed e\u{301}")
+            #expect(Defaults.keys.contains("count"))
+            Defaults.reset(.count, .flag)
+            #expect(!Defaults.exists(key: .count))
+            #expect(!Defaults.exists(key: .flag))
+            #expect(Defaults.exists(key: .level))
+            Defaults.removeAll()
+            #expect(!Defaults.exists(key: .level))
+            #expect(Defaults.keys == [])
+            #expect(store.object(forKey: "precomposed \u{E9}") == nil)
+            #expect(store.object(forKey: "precomposed e\u{301}") == nil)
+        }
+    }
+
+    @Test("have throwing twins of all they do", arguments: StoreKind.allCases)
+    func throwing(kind: StoreKind) throws {
+        struct Stop: Error {}
+        try kind.withStandardStore { _ in
+            #expect(try Defaults.load(.count) == 0)
+            try Defaults.save(3, for: .count)
+            try Defaults.update(.count) { $0 += 1 }
+            #expect(try Defaults.load(.count) == 4)
+            #expect(throws: Stop.self) {
+                try Defaults.update(.count) { (count: inout Int) throws in
+                    count = 9
+                    throw Stop()
+                }
+            }
+            #expect(Defaults[.count] == 4)
+            let bad = DefaultsKey<Int>("a\0b", default: 5)
+            expectError(.invalidKey) { try Defaults.load(bad) }
+            expectError(.invalidKey) { try Defaults.save(1, for: bad) }
+            expectReport(.invalidKey) { #expect(Defaults[bad] == 5) }
+            expectReport(.invalidKey) { Defaults[bad] = 1 }
+            expectReport(.invalidKey) { Defaults[bad] += 1 }
+            expectError(.encodingFailed) { try Defaults.save(Point(x: .nan), for: .point) }
+            expectReport(.encodingFailed) { Defaults[.point].x = .nan }
+            #expect(Defaults[.point] == Point())
+        }
+    }
+
+    @Test("open archives of their own class only, and no garbage", arguments: StoreKind.allCases)
+    func archives(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let key = DefaultsKey<NSUUID?>("token")
+            let other = try NSKeyedArchiver.archivedData(
+                withRootObject: "text" as NSString,
+                requiringSecureCoding: true
+            )
+            let mine = try NSKeyedArchiver.archivedData(withRootObject: NSUUID(), requiringSecureCoding: true)
+            for data in [other, Data(), Data("garbage".utf8), mine.prefix(mine.count / 2), Data(mine.reversed())] {
+                try store.set(data, forKey: "token")
+                #expect(defaults[key] == nil)
+                expectError(.undecodable) { try defaults.load(key) }
+                #expect(store.data(forKey: "token") == data)
+            }
+        }
+    }
+
+    @Test("keep aside what a change in place can't read", arguments: StoreKind.allCases)
+    func keptAside(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let bytes = Data(#"[{"x":1},{"x":"damaged"}]"#.utf8)
+            try store.set(bytes, forKey: "points")
+            expectEvents([.readFailed, .quarantined]) { defaults[.points].append(Point(x: 3)) }
+            #expect(defaults[.points] == [Point(x: 3)])
+            #expect(try defaults.quarantined(.points).map(\.value) == [.data(bytes)])
+
+            try store.set("text", forKey: "count")
+            expectEvents([.readFailed, .quarantined]) { defaults[.count] += 1 }
+            #expect(defaults[.count] == 1)
+            #expect(try defaults.quarantined(.count).map(\.value) == [.string("text")])
+            try defaults.removeQuarantined(.count)
+            #expect(try defaults.quarantined(.count).isEmpty)
+
+            try store.set(Data([1, 2]), forKey: "sum")
+            expectEvents([.readFailed, .quarantined]) { defaults["sum"] += 1 }
+            #expect(defaults["sum"].int == 1)
+            #expect(try defaults.quarantined(DefaultsKey<Int>("sum")).map(\.value) == [.data(Data([1, 2]))])
+
+            // Assigning reads nothing, and destroys nothing all the same.
+            try store.set(bytes, forKey: "point")
+            expectEvents([.quarantined]) { defaults[.point] = Point() }
+            #expect(try defaults.quarantined(.point).map(\.value) == [.data(bytes)])
+            expectEvents([]) { defaults[.point] = Point(x: 2) }
+            #expect(try defaults.quarantined(.point).count == 1)
+
+            let container = KeyValueContainer<[Int]>(storage: store, key: "numbers", defaultValue: [])
+            try store.set(bytes, forKey: "numbers")
+            expectError(.typeMismatch) { try container.update { $0?.append(1) } }
+            #expect(store.data(forKey: "numbers") == bytes)
+            container.value?.append(1)
+            #expect(container.value == [1])
+            #expect(try defaults.quarantined(DefaultsKey<[Int]>("numbers")).map(\.value) == [.data(bytes)])
+        }
+    }
+
+    @Test("store nothing where a change in place is broken off", arguments: StoreKind.allCases)
+    func brokenOff(kind: StoreKind) throws {
+        struct Stop: Error {}
+        func change(_ name: inout String?) throws {
+            name = "changed"
+            throw Stop()
+        }
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[.title] = "before"
+            do {
+                try change(&defaults[.title])
+            } catch {}
+            #expect(defaults[.title] == "before")
+            let written = onAnotherThread { [suite = UnsafeStore(store)] in
+                (try? suite.store.set("after", forKey: "title")) != nil
+            }
+            #expect(written)
+        }
+    }
+}
+
+@Suite("Stored properties")
+struct StoredTests {
+    private struct Player {
+        @Stored(.count) var count
+        @Stored(.level, suite: memory) var level
+        static let memory = MemoryDefaults()
+    }
+
+    private final class Window {
+        @Stored(.title) var title
+    }
+
+    private actor Counter {
+        @Stored(.count, suite: memory) var count
+        static let memory = MemoryDefaults()
+
+        func increment() {
+            count += 1
+        }
+    }
+
+    @Test("read and change what is stored, in structs, classes and actors")
+    func kinds() async throws {
+        let store = MemoryDefaults()
+        withDefaults(store) {
+            let player = Player()
+            player.count += 2
+            #expect(Defaults[.count] == 2)
+            player.level = 0.25
+            #expect(Player.memory.object(forKey: "level") as? Double == 0.25)
+            let window = Window()
+            #expect(window.title == nil)
+            window.title = "main"
+            #expect(store.object(forKey: "title") as? String == "main")
+        }
+        let counter = Counter()
+        await counter.increment()
+        await counter.increment()
+        #expect(await counter.count == 2)
+    }
+
+    @Test("count without losing any, from eight threads")
+    func threads() throws {
+        let store = MemoryDefaults()
+        try onEightThreads {
+            let property = Stored(.count, suite: store)
+            for _ in 0..<1_000 {
+                property.wrappedValue += 1
+            }
+        }
+        #expect(Defaults(suite: store)[.count] == 8_000)
+    }
+}

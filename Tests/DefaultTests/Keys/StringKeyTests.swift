@@ -1,0 +1,73 @@
+import Default
+import Foundation
+import Testing
+
+@Suite("String keys")
+struct StringKeyTests {
+    @Test("convert as UserDefaults does", arguments: StoreKind.allCases)
+    func conversions(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults["yes"] = "YES"
+            defaults["no"] = "no"
+            defaults["one"] = 1
+            defaults["text"] = "otto"
+            defaults["number"] = "12.5 apples"
+            defaults["true"] = true
+            defaults["date"] = Date.distantPast
+            #expect(defaults["yes"].bool == true)
+            #expect(defaults["no"].bool == false)
+            #expect(defaults["one"].bool == true)
+            #expect(defaults["text"].bool == nil)
+            #expect(defaults["text"].boolValue == false)
+            #expect(defaults["text"].int == nil)
+            #expect(defaults["number"].int == 12)
+            #expect(defaults["number"].double == 12.5)
+            #expect(defaults["number"].number == nil)
+            #expect(defaults["one"].string == "1")
+            #expect(defaults["true"].int == 1)
+            #expect(defaults["true"].number == 1)
+            #expect(defaults["date"].string == nil)
+            #expect(defaults["date"].double == nil)
+            #expect(defaults["date"].array == nil)
+        }
+    }
+
+    @Test("add in the stored type, and cut nothing off", arguments: StoreKind.allCases)
+    func arithmetic(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let sums: [(stored: Any?, summand: Double, sum: PropertyListValue)] = [
+                (nil, 1, .real(1)), (1, 2, .integer(3)), (1, 0.5, .real(1.5)), (1.0, 2, .real(3)),
+                (0.1, 0.2, .real(0.1 + 0.2)), (true, 1, .integer(2)), ("41", 1, .integer(42)), ("0.5", 1, .real(1.5)),
+            ]
+            for (number, (stored, summand, sum)) in sums.enumerated() {
+                let key = "key \(number)"
+                defaults[key] = stored
+                defaults[key] += summand
+                // What was nothing counts from the integer 0.
+                let expected = stored == nil ? .integer(1) : sum
+                #expect(store.propertyListValue(forKey: key) == expected, "\(String(describing: stored)) + \(summand)")
+            }
+            defaults["down"] -= 3
+            defaults["down"] -= 0.5
+            #expect(defaults["down"].double == -3.5)
+            defaults["big"] = Int.max
+            defaults["big"] += 1
+            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64(Int64.max) + 1))
+            defaults["big"] = Int.max
+            defaults["big"] -= Int.min
+            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64.max))
+            expectReport(.arithmeticOverflow) { defaults["big"] += 1 }
+            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64.max))
+            defaults["big"] -= 1
+            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64.max - 1))
+            defaults["huge"] = 1
+            defaults["huge"] += 1e300
+            #expect(defaults["huge"].double == 1e300)
+            defaults["nan"] = 1
+            defaults["nan"] += Double.nan
+            #expect(defaults["nan"].double?.isNaN == true)
+        }
+    }
+}
