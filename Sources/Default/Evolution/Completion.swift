@@ -35,7 +35,7 @@ struct Completion<Value> {
         guard let (tree, format) = StoredTree.parse(stored), tree.fields != nil,
             let fallbackData = try? coder.encodeTopLevel(fallback),
             let (fallbackTree, fallbackFormat) = StoredTree.parse(fallbackData), format == fallbackFormat,
-            (try? coder.decode(AnyContent.self, from: stored)) != nil
+            (try? coder.decodeTopLevel(AnyContent.self, from: stored)) != nil
         else {
             return nil
         }

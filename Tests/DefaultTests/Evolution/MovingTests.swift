@@ -106,7 +106,7 @@ struct MovingTests {
         try kind.withCurrentStore { store in
             let source = MemoryDefaults()
             for (object, code) in [
-                ("text", .undecodable), (Data("{".utf8), .undecodable), (3, .undecodable), ([1, 2], .undecodable),
+                ("text", .undecodable), (Data("{".utf8), .undecodable), (3, .typeMismatch), ([1, 2], .undecodable),
             ] as [(Any, DefaultsError.Code)] {
                 try source.set(object, forKey: "Sound")
                 expectError(code) { try Sound.move(from: source, removingOriginal: true) }

@@ -68,6 +68,26 @@ struct MutationTests {
         try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store) } }
     }
 
+    @Test("is told apart from what can be used in binary property lists as well")
+    func propertyLists() throws {
+        let coder = DefaultsCoder.propertyList
+        var random = SeededGenerator(state: 0x5EED)
+        let bytes = try coder.encode(original)
+        var completed = 0
+        for _ in 0..<2_000 {
+            var data = bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                data = breaking(data, using: &random)
+            }
+            _ = try? coder.decodeTopLevel(Everything.self, from: data)
+            var completion = Completion(stored: data, fallback: Everything(), coder: coder)
+            if completion?.run() != nil {
+                completed += 1
+            }
+        }
+        #expect(completed > 20)
+    }
+
     private func checkMutations(in store: MemoryDefaults) throws {
         var random = SeededGenerator(state: 0x5EED)
         let bytes = try DefaultsCoder.json.encode(original)
@@ -134,8 +154,11 @@ struct MutationTests {
 
     /// Cuts, changes, adds or removes bytes.
     private func breaking(_ data: Data, using random: inout SeededGenerator) -> Data {
+        guard !data.isEmpty else {
+            return data
+        }
         var data = data
-        let index = Int.random(in: 0..<max(data.count, 1), using: &random)
+        let index = Int.random(in: 0..<data.count, using: &random)
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return data.prefix(index)
         case 1: data[index] = UInt8.random(in: 0...255, using: &random)
