@@ -41,6 +41,14 @@ let package = Package(
             name: "OperationCounts",
             dependencies: ["BenchmarkSupport", "COperationCounts", .product(name: "Default", package: "Default")]
         ),
+        .executableTarget(
+            name: "SuiteMeasure",
+            dependencies: [.product(name: "Default", package: "Default")]
+        ),
+        .executableTarget(
+            name: "EvolutionMeasure",
+            dependencies: [.product(name: "Default", package: "Default")]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -30,6 +30,17 @@ struct Counter: DefaultStorable {
     static var defaultValue: Counter? { Counter() }
 }
 
+/// A settings type that is made of an earlier one, in the same suite as `Counter`.
+struct MigratedCounter: DefaultMigratable {
+    struct Old: Codable { var count: Int }
+
+    var total: Int
+    static var defaults: FileDefaults { Counter.defaults }
+    static var schemaVersion: Int { 2 }
+
+    init(migrating previous: Old) { total = previous.count + 1 }
+}
+
 let arguments = Array(CommandLine.arguments.dropFirst(2))
 
 func suite() throws -> FileDefaults {
@@ -134,6 +145,11 @@ func run() throws {
         }
     case "idle-watcher":
         try printWatcherSleeps()
+    case "migrate":
+        for _ in 0..<(Int(arguments[1]) ?? 0) {
+            try MigratedCounter.migrate()
+            try MigratedCounter.update { $0.total += 10 }
+        }
     case "keys":
         let suite = try suite()
         for number in 0..<(Int(arguments[2]) ?? 0) {

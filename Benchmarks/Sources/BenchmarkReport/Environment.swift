@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 
 /// What the figures were measured with.
@@ -8,12 +9,13 @@ struct Environment {
         let process = ProcessInfo.processInfo
         let memory = String(format: "%.0f GiB", Double(process.physicalMemory) / 1_073_741_824)
         let given = process.environment
+        let sqlite = (try? SQLiteStore.version()) ?? "unknown"
         facts = [
             ("machine", "\(Self.processor), \(process.activeProcessorCount) cores, \(memory)"),
             ("system", Self.system),
             ("Swift", given["BENCHMARK_SWIFT_VERSION"] ?? "unknown"),
             ("library", given["BENCHMARK_LIBRARY_VERSION"] ?? "unknown"),
-            ("beside it", given["BENCHMARK_PACKAGE_VERSIONS"] ?? "unknown"),
+            ("beside it", "\(given["BENCHMARK_PACKAGE_VERSIONS"] ?? "unknown"), SQLite \(sqlite)"),
             ("files on", given["BENCHMARK_FILE_SYSTEM"] ?? "unknown"),
             ("date", Date.now.formatted(.iso8601.year().month().day())),
         ]

@@ -57,6 +57,11 @@ public struct SQLiteStore: Sendable {
         pool = try DatabasePool(path: path, configuration: configuration)
     }
 
+    /// The version of the library that is linked.
+    public static func version() throws -> String? {
+        try DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
+    }
+
     /// Brings everything into the one file that may then be copied.
     public func close() throws {
         try pool.close()

@@ -47,7 +47,7 @@ struct Comparison {
     }
 
     private static func row(_ name: String, _ cells: [String]) -> String {
-        ([name.padding(to: 44)] + cells.map { $0.padding(to: 18) }).joined()
+        ([name.padding(to: 52)] + cells.map { $0.padding(to: 18) }).joined()
     }
 
     private static func text(_ value: Double) -> String {

@@ -35,17 +35,20 @@ extension DefaultsStore {
 
     /// Stores a value, or removes what is there when that is how the value is stored.
     ///
+    /// What is there and can't be read as a value of the same kind is quarantined first.
+    ///
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
     ///   - bridge: How the value is stored.
-    ///   - unreadable: What is there and can't be read, to be kept under `"<key>.undecodable"`.
-    /// - Throws: `invalidKey`, `encodingFailed`, or what the store throws; what was stored is unchanged then.
+    ///   - isReadable: Whether what is stored is known to be readable, or not to be there.
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is
+    ///   unchanged then.
     func save<Value>(
         _ value: Value,
         forKey key: String,
         by bridge: ValueBridge<Value>,
-        keepingAside unreadable: PropertyListValue? = nil
+        isReadable: Bool = false
     ) throws(DefaultsError) {
         _ = try StoreKey(key)
         let encoded: PropertyListValue?
@@ -54,19 +57,53 @@ extension DefaultsStore {
         } catch {
             throw .encodingFailed(error, key: key, type: Value.self, store: storeDescription)
         }
+        var loss: DefaultsError?
         do {
-            if let unreadable {
+            try withExclusiveAccess {
+                guard !isReadable, let stored = propertyListValue(forKey: key),
+                    let unreadable = unreadability(of: stored, forKey: key, by: bridge)
+                else {
+                    return try put(encoded, forKey: key)
+                }
                 try transaction {
-                    try set(unreadable, forKey: key + ".undecodable")
+                    try quarantine(stored.object, forKey: key, type: Value.self)
                     try put(encoded, forKey: key)
                 }
-            } else {
-                try withExclusiveAccess { try put(encoded, forKey: key) }
+                loss = unreadable
             }
         } catch {
             throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
         }
         tellOfChange(forKey: key)
+        if let loss {
+            reportQuarantine(because: loss, forKey: key, type: Value.self)
+        }
+    }
+
+    /// Why what is stored can't be read, nil when it can be.
+    private func unreadability<Value>(
+        of stored: PropertyListValue,
+        forKey key: String,
+        by bridge: ValueBridge<Value>
+    ) -> DefaultsError? {
+        var known: KnownContent?
+        if case .data(let data) = stored {
+            // Decoding costs as much as encoding: it is done once for each content.
+            let content = KnownContents.shared.content(for: Value.self, forKey: key)
+            if content.isKnown(data) {
+                return nil
+            }
+            known = content
+        }
+        do {
+            _ = try decode(stored, forKey: key, by: bridge)
+            if case .data(let data) = stored {
+                known?.note(data)
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private func put(_ value: PropertyListValue?, forKey key: String) throws {

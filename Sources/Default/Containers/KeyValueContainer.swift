@@ -42,7 +42,7 @@ public final class KeyValueContainer<Value: Codable>: Observable {
     /// Assigning nil removes what is stored.
     ///
     /// A change in place, such as `container.value? += 1`, is one operation across threads and, on a ``FileDefaults``,
-    /// processes. What it replaces and can't be read is kept under `"<key>.undecodable"`.
+    /// processes. What it replaces and can't be read is quarantined.
     public var value: Value? {
         get {
             TrackedKeys.access([key], in: storage)
@@ -95,7 +95,7 @@ public final class KeyValueContainer<Value: Codable>: Observable {
             }
             var changed = try place.store.load(forKey: place.key, by: bridge) ?? defaultValue
             let result = try change(&changed)
-            try place.store.save(changed, forKey: place.key, by: bridge)
+            try place.store.save(changed, forKey: place.key, by: bridge, isReadable: true)
             return result
         }
     }

@@ -78,10 +78,19 @@ extension UserDefaults: DefaultsStore {
         try setStoredObject(nil, forKey: key)
     }
 
-    /// The keys of `dictionaryRepresentation()`, which include those that only registered defaults and the system's domains
-    /// supply.
-    public func storedKeys() -> [String] {
-        dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
+    /// Implements ``DefaultsStore/dictionaryRepresentation()``: Foundation's, with the keys that were set and values of the
+    /// types that all stores give.
+    ///
+    /// - Returns: Values by their keys, those of registered defaults and the system's domains included; of keys that are
+    ///   canonically equivalent, one.
+    @_implements(DefaultsStore,dictionaryRepresentation())
+    @_disfavoredOverload
+    public func storedDictionaryRepresentation() -> [String: Any] {
+        let entries = dictionaryRepresentation().map { name, object in
+            // Off Apple's systems each value comes in an optional, as the elements of arrays do.
+            (FoundationKey.key(forName: name), (try? PropertyListValue(object).object) ?? object)
+        }
+        return Dictionary(entries, uniquingKeysWith: { first, _ in first })
     }
 
     /// Calls a handler at each change of the suite that this library makes; on Apple's systems also at others', which come

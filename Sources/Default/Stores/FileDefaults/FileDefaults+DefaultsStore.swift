@@ -169,7 +169,7 @@ extension FileDefaults {
     }
 
     /// Stores a value, or takes it into the transaction that this thread is in.
-    func write(_ value: StoredValue?, for key: StoreKey) throws(DefaultsError) {
+    func write(_ value: consuming StoredValue?, for key: StoreKey) throws(DefaultsError) {
         let suite = try suite.open()
         do {
             try suite.write(value, for: key, durability: JournalDurability(durability))

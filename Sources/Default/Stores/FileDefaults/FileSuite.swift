@@ -19,6 +19,7 @@ final class FileSuite: @unchecked Sendable {
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`; read only after it.
+    @exclusivity(unchecked)
     private var opened: OpenSuite?
     // Used under `opening`; passed on to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]

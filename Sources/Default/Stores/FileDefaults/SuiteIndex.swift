@@ -38,20 +38,21 @@ enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Calls a body with the bytes that the journal has; `Data` up to a kilobyte, what settings types are, without an
-    /// allocation.
+    /// Calls a body with the bytes that the journal has: the first, which tells the type, and the others.
+    @inline(__always)
     func withBytes(
-        _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
+        _ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {
         switch self {
-        case .encoded(let bytes):
-            try bytes.withUnsafeBytes { bytes in Result { () throws(JournalError) in try body(bytes) } }.get()
         case .data(let data):
-            let size = data.count + 1
-            try withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { bytes in
-                bytes[0] = PropertyListValue.Tag.data.rawValue
-                data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: $0) }
-                return Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(bytes)) }
+            try data.withUnsafeBytes { bytes in
+                Result { () throws(JournalError) in try body(PropertyListValue.Tag.data.rawValue, bytes) }
+            }.get()
+        case .encoded(let bytes):
+            try bytes.withUnsafeBytes { bytes in
+                Result { () throws(JournalError) in
+                    try body(bytes[0], UnsafeRawBufferPointer(rebasing: bytes[1...]))
+                }
             }.get()
         }
     }
@@ -81,12 +82,6 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     @exclusivity(unchecked)
     var transaction: [StoreKey: StoredValue?]?
 
-    /// The entry that the thread with exclusive access is about to write, so that what is in memory already isn't copied.
-    ///
-    /// The address is that of the bytes given to the journal, which tells this entry from others that come by.
-    @exclusivity(unchecked)
-    var incoming: (key: StoreKey, value: StoredValue, address: UnsafeRawPointer?)?
-
     /// Who wants to know of changes, and what has changed that they don't know of yet.
     let changes = ChangeHub()
     /// The changes that are to be told; used under the locks above, while somebody wants to know.
@@ -103,22 +98,20 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
             defer { hasAdopted = true }
             return hasAdopted ? key.count + value.count : nil
         }
+        noteChange(of: key)
+        return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
+    }
+
+    /// Does what ``set(key:value:)`` does, with what is in memory already.
+    func enter(_ value: StoredValue, for key: StoreKey) -> Int? {
         if changes.isActive {
-            changed.insert(String(decoding: key, as: UTF8.self))
+            changed.insert(key.string)
         }
-        let replaced: StoredValue?
-        if let incoming, incoming.address == value.baseAddress {
-            replaced = entries.updateValue(incoming.value, forKey: incoming.key)
-        } else {
-            replaced = entries.updateValue(StoredValue(value), forKey: StoreKey(key))
-        }
-        return replaced.map { key.count + $0.byteCount }
+        return entries.updateValue(value, forKey: key).map { key.string.utf8.count + $0.byteCount }
     }
 
     func remove(key: UnsafeRawBufferPointer) -> Int? {
-        if changes.isActive {
-            changed.insert(String(decoding: key, as: UTF8.self))
-        }
+        noteChange(of: key)
         return entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
     }
 
@@ -128,6 +121,12 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         }
         entries = [:]
         hasAdopted = false
+    }
+
+    private func noteChange(of key: UnsafeRawBufferPointer) {
+        if changes.isActive {
+            changed.insert(String(decoding: key, as: UTF8.self))
+        }
     }
 
     /// The keys that have changed since this was last called; under the locks above.
