@@ -17,14 +17,16 @@ public struct HandWrittenDefaults: @unchecked Sendable {
     /// Whether each write goes to the disk, as it has to on systems where Foundation never does that by itself.
     public let synchronizes: Bool
 
-    public init(suiteName: String, synchronizes: Bool) throws {
+    /// - Parameters:
+    ///   - suiteName: The suite's name.
+    ///   - keys: What is there already; stored at once, since Foundation takes seconds for ten thousand single sets.
+    ///   - synchronizes: Whether each write is followed by `synchronize`.
+    public init(suiteName: String, keys: [String], synchronizes: Bool) throws {
+        let values = Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) })
+        UserDefaults.standard.setPersistentDomain(values, forName: suiteName)
         guard let defaults = UserDefaults(suiteName: suiteName) else { throw CocoaError(.fileReadInvalidFileName) }
         self.defaults = defaults
         self.synchronizes = synchronizes
-    }
-
-    public func fill(_ keys: [String]) {
-        for key in keys { defaults.set(Raw.value, forKey: key) }
         defaults.synchronize()
     }
 

@@ -78,9 +78,7 @@ extension Workspace {
     }
 
     static func foundation(_ keys: [String], synchronizes: Bool, name: String = "foundation") throws -> HandWrittenDefaults {
-        let defaults = try HandWrittenDefaults(suiteName: name, synchronizes: synchronizes)
-        defaults.fill(keys)
-        return defaults
+        try HandWrittenDefaults(suiteName: name, keys: keys, synchronizes: synchronizes)
     }
 
     static func sqlite(_ keys: [String], name: String = "settings.sqlite") throws -> SQLiteStore {
