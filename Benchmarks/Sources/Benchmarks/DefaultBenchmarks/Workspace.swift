@@ -77,7 +77,9 @@ extension Workspace {
         return suite
     }
 
-    static func foundation(_ keys: [String], synchronizes: Bool, name: String = "foundation") throws -> HandWrittenDefaults {
+    static func foundation(_ keys: [String], synchronizes: Bool, name: String = "foundation") throws
+        -> HandWrittenDefaults
+    {
         try HandWrittenDefaults(suiteName: name, keys: keys, synchronizes: synchronizes)
     }
 
