@@ -24,7 +24,12 @@ extension DefaultsStore {
         by bridge: ValueBridge<Value>
     ) throws(DefaultsError) -> Value {
         do {
-            return try bridge.decode(stored)
+            guard bridge.decodesData, case .data(let data) = stored else {
+                return try bridge.decode(stored)
+            }
+            return try KnownContents.shared.content(for: Value.self, forKey: key).value(of: data) {
+                try bridge.decode(stored)
+            }
         } catch {
             if case .data(let data) = stored, !(error is UnexpectedValue) {
                 throw .undecodable(error, byteCount: data.count, key: key, type: Value.self, store: storeDescription)
@@ -86,20 +91,14 @@ extension DefaultsStore {
         forKey key: String,
         by bridge: ValueBridge<Value>
     ) -> DefaultsError? {
-        var known: KnownContent?
-        if case .data(let data) = stored {
-            // Decoding costs as much as encoding: it is done once for each content.
-            let content = KnownContents.shared.content(for: Value.self, forKey: key)
-            if content.isKnown(data) {
-                return nil
-            }
-            known = content
+        // Decoding costs as much as encoding: it is done once for each content.
+        if bridge.decodesData, case .data(let data) = stored,
+            KnownContents.shared.content(for: Value.self, forKey: key).isKnown(data)
+        {
+            return nil
         }
         do {
             _ = try decode(stored, forKey: key, by: bridge)
-            if case .data(let data) = stored {
-                known?.note(data)
-            }
             return nil
         } catch {
             return error
