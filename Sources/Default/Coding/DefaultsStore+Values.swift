@@ -6,15 +6,22 @@ extension DefaultsStore {
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or why the store can't be read.
     func load<Value>(forKey key: String, by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value? {
         guard let stored = propertyListValue(forKey: key) else {
-            _ = try StoreKey(key)
-            do {
-                try checkAvailability()
-            } catch {
-                throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
-            }
+            try checkAbsence(forKey: key, type: Value.self)
             return nil
         }
         return try decode(stored, forKey: key, by: bridge)
+    }
+
+    /// Makes sure that nothing was found because nothing is there.
+    ///
+    /// - Throws: `invalidKey`, or why the store can't be read.
+    func checkAbsence(forKey key: String, type: Any.Type) throws(DefaultsError) {
+        _ = try StoreKey(key)
+        do {
+            try checkAvailability()
+        } catch {
+            throw .wrapping(error, key: key, type: type, store: storeDescription)
+        }
     }
 
     /// Turns what was found under a key into a value.
@@ -24,7 +31,12 @@ extension DefaultsStore {
         by bridge: ValueBridge<Value>
     ) throws(DefaultsError) -> Value {
         do {
-            return try bridge.decode(stored)
+            guard bridge.decodesData, case .data(let data) = stored else {
+                return try bridge.decode(stored)
+            }
+            return try KnownContents.shared.content(for: Value.self, forKey: key).value(of: data) {
+                try bridge.decode(stored)
+            }
         } catch {
             if case .data(let data) = stored, !(error is UnexpectedValue) {
                 throw .undecodable(error, byteCount: data.count, key: key, type: Value.self, store: storeDescription)
@@ -86,20 +98,14 @@ extension DefaultsStore {
         forKey key: String,
         by bridge: ValueBridge<Value>
     ) -> DefaultsError? {
-        var known: KnownContent?
-        if case .data(let data) = stored {
-            // Decoding costs as much as encoding: it is done once for each content.
-            let content = KnownContents.shared.content(for: Value.self, forKey: key)
-            if content.isKnown(data) {
-                return nil
-            }
-            known = content
+        // Decoding costs as much as encoding: it is done once for each content.
+        if bridge.decodesData, case .data(let data) = stored,
+            KnownContents.shared.content(for: Value.self, forKey: key).isKnown(data)
+        {
+            return nil
         }
         do {
             _ = try decode(stored, forKey: key, by: bridge)
-            if case .data(let data) = stored {
-                known?.note(data)
-            }
             return nil
         } catch {
             return error

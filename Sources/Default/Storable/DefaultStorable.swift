@@ -18,6 +18,9 @@
 /// goes wrong in them arrives in ``DefaultsDiagnostics``. ``save(withKey:)``, ``load(forKey:)`` and
 /// ``remove(forKey:)`` throw a ``DefaultsError``. A call that fails leaves what was stored as it was.
 ///
+/// A read of settings that haven't changed decodes nothing, if they are made of nothing but structs, enums, collections and
+/// Foundation's value types: what the same bytes were decoded to before is given again.
+///
 /// All of them may be called from any thread, as far as the store may be used from it.
 public protocol DefaultStorable: Codable {
     /// The kind of store that the settings are kept in; follows from the type of ``defaults``.
@@ -72,7 +75,7 @@ public protocol DefaultStorable: Codable {
 
 extension DefaultStorable {
     /// The type's plain name.
-    public static var defaultIdentifier: String { String(describing: Self.self) }
+    public static var defaultIdentifier: String { TypeName.plain(Self.self) }
 
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }
@@ -108,8 +111,14 @@ extension DefaultStorable {
     /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
     ///   reported to ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
     public static func read(forKey key: String? = nil) -> Self? {
-        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in try load(forKey: key) }
-        return (stored ?? nil) ?? defaultValue
+        do {
+            if let value = try load(forKey: key) {
+                return value
+            }
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+        }
+        return defaultValue
     }
 
     /// Removes the stored value of this type, as the type's own ``clear(forKey:)`` does.

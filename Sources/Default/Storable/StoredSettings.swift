@@ -29,19 +29,17 @@ struct StoredSettings<Settings: DefaultStorable> {
 
 extension DefaultStorable {
     /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
-    private static var legacyIdentifier: String { "\(String(describing: Self.self)).Type" }
+    private static var legacyIdentifier: String { "\(TypeName.plain(Self.self)).Type" }
 
     /// The keys that a value may stand under when a call names none, the current one first.
     static var identifiers: [String] { [defaultIdentifier] + previousIdentifiers + [legacyIdentifier] }
 
     /// The stored value, if it can be had by decoding the stored bytes and nothing else: what most reads are.
     ///
-    /// - Parameters:
-    ///   - key: The key to read; nil for the type's identifier.
-    ///   - isNoted: Whether to spare the next write looking at the bytes again.
+    /// - Parameter key: The key to read; nil for the type's identifier.
     /// - Returns: The value; nil when ``findStored(forKey:)`` has to look for it.
     /// - Throws: `invalidKey`.
-    static func plainValue(forKey key: String?, isNoted: Bool = false) throws(DefaultsError) -> Self? {
+    static func plainValue(forKey key: String?) throws(DefaultsError) -> Self? {
         guard schemaVersion == 0, renamedProperties.isEmpty else {
             return nil
         }
@@ -50,18 +48,13 @@ extension DefaultStorable {
             IdentifierRegistry.note(Self.self, in: store)
         }
         let key = key ?? defaultIdentifier
-        _ = try StoreKey(key)
         guard let data = store.data(forKey: key) else {
+            _ = try StoreKey(key)
+            KnownContents.shared.forget(Self.self, forKey: key)
             return nil
         }
-        do {
-            let value = try defaultCoder.decodeTopLevel(Self.self, from: data)
-            if isNoted {
-                KnownContents.shared.content(for: Self.self, forKey: key).note(data)
-            }
-            return value
-        } catch {
-            return nil
+        return try? KnownContents.shared.content(for: Self.self, forKey: key).value(of: data) {
+            try defaultCoder.decodeTopLevel(Self.self, from: data)
         }
     }
 
@@ -89,7 +82,7 @@ extension DefaultStorable {
 
     /// The stored value, nil when there is none, for an update that will replace it.
     static func loadForUpdate(forKey key: String?) throws(DefaultsError) -> Self? {
-        if let value = try plainValue(forKey: key, isNoted: true) {
+        if let value = try plainValue(forKey: key) {
             return value
         }
         guard let stored = try findStored(forKey: key) else {
