@@ -150,7 +150,9 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         try body()
     }
 
-    /// The keys that are the calling thread's to tell of: its own changes, and other processes'. Under the locks above.
+    /// The keys that are the calling thread's to tell of: its own changes, and other processes'.
+    ///
+    /// Called under the locks above.
     func takeChangedKeys() -> Set<String> {
         defer { changed = ChangedKeys() }
         let keys = changed.keys(now: entries)
