@@ -11,7 +11,9 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        try appendSet(key: key, prefix: nil, value: value, durability) { false } enter: {
+        try appendSet(key: key, prefix: nil, value: value, durability) {
+            false
+        } enter: {
             index.set(key: key, value: value)
         }
     }
