@@ -34,7 +34,7 @@ extension DefaultsStore {
             guard bridge.decodesData, case .data(let data) = stored else {
                 return try bridge.decode(stored)
             }
-            return try KnownContents.shared.content(for: Value.self, forKey: key).value(of: data) {
+            return try KnownType.of(Value.self).contents.value(of: data, forKey: key) {
                 try bridge.decode(stored)
             }
         } catch {
@@ -104,7 +104,7 @@ extension DefaultsStore {
     ) -> DefaultsError? {
         // Decoding costs as much as encoding: it is done once for each content.
         if bridge.decodesData, case .data(let data) = stored,
-            KnownContents.shared.content(for: Value.self, forKey: key).isKnown(data)
+            KnownType.of(Value.self).contents.isKnown(data, forKey: key)
         {
             return nil
         }

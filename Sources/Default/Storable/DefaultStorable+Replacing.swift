@@ -7,11 +7,11 @@ extension DefaultStorable {
     ///   then.
     func replaceStoredValue(in store: some DefaultsStore, forKey key: String) throws(DefaultsError) {
         let data = try store.encode(self, forKey: key, encoder: Self.defaultCoder)
-        let known = KnownContents.shared.content(for: Self.self, forKey: key)
+        let known = KnownType.of(Self.self).contents
         var loss: DefaultsError?
         do {
             try store.withExclusiveAccess {
-                if Self.schemaVersion == 0, let stored = store.data(forKey: key), known.isKnown(stored) {
+                if Self.schemaVersion == 0, let stored = store.data(forKey: key), known.isKnown(stored, forKey: key) {
                     try store.set(data, forKey: key)
                 } else {
                     loss = try Self.replace(with: data, forKey: key, in: store, known: known)
@@ -20,7 +20,7 @@ extension DefaultStorable {
         } catch {
             throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
         }
-        known.note(data)
+        known.note(data, forKey: key)
         store.tellOfChange(forKey: key)
         if let loss {
             store.reportQuarantine(because: loss, forKey: key, type: Self.self)
@@ -34,7 +34,7 @@ extension DefaultStorable {
         with data: Data,
         forKey key: String,
         in store: some DefaultsStore,
-        known: KnownContent
+        known: KnownContents
     ) throws -> DefaultsError? {
         let stored = store.object(forKey: key)
         let loss = stored.flatMap { lossInReplacing($0, forKey: key, in: store, known: known) }
@@ -61,12 +61,12 @@ extension DefaultStorable {
         _ object: Any,
         forKey key: String,
         in store: some DefaultsStore,
-        known: KnownContent
+        known: KnownContents
     ) -> DefaultsError? {
         guard let data = object as? Data else {
             return .typeMismatch(found: object, key: key, type: Self.self, store: store.storeDescription)
         }
-        if known.isKnown(data), (try? recordedVersion(of: data, forKey: key, in: store)) == schemaVersion {
+        if known.isKnown(data, forKey: key), (try? recordedVersion(of: data, forKey: key, in: store)) == schemaVersion {
             return nil
         }
         do {

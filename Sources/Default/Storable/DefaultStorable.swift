@@ -79,7 +79,7 @@ public protocol DefaultStorable: Codable {
 
 extension DefaultStorable {
     /// The type's plain name.
-    public static var defaultIdentifier: String { TypeName.plain(Self.self) }
+    public static var defaultIdentifier: String { KnownType.of(Self.self).plainName }
 
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }
@@ -115,14 +115,12 @@ extension DefaultStorable {
     /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
     ///   reported to ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
     public static func read(forKey key: String? = nil) -> Self? {
-        do {
-            if let value = try load(forKey: key) {
-                return value
-            }
+        // The common way knows of no optional: for a type that only the caller knows, each takes the runtime a look-up.
+        do throws(NoPlainValue) {
+            return try plainValue(forKey: key)
         } catch {
-            DefaultsDiagnostics.report(.readFailed, error)
+            return readFurther(forKey: key)
         }
-        return defaultValue
     }
 
     /// Removes the stored value of this type, as the type's own ``clear(forKey:)`` does.
@@ -168,14 +166,10 @@ extension DefaultStorable {
     ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``;
     ///   what is stored is left as it is.
     public static func load(forKey key: String? = nil) throws(DefaultsError) -> Self? {
-        if let value = try plainValue(forKey: key) {
-            return value
-        }
-        guard let stored = try findStored(forKey: key) else {
-            return nil
-        }
-        stored.reportCompletion()
-        return stored.value
+        do throws(NoPlainValue) {
+            return try plainValue(forKey: key)
+        } catch {}
+        return try foundValue(forKey: key)
     }
 
     /// Removes the stored value, if there is one, and what is kept beside it about its version.
@@ -190,7 +184,7 @@ extension DefaultStorable {
         let keys = key.map { [$0] } ?? identifiers
         let records = keys.map(SiblingKey.version).filter { store.object(forKey: $0) != nil }
         try store.remove(keys: keys + records, type: Self.self)
-        KnownContents.shared.forget(Self.self, forKey: keys[0])
+        KnownType.of(Self.self).contents.forget(keys[0])
     }
 
     /// Reads, changes and stores the value as one operation.

@@ -1,4 +1,5 @@
 internal import DefaultJournal
+internal import Synchronization
 
 /// Notices when two different types are stored under one identifier in one store.
 ///
@@ -9,19 +10,24 @@ enum IdentifierRegistry {
         let identifier: StoreKey
     }
 
-    private struct State {
-        /// The types looked at; each is looked at once, since the look costs more than reading settings does.
-        var seen: Set<ObjectIdentifier> = []
-        /// The full name of the first type seen in a place.
-        var owners: [Place: String] = [:]
-    }
-
-    private static let state = Guarded(State())
+    /// The full name of the first type seen in a place.
+    private static let owners = Guarded<[Place: String]>([:])
 
     /// Notes that a type's identifier was used in a store, and reports when it belongs to another type already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
-        let isNew = state.withLock { $0.seen.insert(ObjectIdentifier(type)).inserted }
-        guard isNew else {
+        note(type, knownAs: .of(type), in: store)
+    }
+
+    /// The same, for callers that have what is remembered of the type.
+    static func note<Settings: DefaultStorable>(
+        _ type: Settings.Type,
+        knownAs known: KnownType,
+        in store: any DefaultsStore
+    ) {
+        // Each type is looked at once, since the look costs more than reading settings does.
+        guard !known.isRegistered.load(ordering: .relaxed),
+            !known.isRegistered.exchange(true, ordering: .relaxed)
+        else {
             return
         }
         let place = Place(
@@ -29,9 +35,9 @@ enum IdentifierRegistry {
             identifier: StoreKey(unchecked: type.defaultIdentifier)
         )
         let name = String(reflecting: type)
-        let owner = state.withLock { state in
-            let owner = state.owners[place]
-            state.owners[place] = owner ?? name
+        let owner = owners.withLock { owners in
+            let owner = owners[place]
+            owners[place] = owner ?? name
             return owner
         }
         guard let owner else {

@@ -22,14 +22,17 @@ struct StoredSettings<Settings: DefaultStorable> {
     /// Spares the next write looking at the bytes again.
     func noteAsKnown() {
         if reading.isCurrent {
-            KnownContents.shared.content(for: Settings.self, forKey: key).note(data)
+            KnownType.of(Settings.self).contents.note(data, forKey: key)
         }
     }
 }
 
+/// That a value can't be had by decoding the stored bytes and nothing else.
+struct NoPlainValue: Error {}
+
 extension DefaultStorable {
     /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
-    private static var legacyIdentifier: String { "\(TypeName.plain(Self.self)).Type" }
+    private static var legacyIdentifier: String { "\(KnownType.of(Self.self).plainName).Type" }
 
     /// The keys that a value may stand under when a call names none, the current one first.
     static var identifiers: [String] { [defaultIdentifier] + previousIdentifiers + [legacyIdentifier] }
@@ -37,24 +40,28 @@ extension DefaultStorable {
     /// The stored value, if it can be had by decoding the stored bytes and nothing else: what most reads are.
     ///
     /// - Parameter key: The key to read; nil for the type's identifier.
-    /// - Returns: The value; nil when ``findStored(forKey:)`` has to look for it.
-    /// - Throws: `invalidKey`.
-    static func plainValue(forKey key: String?) throws(DefaultsError) -> Self? {
+    /// - Returns: The value.
+    /// - Throws: When ``findStored(forKey:)`` has to look for it.
+    static func plainValue(forKey key: String?) throws(NoPlainValue) -> Self {
         guard schemaVersion == 0, renamedProperties.isEmpty else {
-            return nil
+            throw NoPlainValue()
         }
         let store = store
+        let known = KnownType.of(Self.self)
         if key == nil {
-            IdentifierRegistry.note(Self.self, in: store)
+            IdentifierRegistry.note(Self.self, knownAs: known, in: store)
         }
         let key = key ?? defaultIdentifier
         guard let data = store.data(forKey: key) else {
-            _ = try StoreKey(key)
-            KnownContents.shared.forget(Self.self, forKey: key)
-            return nil
+            known.contents.forget(key)
+            throw NoPlainValue()
         }
-        return try? KnownContents.shared.content(for: Self.self, forKey: key).value(of: data) {
-            try defaultCoder.decodeTopLevel(Self.self, from: data)
+        do {
+            return try known.contents.value(of: data, forKey: key) {
+                try defaultCoder.decodeTopLevel(Self.self, from: data)
+            }
+        } catch {
+            throw NoPlainValue()
         }
     }
 
@@ -80,11 +87,33 @@ extension DefaultStorable {
         return nil
     }
 
+    /// The stored value, nil when there is none, for reads that ``plainValue(forKey:)`` was not enough for.
+    static func foundValue(forKey key: String?) throws(DefaultsError) -> Self? {
+        guard let stored = try findStored(forKey: key) else {
+            return nil
+        }
+        stored.reportCompletion()
+        return stored.value
+    }
+
+    /// The stored value or ``defaultValue``, for forgiving reads that ``plainValue(forKey:)`` was not enough for.
+    @inline(never)
+    static func readFurther(forKey key: String?) -> Self? {
+        do {
+            if let value = try foundValue(forKey: key) {
+                return value
+            }
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+        }
+        return defaultValue
+    }
+
     /// The stored value, nil when there is none, for an update that will replace it.
     static func loadForUpdate(forKey key: String?) throws(DefaultsError) -> Self? {
-        if let value = try plainValue(forKey: key) {
-            return value
-        }
+        do throws(NoPlainValue) {
+            return try plainValue(forKey: key)
+        } catch {}
         guard let stored = try findStored(forKey: key) else {
             return nil
         }

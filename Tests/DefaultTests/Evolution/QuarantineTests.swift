@@ -230,24 +230,22 @@ private final class HalfFullStore: DefaultsStore {
 
 @Suite("What is known of stored contents")
 struct KnownContentsTests {
-    private struct Known {}
-
-    @Test("is the last content of each type and key, short or long")
+    @Test("is the last content of each key, short or long")
     func contents() {
         let contents = KnownContents()
-        for count in [0, 1, KnownContent.longest, KnownContent.longest + 1] {
-            let content = contents.content(for: Known.self, forKey: "contents \(count)")
+        for count in [0, 1, KnownContents.longest, KnownContents.longest + 1] {
+            let key = "contents \(count)"
             let data = Data(repeating: 1, count: count)
-            #expect(!content.isKnown(data))
-            content.note(data)
-            #expect(contents.content(for: Known.self, forKey: "contents \(count)").isKnown(data))
-            #expect(!contents.content(for: Int.self, forKey: "contents \(count)").isKnown(data))
-            #expect(!content.isKnown(data + [0]))
+            #expect(!contents.isKnown(data, forKey: key))
+            contents.note(data, forKey: key)
+            #expect(contents.isKnown(data, forKey: key))
+            #expect(!contents.isKnown(data, forKey: "another"))
+            #expect(!contents.isKnown(data + [0], forKey: key))
             if count > 0 {
-                #expect(!content.isKnown(data.dropLast() + [2]))
+                #expect(!contents.isKnown(data.dropLast() + [2], forKey: key))
             }
-            contents.forget(Known.self, forKey: "contents \(count)")
-            #expect(!contents.content(for: Known.self, forKey: "contents \(count)").isKnown(data))
+            contents.forget(key)
+            #expect(!contents.isKnown(data, forKey: key))
         }
     }
 
@@ -255,8 +253,21 @@ struct KnownContentsTests {
     func bounds() {
         let contents = KnownContents()
         for number in 0..<1_000 {
-            contents.content(for: Known.self, forKey: "bounds \(number)").note(Data([1]))
+            contents.note(Data([1]), forKey: "bounds \(number)")
             #expect(contents.count <= KnownContents.capacity)
         }
+    }
+
+    @Test("is of one type")
+    func types() {
+        struct One {}
+        struct Other {}
+        for _ in 0..<3 {
+            #expect(KnownType.of(One.self).plainName == "One")
+            #expect(KnownType.of(Other.self).plainName == "Other")
+            #expect(KnownType.of(One.self) === KnownType.of(One.self))
+        }
+        KnownType.of(One.self).contents.note(Data([1]), forKey: "k")
+        #expect(!KnownType.of(Other.self).contents.isKnown(Data([1]), forKey: "k"))
     }
 }

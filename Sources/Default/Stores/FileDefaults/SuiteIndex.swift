@@ -237,3 +237,12 @@ extension StoreKey {
         self.init(unchecked: String(decoding: bytes, as: UTF8.self))
     }
 }
+
+extension UnsafeRawBufferPointer {
+    fileprivate func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let start = baseAddress, let others = other.baseAddress else {
+            return count == other.count
+        }
+        return memcmp(start, others, count) == 0
+    }
+}
