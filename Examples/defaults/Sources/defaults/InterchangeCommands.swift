@@ -24,17 +24,26 @@ struct Export: ParsableCommand {
     func run() throws {
         let contents = try SuiteContents(of: try suite.existing())
         let data = try chosenFormat.encode(contents)
-        guard let copy = try? SuiteContents(decoding: data) else {
-            throw ToolError("The values of this suite can't be written as \(chosenFormat.rawValue).")
-        }
+        let copy = try SuiteContents(decoding: data)
         for key in contents.keys(lostIn: copy) {
             warn("The value for \(key.debugDescription) is not exact in \(chosenFormat.rawValue).")
         }
         if let path = outputPath {
-            try data.write(to: URL(filePath: path), options: .atomic)
+            try writePrivately(data, to: path)
         } else {
             try FileHandle.standardOutput.write(contentsOf: data)
         }
+    }
+
+    /// Writes a file that is, like a suite, its owner's alone.
+    private func writePrivately(_ data: Data, to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard descriptor >= 0 else {
+            throw ToolError("\(path) can't be written: \(String(cString: strerror(errno))).")
+        }
+        let file = FileHandle(fileDescriptor: descriptor)
+        try file.write(contentsOf: data)
+        try file.close()
     }
 
     private var outputPath: String? { file == "-" ? nil : file }
@@ -70,6 +79,7 @@ struct Import: ParsableCommand {
 
     func run() throws {
         let contents = try SuiteContents(decoding: try input())
+        try contents.checkStorable()
         let store = try suite.existingOrNew()
         try store.transaction {
             for key in replace ? store.storedKeys() : [] {

@@ -28,6 +28,14 @@ struct SuiteContents {
         }
     }
 
+    /// Throws when a suite can't hold one of these keys or values, so that no suite is made for them.
+    func checkStorable() throws {
+        let rehearsal = MemoryDefaults()
+        for entry in entries {
+            try rehearsal.set(entry.value, forKey: entry.key)
+        }
+    }
+
     /// The keys whose values are not the same in other contents.
     func keys(lostIn other: SuiteContents) -> [String] {
         var others: [[UInt8]: PropertyListValue] = [:]

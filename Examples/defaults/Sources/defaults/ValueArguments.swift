@@ -52,6 +52,15 @@ enum ValueArguments {
         }
     }
 
+    /// What was written, whether it is the value or to be added to one.
+    var given: PropertyListValue {
+        switch self {
+        case .value(let value): value
+        case .addedElements(let elements): .array(elements)
+        case .addedEntries(let entries): .dictionary(entries)
+        }
+    }
+
     private static func elements(_ arguments: ArraySlice<String>) throws -> [PropertyListValue] {
         var rest = arguments
         var elements: [PropertyListValue] = []

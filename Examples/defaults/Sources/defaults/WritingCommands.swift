@@ -21,8 +21,9 @@ struct Write: ParsableCommand {
     var value: [String]
 
     func run() throws {
-        // What is wrong with the value is found before a suite is made for it.
+        // What is wrong with the key and the value is found before a suite is made for it.
         let change = try ValueArguments(value)
+        try SuiteContents(entries: [SuiteContents.Entry(key: key, value: change.given)]).checkStorable()
         let store = try suite.existingOrNew()
         switch change {
         case .value(let value):

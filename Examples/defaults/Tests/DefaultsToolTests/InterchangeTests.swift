@@ -46,6 +46,20 @@ struct InterchangeTests {
         }
     }
 
+    @Test("An exported file is its owner's alone, and one that can't be written is an error")
+    func permissions() throws {
+        try Tool.withHome { tool in
+            try FileDefaults(url: tool.url(ofSuite: "one")).set("secret", forKey: "key")
+            #expect(try tool.shell("umask 0; defaults export one file.plist").status == 0)
+            let file = tool.home.appending(path: "file.plist").path
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            let refused = try tool.run("export", "one", "missing/file.plist")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("missing/file.plist can't be written"))
+        }
+    }
+
     @Test("Keys that differ in their bytes only go through JSON, and are refused as a property list")
     func equivalentKeys() throws {
         try Tool.withHome { tool in
@@ -88,13 +102,15 @@ struct InterchangeTests {
     )
     func badInput(text: String) throws {
         try Tool.withHome { tool in
-            let suite = try FileDefaults(url: tool.url(ofSuite: "suite"))
             let file = tool.home.appending(path: "input")
             try Data(text.utf8).write(to: file)
             let outcome = try tool.run("import", "suite", "input")
             #expect(outcome.status == 1)
             #expect(outcome.errors.hasPrefix("Error: "))
-            #expect(suite.storedKeys().isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path) == ["input"])
+            try FileDefaults(url: tool.url(ofSuite: "suite")).set("old", forKey: "good")
+            #expect(try tool.run("import", "suite", "--replace", input: file).status == 1)
+            #expect(try tool.run("read", "suite").text == "good = \"old\"\n")
         }
     }
 

@@ -76,6 +76,24 @@ struct MaintenanceTests {
         }
     }
 
+    @Test("Watching a suite that doesn't exist fails, and makes none")
+    func watchNothing() throws {
+        try Tool.withHome { tool in
+            let process = try tool.process("watch", "nothing")
+            let errors = Pipe()
+            process.standardError = errors
+            try process.run()
+            let complaint = try #require(errors.fileHandleForReading.nextLine())
+            #expect(complaint.hasPrefix("Error: "))
+            if !complaint.hasPrefix("Error: ") {
+                process.terminate()
+            }
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+        }
+    }
+
     @Test("Only the key that is watched is shown")
     func watchKey() throws {
         try Tool.withHome { tool in

@@ -78,10 +78,11 @@ struct ReadingTests {
         "Looking at a suite that doesn't exist fails, and makes none",
         arguments: [
             ["read", "nothing"], ["read", "nothing", "key"], ["export", "nothing"], ["verify", "nothing"],
-            ["compact", "nothing"], ["watch", "nothing"], ["quarantine", "nothing"], ["delete", "nothing", "key"],
+            ["compact", "nothing"], ["quarantine", "nothing"], ["delete", "nothing", "key"],
             ["delete", "nothing"], ["rename", "nothing", "a", "b"], ["read", "./nothing.defaults"], ["read", "../x/y"],
             ["read", ""], ["read", "."], ["write", "./nothing", "key", "value"],
             ["write", "nothing", "key", "-int", "x"],
+            ["write", "nothing", "", "value"], ["import", "nothing"], ["import", "nothing", "no file"],
         ]
     )
     func missingSuite(arguments: [String]) throws {
@@ -91,6 +92,7 @@ struct ReadingTests {
             let (output, errors) = (Pipe(), Pipe())
             process.standardOutput = output
             process.standardError = errors
+            process.standardInput = FileHandle.nullDevice
             try process.run()
             #expect(output.fileHandleForReading.readDataToEndOfFile().isEmpty)
             let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -63,6 +63,16 @@ struct WritingTests {
         }
     }
 
+    @Test("A suite is made at a path that is that of a suite")
+    func newSuiteAtPath() throws {
+        try Tool.withHome { tool in
+            #expect(try tool.run("write", "./folder/new.defaults", "key", "value").status == 0)
+            let suite = try FileDefaults(url: tool.home.appending(path: "folder/new.defaults"))
+            #expect(suite.string(forKey: "key") == "value")
+            #expect(try tool.run("read", "folder/new.defaults/", "key").text == "value\n")
+        }
+    }
+
     @Test("Elements and entries are added to what is there")
     func adding() throws {
         try Tool.withHome { tool in

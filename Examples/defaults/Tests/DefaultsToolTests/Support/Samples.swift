@@ -11,6 +11,7 @@ struct VisualSettings: Codable, Equatable {
 enum Samples {
     static let values: [String: PropertyListValue] = [
         "string": .string("é, \u{1F600}, \"quoted\", a\nline"),
+        "control characters": .string("\u{0}\u{1}\u{7F}\r"),
         "empty string": .string(""),
         "true": .boolean(true),
         "false": .boolean(false),
