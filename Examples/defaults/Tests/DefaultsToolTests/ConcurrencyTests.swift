@@ -8,7 +8,12 @@ struct ConcurrencyTests {
     func writersMeet() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
-            try suite.set(["left": 0, "right": 0], forKey: "start")
+            // Many keys between the two that are changed together, so that an export which reads them by and by is found out.
+            try suite.transaction {
+                for number in 0..<2_000 {
+                    try suite.set(number, forKey: "m.\(number)")
+                }
+            }
             let isDone = Atomic<Bool>(false)
             let rounds = Atomic<Int>(0)
             let failures = Mutex<[String]>([])
@@ -17,8 +22,8 @@ struct ConcurrencyTests {
                     let round = rounds.wrappingAdd(1, ordering: .relaxed).newValue
                     do {
                         try suite.transaction {
-                            try suite.set(round, forKey: "left")
-                            try suite.set(round, forKey: "right")
+                            try suite.set(round, forKey: "a.left")
+                            try suite.set(round, forKey: "z.right")
                         }
                     } catch {
                         failures.withLock { $0.append("\(error)") }
@@ -37,7 +42,8 @@ struct ConcurrencyTests {
                 let exported = try tool.run("export", "app", "--format", "json")
                 #expect(exported.status == 0)
                 let object = try JSONSerialization.jsonObject(with: exported.output) as? [String: Any]
-                #expect(object?["left"] as? Int == object?["right"] as? Int)
+                #expect(object?.count ?? 0 >= 2_000)
+                #expect(object?["a.left"] as? Int == object?["z.right"] as? Int)
                 #expect(try tool.run("verify", "app").status == 0)
                 #expect(try tool.run("write", "app", "written.\(round)", "-int", "\(round)").status == 0)
             }
