@@ -8,6 +8,7 @@ let package = Package(
     products: [
         .library(name: "Default", targets: ["Default"]),
         .library(name: "DefaultOperators", targets: ["DefaultOperators"]),
+        .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
     targets: [
         .target(name: "CDefaultChecksum"),
@@ -18,6 +19,7 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy")]
         ),
         .target(name: "DefaultOperators", dependencies: ["Default"]),
+        .target(name: "DefaultTesting", dependencies: ["Default"]),
         .executableTarget(
             name: "QuickStart",
             dependencies: ["Default"],
@@ -40,7 +42,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DefaultTests",
-            dependencies: ["Default", "DefaultJournal", "DefaultOperators", "DefaultTestHelper"],
+            dependencies: ["Default", "DefaultJournal", "DefaultOperators", "DefaultTesting", "DefaultTestHelper"],
             exclude: ["Fixtures"]
         ),
     ],

@@ -12,7 +12,11 @@ let package = Package(
         .executableTarget(
             name: "SuiteMeasure",
             dependencies: [.product(name: "Default", package: "Default")]
-        )
+        ),
+        .executableTarget(
+            name: "EvolutionMeasure",
+            dependencies: [.product(name: "Default", package: "Default")]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

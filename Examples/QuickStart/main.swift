@@ -1,4 +1,5 @@
 import Default
+import Foundation
 
 /// What this program keeps from one run to the next.
 struct VisualSettings: DefaultStorable {
@@ -10,10 +11,18 @@ struct VisualSettings: DefaultStorable {
 
 let place = "\"\(VisualSettings.defaultIdentifier)\" in \(VisualSettings.defaults.storeDescription)"
 
-if CommandLine.arguments.contains("--reset") {
+switch CommandLine.arguments.dropFirst().first {
+case "--reset":
     VisualSettings.clear()
     print("Cleared \(place).")
-} else {
+case "--watch":
+    print("Watching \(place). Run me again in another window; Control-C ends this.")
+    for await settings in VisualSettings.updates() {
+        let settings = settings ?? VisualSettings()
+        print("The \(settings.themeName) theme, launch \(settings.launchCount).")
+        fflush(nil)
+    }
+default:
     do {
         if let settings = try VisualSettings.load() {
             print("Found the \(settings.themeName) theme after launch \(settings.launchCount), kept under \(place).")
@@ -25,7 +34,9 @@ if CommandLine.arguments.contains("--reset") {
             settings.themeName = settings.launchCount.isMultiple(of: 2) ? "bright" : "dark"
             return settings
         }
-        print("Saved the \(saved.themeName) theme and launch \(saved.launchCount). Run me again, or with --reset.")
+        print(
+            "Saved the \(saved.themeName) theme and launch \(saved.launchCount). Run me again, with --watch or --reset."
+        )
     } catch {
         print("The settings could not be read or saved. \(error)")
     }

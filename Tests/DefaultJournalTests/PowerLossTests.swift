@@ -107,7 +107,7 @@ struct PowerLossTests {
         var page = bytes
         guard page.count == LockPage.size, Bool.random() else { return bytes }
         page.withUnsafeMutableBytes { page in
-            for word in 1..<9 where Bool.random() {
+            for word in 1..<10 where Bool.random() {
                 let value = [
                     0, 1, UInt64(journal.count), UInt64(journal.count / 2), UInt64.max, UInt64.random(in: 0...9999),
                 ]

@@ -30,6 +30,17 @@ struct Counter: DefaultStorable {
     static var defaultValue: Counter? { Counter() }
 }
 
+/// A settings type that is made of an earlier one, in the same suite as `Counter`.
+struct MigratedCounter: DefaultMigratable {
+    struct Old: Codable { var count: Int }
+
+    var total: Int
+    static var defaults: FileDefaults { Counter.defaults }
+    static var schemaVersion: Int { 2 }
+
+    init(migrating previous: Old) { total = previous.count + 1 }
+}
+
 let arguments = Array(CommandLine.arguments.dropFirst(2))
 
 func suite() throws -> FileDefaults {
@@ -48,6 +59,38 @@ func codeOf(_ body: () throws -> Void) -> String {
 /// Prints at once: a process that is killed flushes nothing.
 func printNow(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
+}
+
+/// Prints how often the thread that watches a suite goes to sleep while nothing changes, that is 0 times, and what an iterator
+/// sees of a change after that.
+func printWatcherSleeps() throws {
+    let suite = try suite()
+    let observation = suite.observeChanges { _ in
+        print("then saw \(suite.integer(forKey: "count"))")
+        exit(0)
+    }
+    defer { observation.cancel() }
+    var status: String?
+    while status == nil {
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+        status = threads.map { "/proc/self/task/\($0)/status" }.first { path in
+            let status = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            return status.hasPrefix("Name:\tDefaultWatch") && status.contains("State:\tS")
+        }
+    }
+    let before = try sleeps(status ?? "")
+    for _ in 0..<1_000_000 where suite.integer(forKey: "count") != 0 {
+        exit(4)
+    }
+    print("slept \(try sleeps(status ?? "") - before) times, ", terminator: "")
+    try FileDefaults(url: URL(filePath: arguments[0])).set(1, forKey: "count")
+}
+
+/// How often a thread has gone to sleep.
+func sleeps(_ status: String) throws -> Int {
+    let line = try String(contentsOfFile: status, encoding: .utf8).split(separator: "\n")
+        .first { $0.hasPrefix("voluntary_ctxt_switches:") }
+    return line?.split(separator: "\t").last.flatMap { Int($0) } ?? -1
 }
 
 func run() throws {
@@ -99,6 +142,13 @@ func run() throws {
         for _ in 0..<(Int(arguments[1]) ?? 0) {
             defaults[DefaultsKey<Int>("count")] += 1
             defaults["string key"] += 1
+        }
+    case "idle-watcher":
+        try printWatcherSleeps()
+    case "migrate":
+        for _ in 0..<(Int(arguments[1]) ?? 0) {
+            try MigratedCounter.migrate()
+            try MigratedCounter.update { $0.total += 10 }
         }
     case "keys":
         let suite = try suite()

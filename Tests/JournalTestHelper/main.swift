@@ -75,6 +75,21 @@ func countUp(_ path: String, count: Int) throws {
     }
 }
 
+/// Counts one counter up in turns with the process that started this one.
+func takeTurns(_ path: String, count: Int) throws {
+    let journal = try open(path)
+    for number in 0..<count {
+        while get(journal, "turn") != "\(2 * number + 1)" { sched_yield() }
+        try set(journal, "turn", "\(2 * number + 2)")
+    }
+}
+
+/// Writes as fast as it can until it is killed.
+func stream(_ path: String) throws {
+    let journal = try open(path)
+    while true { try set(journal, "streamed", String(repeating: "v", count: 112)) }
+}
+
 /// Writes under a limit of the file size until that fails, and again when the limit is gone.
 func fill(_ path: String, limit: UInt) throws {
     signal(SIGXFSZ, SIG_IGN)
@@ -112,6 +127,8 @@ do {
     case ("crash", 4): try crash(arguments[2], acknowledgements: arguments[3])
     case ("keys", 5): try writeKeys(arguments[2], prefix: arguments[3], count: Int(arguments[4]) ?? 0)
     case ("count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0)
+    case ("turns", 4): try takeTurns(arguments[2], count: Int(arguments[3]) ?? 0)
+    case ("stream", 3): try stream(arguments[2])
     case ("fill", 4): try fill(arguments[2], limit: UInt(arguments[3]) ?? 0)
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
     default: exit(64)

@@ -17,6 +17,10 @@ import Musl
 import Darwin
 #endif
 
+#if os(Linux)
+try MemoryMeasurement.measureIfAsked()
+#endif
+
 let parent = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : NSTemporaryDirectory()
 let root = URL(filePath: parent).appending(path: "suite-measure-\(ProcessInfo.processInfo.processIdentifier)")
 try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
@@ -105,6 +109,15 @@ func measureSet(_ suite: FileDefaults, keys: [String]) throws -> Double {
     }
 }
 
+func measureIncrement(_ suite: FileDefaults) throws -> Double {
+    let count = 100_000
+    return try nanoseconds(count) {
+        for _ in 0..<count {
+            try suite.withExclusiveAccess { try suite.set(suite.integer(forKey: "count") + 1, forKey: "count") }
+        }
+    }
+}
+
 func report(_ what: String, _ figure: String, _ ratio: Double? = nil, target: String = "") {
     let columns = [
         what.padding(toLength: 54, withPad: " ", startingAt: 0), figure,
@@ -122,6 +135,8 @@ let suites = try sizes.map { try makeSuite("keys-\($0)", keys: $0) }
 let keys = sizes.map { (0..<$0).map(key) }
 var writes: [Double] = []
 var sets: [[Double]] = sizes.map { _ in [] }
+let counting = try makeSuite("counting", keys: 100)
+var increments: [Double] = []
 var lookUps: [Double] = []
 var reads: [Double] = []
 for _ in 0..<rounds {
@@ -129,6 +144,7 @@ for _ in 0..<rounds {
     for index in sizes.indices {
         sets[index].append(try measureSet(suites[index], keys: keys[index]))
     }
+    increments.append(try measureIncrement(counting))
     lookUps.append(measureLookUp())
     reads.append(measureData(suites[1]))
 }
@@ -139,6 +155,12 @@ for (index, size) in sizes.enumerated() {
     report("set of 112 bytes, \(size) keys, compactions included", show(time), time / median(writes), target: "≤ 1.3")
 }
 report("  10,000 keys over 10", "", median(sets[2]) / median(sets[0]), target: "≤ 1.15")
+report(
+    "integer + 1 under exclusive access, 100 keys",
+    show(median(increments)),
+    median(increments) / median(writes),
+    target: "≤ 1.5"
+)
 report("Mutex + Dictionary look-up", show(median(lookUps)))
 report("data(forKey:), unchanged suite", show(median(reads)), median(reads) / median(lookUps), target: "≤ 3")
 
@@ -150,6 +172,20 @@ for (index, suite) in suites.enumerated() {
     let live = try FileDefaults(url: copy).verify().fileSize
     report("journal, \(sizes[index]) keys", "\(size) bytes", nil, target: "≤ \(2 * live + 65_536)")
 }
+
+// What a suite takes beside the values themselves, compared with a dictionary of the same keys and values.
+#if os(Linux)
+let liveSuite = root.appending(path: "memory")
+try suites[2].copy(to: liveSuite)
+let liveBytes = try FileDefaults(url: liveSuite).verify().fileSize
+let dictionaryBytes = try MemoryMeasurement.run(.dictionary, at: liveSuite)
+let bound = 2 * Int(liveBytes) + dictionaryBytes
+report("memory, dictionary of 10,000 keys and values", "\(dictionaryBytes) bytes")
+for subject in [MemoryMeasurement.Subject.openSuite, .writtenSuite] {
+    let bytes = try MemoryMeasurement.run(subject, at: liveSuite)
+    report("memory, suite of 10,000 keys, \(subject.rawValue)", "\(bytes) bytes", nil, target: "≤ \(bound)")
+}
+#endif
 
 var openings: [Double] = []
 for round in 0..<15 {

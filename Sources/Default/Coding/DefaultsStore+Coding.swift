@@ -10,17 +10,28 @@ extension DefaultsStore {
         forKey key: String,
         encoder: some DefaultsEncoder
     ) throws(DefaultsError) {
-        _ = try StoreKey(key)
-        let data: Data
-        do {
-            data = try encoder.encodeTopLevel(value)
-        } catch {
-            throw .encodingFailed(error, key: key, type: Value.self, store: storeDescription)
-        }
+        let data = try encode(value, forKey: key, encoder: encoder)
         do {
             try withExclusiveAccess { try set(data, forKey: key) }
         } catch {
             throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
+        }
+        tellOfChange(forKey: key)
+    }
+
+    /// Encodes a value that is to be stored.
+    ///
+    /// - Throws: `invalidKey`, `encodingFailed`.
+    func encode<Value: Encodable>(
+        _ value: Value,
+        forKey key: String,
+        encoder: some DefaultsEncoder
+    ) throws(DefaultsError) -> Data {
+        _ = try StoreKey(key)
+        do {
+            return try encoder.encodeTopLevel(value)
+        } catch {
+            throw .encodingFailed(error, key: key, type: Value.self, store: storeDescription)
         }
     }
 
@@ -44,7 +55,7 @@ extension DefaultsStore {
         }
     }
 
-    /// Removes what is stored under several keys, as one transaction where the store has those.
+    /// Removes what is stored under several keys, all of it or nothing where the store has transactions.
     ///
     /// - Throws: `invalidKey`, or what the store throws.
     func remove(keys: [String], type: Any.Type? = nil) throws(DefaultsError) {
@@ -60,9 +71,15 @@ extension DefaultsStore {
         } catch {
             throw .wrapping(error, key: keys.first ?? "", type: type, store: storeDescription)
         }
+        for key in keys {
+            tellOfChange(forKey: key)
+        }
     }
 
-    private func storedBytes(forKey key: String, type: Any.Type) throws(DefaultsError) -> Data? {
+    /// The bytes stored under a key, nil when nothing is stored.
+    ///
+    /// - Throws: `typeMismatch`, or what tells that the store can't be read.
+    func storedBytes(forKey key: String, type: Any.Type) throws(DefaultsError) -> Data? {
         if let data = data(forKey: key) {
             return data
         }

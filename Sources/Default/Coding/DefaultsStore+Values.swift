@@ -24,7 +24,12 @@ extension DefaultsStore {
         by bridge: ValueBridge<Value>
     ) throws(DefaultsError) -> Value {
         do {
-            return try bridge.decode(stored)
+            guard bridge.decodesData, case .data(let data) = stored else {
+                return try bridge.decode(stored)
+            }
+            return try KnownContents.shared.content(for: Value.self, forKey: key).value(of: data) {
+                try bridge.decode(stored)
+            }
         } catch {
             if case .data(let data) = stored, !(error is UnexpectedValue) {
                 throw .undecodable(error, byteCount: data.count, key: key, type: Value.self, store: storeDescription)
@@ -35,17 +40,20 @@ extension DefaultsStore {
 
     /// Stores a value, or removes what is there when that is how the value is stored.
     ///
+    /// What is there and can't be read as a value of the same kind is quarantined first.
+    ///
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
     ///   - bridge: How the value is stored.
-    ///   - unreadable: What is there and can't be read, to be kept under `"<key>.undecodable"`.
-    /// - Throws: `invalidKey`, `encodingFailed`, or what the store throws; what was stored is unchanged then.
+    ///   - isReadable: Whether what is stored is known to be readable, or not to be there.
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is
+    ///   unchanged then.
     func save<Value>(
         _ value: Value,
         forKey key: String,
         by bridge: ValueBridge<Value>,
-        keepingAside unreadable: PropertyListValue? = nil
+        isReadable: Bool = false
     ) throws(DefaultsError) {
         _ = try StoreKey(key)
         let encoded: PropertyListValue?
@@ -54,17 +62,46 @@ extension DefaultsStore {
         } catch {
             throw .encodingFailed(error, key: key, type: Value.self, store: storeDescription)
         }
+        var loss: DefaultsError?
         do {
-            if let unreadable {
+            try withExclusiveAccess {
+                guard !isReadable, let stored = propertyListValue(forKey: key),
+                    let unreadable = unreadability(of: stored, forKey: key, by: bridge)
+                else {
+                    return try put(encoded, forKey: key)
+                }
                 try transaction {
-                    try set(unreadable, forKey: key + ".undecodable")
+                    try quarantine(stored.object, forKey: key, type: Value.self)
                     try put(encoded, forKey: key)
                 }
-            } else {
-                try withExclusiveAccess { try put(encoded, forKey: key) }
+                loss = unreadable
             }
         } catch {
             throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
+        }
+        tellOfChange(forKey: key)
+        if let loss {
+            reportQuarantine(because: loss, forKey: key, type: Value.self)
+        }
+    }
+
+    /// Why what is stored can't be read, nil when it can be.
+    private func unreadability<Value>(
+        of stored: PropertyListValue,
+        forKey key: String,
+        by bridge: ValueBridge<Value>
+    ) -> DefaultsError? {
+        // Decoding costs as much as encoding: it is done once for each content.
+        if bridge.decodesData, case .data(let data) = stored,
+            KnownContents.shared.content(for: Value.self, forKey: key).isKnown(data)
+        {
+            return nil
+        }
+        do {
+            _ = try decode(stored, forKey: key, by: bridge)
+            return nil
+        } catch {
+            return error
         }
     }
 

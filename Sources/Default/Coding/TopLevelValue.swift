@@ -32,6 +32,9 @@ extension DefaultsEncoder {
 extension DefaultsDecoder {
     /// Decodes what ``DefaultsEncoder/encodeTopLevel(_:)`` gave.
     func decodeTopLevel<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        guard BinaryPropertyList.isSafe(data) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Damaged property list."))
+        }
         do {
             return try decode(type, from: data)
         } catch let error as DecodingError {

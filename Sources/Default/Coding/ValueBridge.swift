@@ -12,6 +12,8 @@ struct ValueBridge<Value>: @unchecked Sendable {
     let encode: (Value) throws -> PropertyListValue?
     /// The value that was stored.
     let decode: (PropertyListValue) throws -> Value
+    /// Whether a value is decoded from `Data` by a coder, which takes its time.
+    var decodesData = false
 }
 
 /// A stored value that a type can't be made of; what was found stands in the error that callers see.
@@ -57,7 +59,8 @@ extension ValueBridge where Value: Codable {
                     throw UnexpectedValue()
                 }
                 return try DefaultsCoder.json.decodeTopLevel(Value.self, from: data)
-            }
+            },
+            decodesData: true
         )
     }
 }
@@ -85,7 +88,8 @@ extension ValueBridge {
     var optional: ValueBridge<Value?> {
         ValueBridge<Value?>(
             encode: { try $0.flatMap(encode) },
-            decode: { .some(try decode($0)) }
+            decode: { .some(try decode($0)) },
+            decodesData: decodesData
         )
     }
 }

@@ -1,3 +1,5 @@
+public import Observation
+
 /// One value under one key of a storage.
 ///
 /// ```swift
@@ -9,9 +11,13 @@
 /// storage.volume.value                                                 // 0.8 as Double?
 /// ```
 ///
+/// A container takes part in Observation: code inside `withObservationTracking` that reads ``value``, and so a view, is told of
+/// any change of it, by whomever. Of a storage that is no ``DefaultsStore`` and no ``PersistentStorage``, those made through
+/// containers are told, unless it implements ``KeyValueStorage/observeChanges(_:)``.
+///
 /// A container holds nothing itself: containers for the same key of the same storage see the same value. It is as safe
 /// to use from several threads as its storage.
-public final class KeyValueContainer<Value: Codable> {
+public final class KeyValueContainer<Value: Codable>: Observable {
     /// Where the value is kept.
     public let storage: any KeyValueStorage
     /// The key it is kept under.
@@ -36,10 +42,13 @@ public final class KeyValueContainer<Value: Codable> {
     /// Assigning nil removes what is stored.
     ///
     /// A change in place, such as `container.value? += 1`, is one operation across threads and, on a ``FileDefaults``,
-    /// processes. What it replaces and can't be read is kept under `"<key>.undecodable"`.
+    /// processes. What it replaces and can't be read is quarantined.
     public var value: Value? {
-        get { storage.value(forKey: key) ?? defaultValue }
-        set { storage.setValue(newValue, forKey: key) }
+        get {
+            TrackedKeys.access([key], in: storage)
+            return storage.value(forKey: key) ?? defaultValue
+        }
+        set { set(newValue) }
         _modify {
             if let place = storage.place(ofKey: key) {
                 var change = ValueChange(forKey: place.key, by: bridge, in: place.store, default: { defaultValue })
@@ -51,7 +60,7 @@ public final class KeyValueContainer<Value: Codable> {
                 defer { if isExclusive { storage.endExclusiveAccess() } }
                 var changed = storage.value(forKey: key) ?? defaultValue
                 yield &changed
-                storage.setValue(changed, forKey: key)
+                set(changed)
             }
         }
     }
@@ -64,7 +73,7 @@ public final class KeyValueContainer<Value: Codable> {
 
     /// Removes what is stored.
     public func remove() {
-        storage.setValue(nil as Value?, forKey: key)
+        set(nil)
     }
 
     /// Reads, changes and stores the value as one operation.
@@ -81,13 +90,21 @@ public final class KeyValueContainer<Value: Codable> {
                 // A storage of somebody's own tells neither of the two.
                 var changed = storage.value(forKey: key) ?? defaultValue
                 let result = try change(&changed)
-                storage.setValue(changed, forKey: key)
+                set(changed)
                 return result
             }
             var changed = try place.store.load(forKey: place.key, by: bridge) ?? defaultValue
             let result = try change(&changed)
-            try place.store.save(changed, forKey: place.key, by: bridge)
+            try place.store.save(changed, forKey: place.key, by: bridge, isReadable: true)
             return result
+        }
+    }
+
+    private func set(_ value: Value?) {
+        storage.setValue(value, forKey: key)
+        // A store has told of it already.
+        if storage.place(ofKey: key) == nil {
+            storage.tellOfChange(forKey: key)
         }
     }
 

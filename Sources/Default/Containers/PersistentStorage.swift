@@ -113,6 +113,23 @@ extension PersistentStorage: KeyValueStorage {
         try suite.beginExclusiveAccess()
     }
 
+    /// Calls a handler at each change of a key of this storage; see ``DefaultsStore``.
+    ///
+    /// - Parameter handler: Is told the keys, without the prefix.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let prefix = escapedPrefix
+        return suite.observeChanges { keys in
+            guard let keys else {
+                return handler(nil)
+            }
+            let own = keys.filter { $0.utf8.starts(with: prefix.utf8) }
+            if !own.isEmpty {
+                handler(Set(own.compactMap { String($0.utf8.dropFirst(prefix.utf8.count)) }))
+            }
+        }
+    }
+
     /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
         suite.endExclusiveAccess()

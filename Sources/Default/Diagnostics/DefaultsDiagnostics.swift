@@ -26,6 +26,14 @@ public enum DefaultsDiagnostics: Sendable {
         public let kind: Kind
         /// What was swallowed, with the code, key, type and store.
         public let error: DefaultsError
+        /// What is not as stored in the value that was given back, for events of the kind ``Kind/completed``; else nil.
+        public let report: LoadReport?
+
+        init(kind: Kind, error: DefaultsError, report: LoadReport? = nil) {
+            self.kind = kind
+            self.error = error
+            self.report = report
+        }
 
         /// One line that says it all, without stored values.
         public var description: String { "\(kind): \(error)" }
@@ -42,7 +50,16 @@ public enum DefaultsDiagnostics: Sendable {
     private static let installed = Guarded<Handler?>(nil)
 
     /// Goes before the process's handler within a task; what keeps parallel tests, and handlers from themselves.
-    @TaskLocal package static var taskHandler: Handler?
+    @TaskLocal package static var taskHandler: TaskHandler?
+
+    /// A handler in a type of its own: optimized code crashes in setting a task local whose type is a function's (Swift 6.3).
+    package struct TaskHandler: Sendable {
+        package let handle: Handler
+
+        package init(_ handle: @escaping Handler) {
+            self.handle = handle
+        }
+    }
 }
 
 extension DefaultsDiagnostics.Event {
@@ -75,6 +92,13 @@ extension DefaultsDiagnostics.Event {
         /// A new suite could not take over what Foundation kept under its name.
         public static let adoptionFailed = Kind("adoption failed")
 
+        /// A value was read whose stored form lacks properties, or holds some that can't be used.
+        ///
+        /// Reported once per key, content and process, with a ``DefaultsDiagnostics/Event/report``.
+        public static let completed = Kind("completed")
+        /// What could not be used was kept aside, and replaced; see ``DefaultStorable/quarantined(forKey:)``.
+        public static let quarantined = Kind("quarantined")
+
         /// The kind's name.
         public var description: String { name }
     }
@@ -97,20 +121,29 @@ extension DefaultsDiagnostics {
     }
 
     static func report(_ event: Event) {
-        let handler = taskHandler ?? handler ?? builtInHandler
-        $taskHandler.withValue(builtInHandler) { handler(event) }
+        let handler = taskHandler?.handle ?? handler ?? builtInHandler
+        $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
+    }
+
+    /// Tells of a value that was completed, unless that was done before for content with this digest in this process.
+    static func report(_ report: LoadReport, error: DefaultsError, content: UInt64) {
+        let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""), content: content)
+        if reportedReads.withLock({ $0.insert(value).inserted }) {
+            self.report(Event(kind: .completed, error: error, report: report))
+        }
     }
 
     private struct UnreadableValue: Hashable {
         let store: String?
         let key: StoreKey
+        var content: UInt64?
     }
 
     private static let reportedReads = Guarded<Set<UnreadableValue>>([])
 
     /// Whether this is not an unreadable stored value that has been told of before in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {
-        guard error.code == .undecodable || error.code == .typeMismatch else {
+        guard [.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code) else {
             return true
         }
         let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""))

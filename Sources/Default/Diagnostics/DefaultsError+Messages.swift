@@ -128,6 +128,104 @@ extension DefaultsError {
         )
     }
 
+    static func completed(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
+        let missing = report.completed.map { "\($0.debugDescription) is missing" }
+        let unusable = report.unusable.map { "\($0.path.debugDescription) \($0.reason)" }
+        return DefaultsError(
+            .completed,
+            reason: """
+                What is stored under \(key.debugDescription) in \(store) doesn't fit \(type) as it is: \
+                \((missing + unusable).joined(separator: ", ")). What its defaultValue has for them was taken from there; \
+                what is stored is left as it is.
+                """,
+            key: key,
+            type: type,
+            store: store
+        )
+    }
+
+    static func newerVersion(_ version: Int, key: String, type: Any.Type, own: Int, store: String) -> DefaultsError {
+        DefaultsError(
+            .newerVersion,
+            reason: """
+                What is stored under \(key.debugDescription) in \(store) is of version \(version), written by a newer \
+                version of the app; \(type) is of version \(own). It is left as it is.
+                """,
+            key: key,
+            type: type,
+            store: store
+        )
+    }
+
+    static func migrationFailed(
+        _ error: any Error,
+        from previous: String,
+        key: String,
+        type: Any.Type,
+        store: String
+    ) -> DefaultsError {
+        DefaultsError(
+            .migrationFailed,
+            reason: """
+                The \(previous) stored under \(key.debugDescription) in \(store) could not be made a \(type) \
+                (\(summary(of: error))). It is left as it is, and the migration tried again next time.
+                """,
+            key: key,
+            type: type,
+            store: store,
+            underlyingError: error
+        )
+    }
+
+    /// Tells that what is stored was replaced, after what told that it can't be used.
+    static func quarantined(
+        _ loss: DefaultsError,
+        under place: String,
+        key: String,
+        type: Any.Type,
+        store: String
+    ) -> DefaultsError {
+        DefaultsError(
+            loss.code,
+            reason: """
+                What was stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
+                kept aside under \(place.debugDescription), and replaced.
+                """,
+            key: key,
+            type: type,
+            store: store,
+            underlyingError: loss
+        )
+    }
+
+    static func quarantineFailed(_ error: any Error, key: String, type: Any.Type, store: String) -> DefaultsError {
+        let cause = (error as? DefaultsError)?.description ?? summary(of: error)
+        return DefaultsError(
+            .quarantineFailed,
+            reason: """
+                What is stored under \(key.debugDescription) in \(store) can't be used as \(type) and could not be kept \
+                aside (\(cause)), so it was not replaced.
+                """,
+            key: key,
+            type: type,
+            store: store,
+            underlyingError: error
+        )
+    }
+
+    static func siblingOccupied(key: String, purpose: String, type: Any.Type, store: String) -> DefaultsError {
+        DefaultsError(
+            .typeMismatch,
+            reason: """
+                Under \(key.debugDescription) in \(store), the place of \(purpose) for \(type), stands something else. \
+                It is left as it is; move it to another key.
+                """,
+            key: key,
+            type: type,
+            store: store
+        )
+    }
+
     /// Passes this library's own errors on and wraps those of other people's stores.
     static func wrapping(_ error: any Error, key: String, type: Any.Type?, store: String) -> DefaultsError {
         if let error = error as? DefaultsError {

@@ -102,6 +102,15 @@ extension DefaultsError {
         public static let arithmeticOverflow = Code("arithmeticOverflow")
         /// Two different types are stored under one identifier in one store.
         public static let identifierConflict = Code("identifierConflict")
+        /// Parts of what is stored were missing or could not be used, and were taken from the default value; what is
+        /// stored is unchanged.
+        public static let completed = Code("completed")
+        /// What is stored was written by a newer version of the app; it is unchanged.
+        public static let newerVersion = Code("newerVersion")
+        /// What is stored is of an earlier type, from which the current one could not be made; it is unchanged.
+        public static let migrationFailed = Code("migrationFailed")
+        /// What is stored can't be used and could not be kept aside, so it was not replaced.
+        public static let quarantineFailed = Code("quarantineFailed")
 
         /// Matches any ``DefaultsError`` with this code in a `catch` clause.
         ///

@@ -3,7 +3,7 @@ extension Defaults.Proxy {
     ///
     /// The stored type wins: a floating-point number stays one, and an integer stays one unless the sum has a fraction.
     /// Nothing stored counts as 0, true as 1, and a string as the number it begins with. Something else that is
-    /// stored, which is no number, is kept under `"<key>.undecodable"`, and counts as 0. A sum that overflows is reported to
+    /// stored, which is no number, is quarantined, and counts as 0. A sum that overflows is reported to
     /// ``DefaultsDiagnostics`` with the code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
     ///
     /// - Parameters:

@@ -60,6 +60,23 @@ extension Defaults {
         try Defaults().update(key, change)
     }
 
+    /// The values that were stored under a key of the standard store, could not be read as its type, and were replaced.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The values, each distinct one once, the newest first and at most three.
+    /// - Throws: ``DefaultsError``, as on an instance.
+    public static func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
+        try Defaults().quarantined(key)
+    }
+
+    /// Removes the values that were stored under a key of the standard store, could not be read as its type, and were replaced.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``DefaultsError``, as on an instance.
+    public static func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
+        try Defaults().removeQuarantined(key)
+    }
+
     /// Whether something is stored in the standard store under a key; the key's default does not count.
     ///
     /// - Parameter key: The key.

@@ -78,5 +78,6 @@ extension DefaultsStore {
         } catch {
             throw .wrapping(error, key: key, type: object.map { type(of: $0) }, store: storeDescription)
         }
+        tellOfChange(forKey: key)
     }
 }

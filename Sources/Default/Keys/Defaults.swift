@@ -17,8 +17,10 @@
 /// **Changes in place are one operation:** `Defaults[.launchCount] += 1` or `Defaults[.libraries].append("Default")` read,
 /// change and store under the store's exclusive access, so no increment is lost however many threads, and on a
 /// ``FileDefaults`` however many processes, do so at once. Nothing may be passed `inout` to an `async` function this way:
-/// exclusive access belongs to a thread. What such a change stores in place of something that can't be read as the key's
-/// type does not destroy that: it is kept under `"<key>.undecodable"`.
+/// exclusive access belongs to a thread.
+///
+/// **What can't be read is not destroyed:** when a value takes the place of something that can't be read as the key's type,
+/// that is quarantined first, see ``quarantined(_:)-swift.method``.
 ///
 /// An instance is as safe to use from several threads as its store.
 public struct Defaults {
@@ -99,7 +101,7 @@ extension Defaults {
         try suite.withExclusiveAccess {
             var value = try load(key)
             let result = try change(&value)
-            try save(value, for: key)
+            try suite.save(value, forKey: key.name, by: key.bridge, isReadable: true)
             return result
         }
     }
@@ -119,6 +121,25 @@ extension Defaults {
     /// - Parameter keys: The keys.
     public func reset(_ keys: Keys...) {
         remove(keys.map(\.name))
+    }
+
+    /// The values that were stored under a key, could not be read as its type, and were replaced.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The values, each distinct one once, the newest first and at most three.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else stands in their place,
+    ///   under `"<key>.quarantine"`.
+    public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
+        try suite.quarantinedValues(forKey: key.name, type: Value.self)
+    }
+
+    /// Removes the values that were stored under a key, could not be read as its type, and were replaced.
+    ///
+    /// - Parameter key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
+    ///   something else stands in their place, or one of the store's.
+    public func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
+        try suite.removeQuarantinedValues(forKey: key.name, type: Value.self)
     }
 
     private func value<Value>(for key: Key<Value>) -> Value {

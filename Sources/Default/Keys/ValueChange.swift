@@ -7,8 +7,8 @@ struct ValueChange<Value> {
     private let store: any DefaultsStore
     private let key: String
     private let bridge: ValueBridge<Value>
-    /// What was found and could not be read.
-    private var unreadable: PropertyListValue?
+    /// Whether what was found could be read.
+    private var isReadable = true
     /// Why there is no exclusive access; nothing is stored then.
     private var refusal: DefaultsError?
 
@@ -39,17 +39,17 @@ struct ValueChange<Value> {
         let decoded = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
             try store.decode(found, forKey: key, by: bridge)
         }
-        unreadable = decoded == nil ? found : nil
+        isReadable = decoded != nil
         value = decoded ?? makeDefault()
     }
 
-    /// Stores the changed value; before it takes the place of something that could not be read, that is kept aside.
+    /// Stores the changed value; before it takes the place of something that could not be read, that is quarantined.
     func commit() {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             if let refusal {
                 throw refusal
             }
-            try store.save(value, forKey: key, by: bridge, keepingAside: unreadable)
+            try store.save(value, forKey: key, by: bridge, isReadable: isReadable)
         }
     }
 

@@ -18,6 +18,9 @@
 /// goes wrong in them arrives in ``DefaultsDiagnostics``. ``save(withKey:)``, ``load(forKey:)`` and
 /// ``remove(forKey:)`` throw a ``DefaultsError``. A call that fails leaves what was stored as it was.
 ///
+/// A read of settings that haven't changed decodes nothing, if they are made of nothing but structs, enums, collections and
+/// Foundation's value types: what the same bytes were decoded to before is given again.
+///
 /// All of them may be called from any thread, as far as the store may be used from it.
 public protocol DefaultStorable: Codable {
     /// The kind of store that the settings are kept in; follows from the type of ``defaults``.
@@ -43,18 +46,51 @@ public protocol DefaultStorable: Codable {
 
     /// What ``read(forKey:)`` gives, and ``update(forKey:_:)`` starts from, when nothing usable is stored: nil, unless
     /// the type says otherwise.
+    ///
+    /// It also completes what older versions of the app stored: properties that are missing there, or of another type,
+    /// are taken from it. See <doc:ChangingYourSettings>.
     static var defaultValue: Self? { get }
+
+    /// The keys that values were stored under before ``defaultIdentifier`` was what it is: none, unless the type says
+    /// otherwise.
+    ///
+    /// Where nothing is stored under the identifier, a value is looked for under these, in order, and then under
+    /// `"<Name>.Type"`, which version 3 of the older library of this name used. What is found there is left there.
+    static var previousIdentifiers: [String] { get }
+
+    /// The new name for each property that was renamed: none, unless the type says otherwise.
+    ///
+    /// Names are those that are stored, with dots between the keys of nested ones: `["colour": "color"]`,
+    /// `["window.w": "window.width"]`. A value under an old name is read under the new one where there is none under that.
+    static var renamedProperties: [String: String] { get }
+
+    /// The version of the type, 1 or more, which is stored beside the value; 0, which states none, unless the type says
+    /// otherwise.
+    ///
+    /// With versions, which type of a chain of ``DefaultMigratable`` ones the stored bytes are of is known and not
+    /// guessed, and what a newer version of the app stored is recognized. The version is kept under a key of its own,
+    /// `"<key>.schemaVersion"`, in one transaction with the value.
+    static var schemaVersion: Int { get }
 }
 
 extension DefaultStorable {
     /// The type's plain name.
-    public static var defaultIdentifier: String { String(describing: Self.self) }
+    public static var defaultIdentifier: String { TypeName.plain(Self.self) }
 
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }
 
     /// Nothing.
     public static var defaultValue: Self? { nil }
+
+    /// None.
+    public static var previousIdentifiers: [String] { [] }
+
+    /// None.
+    public static var renamedProperties: [String: String] { [:] }
+
+    /// 0: the type states no version.
+    public static var schemaVersion: Int { 0 }
 }
 
 extension DefaultStorable {
@@ -67,8 +103,9 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
-    /// Where nothing is stored under the type's ``defaultIdentifier``, what version 3 of the older library of this name
-    /// stored is found, under `"<Name>.Type"`.
+    /// Where nothing is stored under the type's ``defaultIdentifier``, what is stored under the ``previousIdentifiers`` is
+    /// found, and what version 3 of the older library of this name stored, under `"<Name>.Type"`. Where what is stored
+    /// does not fit the type as it is, it is migrated or completed; see <doc:ChangingYourSettings>.
     ///
     /// - Parameter key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
@@ -85,8 +122,8 @@ extension DefaultStorable {
 
     /// Removes the stored value; what goes wrong is reported to ``DefaultsDiagnostics``.
     ///
-    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the key
-    ///   that version 3 of the older library of this name used.
+    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
+    ///   ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     public static func clear(forKey key: String? = nil) {
         DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in try remove(forKey: key) }
     }
@@ -95,12 +132,14 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value.
     ///
+    /// When what is stored can't be used, it is kept aside before it is replaced; see ``quarantined(forKey:)``.
+    ///
     /// - Parameter key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``
-    ///   or one of the store's; what was stored is as it was then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's; what was stored is as it was then.
     public func save(withKey key: String? = nil) throws(DefaultsError) {
-        let store = Self.defaults
-        try store.save(self, forKey: key ?? Self.defaultIdentifier, encoder: Self.defaultCoder)
+        let store = Self.store
+        try replaceStoredValue(in: store, forKey: key ?? Self.defaultIdentifier)
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
         }
@@ -108,30 +147,40 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
+    /// Where what is stored does not fit the type as it is, it is migrated or completed (see <doc:ChangingYourSettings>);
+    /// what is not as stored in the value is told by ``loadWithReport(forKey:)``, and by this call to
+    /// ``DefaultsDiagnostics``. What is stored is left as it is.
+    ///
     /// - Parameter key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, where nothing is
-    ///   stored under it, the key that version 3 of the older library of this name used.
+    ///   stored under it, the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Returns: The value, nil when nothing is stored.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``
-    ///   or ``DefaultsError/Code/invalidKey``; what is stored is left as it is.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
+    ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``;
+    ///   what is stored is left as it is.
     public static func load(forKey key: String? = nil) throws(DefaultsError) -> Self? {
-        let store = defaults
-        if let key {
-            return try store.load(Self.self, forKey: key, decoder: defaultCoder)
-        }
-        IdentifierRegistry.note(Self.self, in: store)
-        if let value = try store.load(Self.self, forKey: defaultIdentifier, decoder: defaultCoder) {
+        if let value = try plainValue(forKey: key) {
             return value
         }
-        return try store.load(Self.self, forKey: legacyIdentifier, decoder: defaultCoder)
+        guard let stored = try findStored(forKey: key) else {
+            return nil
+        }
+        stored.reportCompletion()
+        return stored.value
     }
 
-    /// Removes the stored value, if there is one.
+    /// Removes the stored value, if there is one, and what is kept beside it about its version.
     ///
-    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the key
-    ///   that version 3 of the older library of this name used.
+    /// What was kept aside because it could not be used stays: ``removeQuarantined(forKey:)`` removes it.
+    ///
+    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
+    ///   ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's.
     public static func remove(forKey key: String? = nil) throws(DefaultsError) {
-        try defaults.remove(keys: key.map { [$0] } ?? [defaultIdentifier, legacyIdentifier], type: Self.self)
+        let store = store
+        let keys = key.map { [$0] } ?? identifiers
+        let records = keys.map(SiblingKey.version).filter { store.object(forKey: $0) != nil }
+        try store.remove(keys: keys + records, type: Self.self)
+        KnownContents.shared.forget(Self.self, forKey: keys[0])
     }
 
     /// Reads, changes and stores the value as one operation.
@@ -158,12 +207,12 @@ extension DefaultStorable {
         forKey key: String? = nil,
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
-        try defaults.withExclusiveAccess {
-            guard var value = try load(forKey: key) ?? defaultValue else {
+        try store.withExclusiveAccess {
+            guard var value = try loadForUpdate(forKey: key) ?? defaultValue else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,
-                    store: defaults.storeDescription
+                    store: store.storeDescription
                 )
             }
             let result = try change(&value)
@@ -171,7 +220,4 @@ extension DefaultStorable {
             return result
         }
     }
-
-    /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
-    private static var legacyIdentifier: String { "\(String(describing: Self.self)).Type" }
 }

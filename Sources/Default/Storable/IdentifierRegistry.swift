@@ -19,7 +19,7 @@ enum IdentifierRegistry {
     private static let state = Guarded(State())
 
     /// Notes that a type's identifier was used in a store, and reports when it belongs to another type already.
-    static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: Settings.DefaultsSuite) {
+    static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
         let isNew = state.withLock { $0.seen.insert(ObjectIdentifier(type)).inserted }
         guard isNew else {
             return
@@ -35,7 +35,7 @@ enum IdentifierRegistry {
             return owner
         }
         guard let owner else {
-            if Settings.DefaultsSuite.self is AnyClass {
+            if Swift.type(of: store) is AnyClass {
                 // Never released, one object per settings type: were it freed, another suite's object could come to
                 // lie at its address and pass for it where a description is made of the address.
                 _ = Unmanaged.passRetained(store as AnyObject)

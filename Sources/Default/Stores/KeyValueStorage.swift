@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// A place that keeps `Codable` values under string keys: the least that a ``KeyValueContainer`` needs.
 ///
@@ -43,6 +43,16 @@ public protocol KeyValueStorage {
 
     /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
     func endExclusiveAccess()
+
+    /// Calls a handler when values of the storage may have changed, until the observation is cancelled or released.
+    ///
+    /// The default implementation knows of the changes made through this library's typed calls (settings types, typed and
+    /// string keys, containers), not of those made by the storage's own methods.
+    ///
+    /// - Parameter handler: Is told the keys, on whatever thread made the change, once the new values can be read; nil where
+    ///   it isn't known which. It may use the storage, and has to return soon.
+    /// - Returns: The observation, to be held as long as it is to last.
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation
 }
 
 extension KeyValueStorage {
@@ -54,6 +64,25 @@ extension KeyValueStorage {
     /// Gives back the lock that all storages share which don't bring their own.
     public func endExclusiveAccess() {
         ProcessLock.shared.unlock()
+    }
+
+    /// Calls a handler at each change that this library's typed calls make in storages of the same description.
+    ///
+    /// - Parameter handler: Is told the keys.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        SharedHubs.observe(sharedName, handler)
+    }
+
+    /// Tells observers of a change in a storage that has no means of its own to do so.
+    func tellOfChange(forKey key: String) {
+        if SharedHubs.isActive, !(self is any SelfObservedStore) {
+            SharedHubs.tell(sharedName, [key])
+        }
+    }
+
+    var sharedName: String {
+        (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self)
     }
 
     /// Runs a body during which nobody else changes the storage through this library.
@@ -71,6 +100,13 @@ extension KeyValueStorage {
         return try body()
     }
 }
+
+/// A store that tells its observers itself, whatever call made the change.
+protocol SelfObservedStore: DefaultsStore {}
+
+extension FileDefaults: SelfObservedStore {}
+extension MemoryDefaults: SelfObservedStore {}
+extension UserDefaults: SelfObservedStore {}
 
 /// The exclusive access of storages that have no identity to hang a lock on: a `UserDefaults` is made anew at each use
 /// of a suite, and a third party's store may be a value.

@@ -19,6 +19,7 @@ public final class MemoryDefaults: Sendable {
 
     private let entries = Guarded<[StoreKey: PropertyListValue]>([:])
     private let exclusiveAccess = NSRecursiveLock()
+    private let changes = ChangeHub()
 
     private static let count = Guarded(0)
 
@@ -125,6 +126,14 @@ extension MemoryDefaults: DefaultsStore {
         exclusiveAccess.unlock()
     }
 
+    /// Calls a handler at each change of this store.
+    ///
+    /// - Parameter handler: Is told the key, on the thread that changed it.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        changes.add(handler)
+    }
+
     /// Makes several changes as one: when the body throws, the store is as it was before.
     ///
     /// - Parameter body: Makes the changes. Writes of other threads wait for its end; reads don't, and see each change at once.
@@ -137,6 +146,9 @@ extension MemoryDefaults: DefaultsStore {
                 return try body()
             } catch {
                 entries.withLock { $0 = before }
+                if changes.isActive {
+                    changes.tell(nil)
+                }
                 throw error
             }
         }
@@ -145,6 +157,9 @@ extension MemoryDefaults: DefaultsStore {
     private func store(_ value: PropertyListValue?, for key: StoreKey) {
         exclusiveAccess.withLock {
             entries.withLock { $0[key] = value }
+            if changes.isActive {
+                changes.tell([key.string])
+            }
         }
     }
 }

@@ -20,6 +20,8 @@ extension PropertyListValue {
     /// The value's bytes.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
+        // Enough for every number and date.
+        bytes.reserveCapacity(16)
         encode(to: &bytes)
         return bytes
     }
@@ -130,7 +132,7 @@ extension [UInt8] {
 extension Data {
     /// The eight bytes that this is, as a little-endian number.
     fileprivate var bits: UInt64? {
-        count == 8 ? reversed().reduce(0) { $0 << 8 | UInt64($1) } : nil
+        count == 8 ? withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) } : nil
     }
 
     /// Takes bytes that their count, in four bytes, stands before.

@@ -37,17 +37,18 @@ package struct StoreKey: Hashable, Sendable {
     }
 
     package static func == (lhs: StoreKey, rhs: StoreKey) -> Bool {
-        var left = lhs.string
-        var right = rhs.string
-        let count = left.utf8.count
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
-                guard left.count == right.count, let left = left.baseAddress, let right = right.baseAddress else {
+        let left = lhs.string.utf8
+        let right = rhs.string.utf8
+        // Strings of another representation than Swift's own lend no storage; they are rare, and compared byte by byte.
+        let areEqual = left.withContiguousStorageIfAvailable { left in
+            right.withContiguousStorageIfAvailable { right in
+                guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress else {
                     return left.count == right.count
                 }
-                return memcmp(left, right, count) == 0
+                return memcmp(start, other, left.count) == 0
             }
         }
+        return (areEqual ?? nil) ?? left.elementsEqual(right)
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -62,6 +62,9 @@ extension UserDefaults: DefaultsStore {
             }
             #endif
         }
+        if SharedHubs.isActive {
+            SharedHubs.tell(storeDescription, [key])
+        }
     }
 
     /// Implements ``DefaultsStore/removeObject(forKey:)``.
@@ -75,10 +78,45 @@ extension UserDefaults: DefaultsStore {
         try setStoredObject(nil, forKey: key)
     }
 
-    /// The keys of `dictionaryRepresentation()`, which include those that only registered defaults and the system's domains
-    /// supply.
-    public func storedKeys() -> [String] {
-        dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
+    /// Implements ``DefaultsStore/dictionaryRepresentation()``: Foundation's, with the keys that were set and values of the
+    /// types that all stores give.
+    ///
+    /// - Returns: Values by their keys, those of registered defaults and the system's domains included; of keys that are
+    ///   canonically equivalent, one.
+    @_implements(DefaultsStore,dictionaryRepresentation())
+    @_disfavoredOverload
+    public func storedDictionaryRepresentation() -> [String: Any] {
+        let entries = dictionaryRepresentation().map { name, object in
+            // Off Apple's systems each value comes in an optional, as the elements of arrays do.
+            (FoundationKey.key(forName: name), (try? PropertyListValue(object).object) ?? object)
+        }
+        return Dictionary(entries, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Calls a handler at each change of the suite that this library makes; on Apple's systems also at others', which come
+    /// without their keys.
+    ///
+    /// Off Apple's systems Foundation tells nobody of changes: those made by its own methods, or by other processes, are not seen.
+    ///
+    /// - Parameter handler: Is told which keys changed.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let observation = SharedHubs.observe(storeDescription, handler)
+        #if canImport(Darwin)
+        let center = NotificationCenter.default
+        // For any object: a suite has as many objects as were made for it.
+        nonisolated(unsafe) let token = center.addObserver(
+            forName: UserDefaults.didChangeNotification,
+            object: nil,
+            queue: nil
+        ) { _ in handler(nil) }
+        return StoreObservation {
+            observation.cancel()
+            center.removeObserver(token)
+        }
+        #else
+        return observation
+        #endif
     }
 
     /// Implements ``DefaultsStore/synchronize()``.

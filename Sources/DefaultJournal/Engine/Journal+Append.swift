@@ -11,9 +11,27 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        try Self.check(key: key, path: journalPath)
-        try Self.check(value: value, path: journalPath)
-        try appendOne(.set(key: key, value: value), durability)
+        try appendSet(key: key, prefix: nil, value: value, durability) { index.set(key: key, value: value) }
+    }
+
+    /// Stores a value for a caller that has its first byte apart from the others, and the entry in the index's own form.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 65,535 bytes of UTF-8.
+    ///   - prefix: The value's first byte.
+    ///   - value: The other bytes: at most 64 MiB.
+    ///   - durability: When the write has to have reached the disk.
+    ///   - enter: Does to the index what ``JournalIndex/set(key:value:)`` would do with the whole value, and gives what
+    ///     that would. Called under the state lock, once the write can't fail any more.
+    /// - Throws: As ``set(key:value:durability:)``.
+    package func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8,
+        value: UnsafeRawBufferPointer,
+        durability: JournalDurability,
+        enter: () -> Int?
+    ) throws(JournalError) {
+        try appendSet(key: key, prefix: prefix, value: value, durability, enter: enter)
     }
 
     /// Removes the entry under `key`; writes even if there is none, since only the caller can know what it wants then.
@@ -22,12 +40,12 @@ extension Journal {
         durability: JournalDurability = .background
     ) throws(JournalError) {
         try Self.check(key: key, path: journalPath)
-        try appendOne(.remove(key: key), durability)
+        try appendRemoval(.remove(key: key), durability)
     }
 
     /// Removes every entry.
     package func removeAll(durability: JournalDurability = .background) throws(JournalError) {
-        try appendOne(.removeAll, durability)
+        try appendRemoval(.removeAll, durability)
     }
 
     /// Makes all changes of `batch` visible and durable together, or none of them.
@@ -53,15 +71,34 @@ extension Journal {
     }
 
     @inline(__always)
-    private func appendOne(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
+    private func appendSet(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        value: UnsafeRawBufferPointer,
+        _ durability: JournalDurability,
+        enter: () -> Int?
+    ) throws(JournalError) {
+        try Self.check(key: key, path: journalPath)
+        let payload = Operation.setSize(key: key, prefix: prefix, value: value)
+        let size = payload - Operation.setOverhead
+        guard size - key.count <= Operation.maximumValue else {
+            throw JournalError(.valueTooLarge(bytes: size - key.count), path: journalPath)
+        }
+        try beginExclusiveAccess()
+        defer { endExclusiveAccess() }
+        writer.pointee.buffer.reserve(Record.headerSize + payload)
+        let target = writer.pointee.buffer.memory + Record.headerSize
+        Operation.encodeSet(key: key, prefix: prefix, value: value, to: target)
+        try commit(payload: payload, durability) { visitor in visitor.countSet(size: size, replaced: enter()) }
+    }
+
+    private func appendRemoval(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
         try beginExclusiveAccess()
         defer { endExclusiveAccess() }
         let payload = operation.encodedSize
         writer.pointee.buffer.reserve(Record.headerSize + payload)
         operation.encode(to: writer.pointee.buffer.memory + Record.headerSize)
-        try commit(payload: payload, durability) { visitor in
-            visitor.visit(operation)
-        }
+        try commit(payload: payload, durability) { visitor in visitor.visit(operation) }
     }
 
     /// Writes the record whose payload stands in the encode buffer, publishes it, and applies it to the index.
@@ -93,8 +130,10 @@ extension Journal {
         apply(&visitor)
         state.pointee.liveBytes = visitor.liveBytes
         state.pointee.applied = end
-        state.pointee.generation = page.publish(end: end)
+        let generation = page.publish(end: end)
+        state.pointee.generation = generation
         stateLock.unlock()
+        writer.pointee.generation = generation
         writer.pointee.hasWritten = true
         writer.pointee.buffer.trim()
         if durability == .everyWrite { page.syncedEnd = end } else { scheduleFlush() }
@@ -127,13 +166,6 @@ extension Journal {
     static func check(key: UnsafeRawBufferPointer, path: @autoclosure () -> String) throws(JournalError) {
         guard key.count > 0, key.count <= Operation.maximumKey else {
             throw JournalError(.keyInvalid(bytes: key.count), path: path())
-        }
-    }
-
-    @inline(__always)
-    static func check(value: UnsafeRawBufferPointer, path: @autoclosure () -> String) throws(JournalError) {
-        guard value.count <= Operation.maximumValue else {
-            throw JournalError(.valueTooLarge(bytes: value.count), path: path())
         }
     }
 }

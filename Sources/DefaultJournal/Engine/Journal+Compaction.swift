@@ -149,7 +149,13 @@ extension Journal {
     ///
     /// - Returns: false when the old journal is damaged.
     private func copyEntries(of source: borrowing Source, to stream: inout RecordStream) throws(JournalError) -> Bool {
-        let bytes = try FileBytes(reading: 0..<source.end, of: source.file.raw, calls: calls, path: journalPath)
+        let bytes = try FileBytes(
+            reading: 0..<source.end,
+            of: source.file.raw,
+            isRepeated: true,
+            calls: calls,
+            path: journalPath
+        )
         var table = LiveTable(bytes.buffer)
         let records = bytes.buffer(from: JournalHeader.size)
         let base = UInt64(JournalHeader.size)
@@ -236,10 +242,12 @@ extension Journal {
                 guard try calls.tryLock(target.raw, path: newPath) else { return nil }
             }
             // While this one waited, the file may have become the journal.
-            guard try calls.status(of: Place.compactionName, in: directory, path: newPath)?.inode == inode else {
-                continue
-            }
-            try calls.truncate(target.raw, to: 0, path: newPath)
+            guard let status = try calls.status(of: Place.compactionName, in: directory, path: newPath),
+                status.inode == inode
+            else { continue }
+            // A file that was ever cut to nothing is written to the disk by ext4 when it is closed, even if it has no name
+            // any more by then; a new one doesn't have that in store for the time when it is an old journal.
+            if status.size > 0 { try calls.truncate(target.raw, to: 0, path: newPath) }
             return target
         }
         throw JournalError(.unstable, path: newPath)

@@ -7,7 +7,7 @@ extension Journal {
     /// threads go on. Waits for as long as others have exclusive access.
     package func beginExclusiveAccess() throws(JournalError) {
         if owner.load(ordering: .relaxed) == 0 { exclusive.giveWay() }
-        exclusive.lock()
+        exclusive.lockAwake()
         if writer.pointee.depth == 0 {
             do throws(JournalError) {
                 try enter()
@@ -28,7 +28,8 @@ extension Journal {
         writer.pointee.depth -= 1
         guard writer.pointee.depth == 0 else { return exclusive.unlock() }
         let need = writer.pointee.hasWritten ? compactionNeed() : .none
-        leave()
+        // While this thread waits for a compaction, others may write.
+        leave(mayKeep: need != .now)
         if need != .none { compactIfNeeded(need) }
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }
@@ -72,26 +73,27 @@ extension Journal {
         writer.pointee.depth += 1
         defer {
             writer.pointee.depth -= 1
-            if writer.pointee.depth == 0 { leave() } else { exclusive.unlock() }
+            if writer.pointee.depth == 0 { leave(mayKeep: false) } else { exclusive.unlock() }
         }
         return try body()
     }
 
     @inline(__always)
     private func enter() throws(JournalError) {
-        try calls.lock(state.pointee.place.lock.raw, path: file(Place.lockName))
+        if !writer.pointee.holdsFileLock { try takeFileLock() }
         do throws(JournalError) {
             try settle()
         } catch {
-            calls.unlock(state.pointee.place.lock.raw)
+            giveFileLockBack()
             throw error
         }
     }
 
-    private func leave() {
+    @inline(__always)
+    private func leave(mayKeep: Bool) {
         writer.pointee.hasWritten = false
         owner.store(0, ordering: .relaxed)
-        calls.unlock(state.pointee.place.lock.raw)
+        if !mayKeep || !mayKeepFileLock() { giveFileLockBack() }
         exclusive.unlock()
     }
 
@@ -101,10 +103,7 @@ extension Journal {
     private func settle() throws(JournalError) {
         try verifyPlace()
         if page.pending != 0 { try repairInterruptedWrite() }
-        stateLock.lock()
-        let isCurrent = page.generation == state.pointee.generation
-        stateLock.unlock()
-        if !isCurrent { try catchUpExclusively() }
+        if page.generation != writer.pointee.generation { try catchUpExclusively() }
     }
 
     private func catchUpExclusively() throws(JournalError) {
@@ -114,8 +113,8 @@ extension Journal {
             defer { stateLock.unlock() }
             isCurrent = try catchUp()
         }
-        guard !isCurrent else { return }
-        try reload()
+        if !isCurrent { try reload() }
+        writer.pointee.generation = page.generation
     }
 
     /// A writer ended between writing and committing: nothing that it wrote was acknowledged.

@@ -16,6 +16,7 @@ extension Journal {
             state.pointee.journalID = 0
             state.pointee.generation = page.generation &- 1
             stateLock.unlock()
+            writer.pointee.generation = page.generation &- 1
             throw error
         }
     }
@@ -139,5 +140,6 @@ extension Journal {
         state.pointee.journalID = id
         state.pointee.applied = end
         state.pointee.isLoading = false
+        writer.pointee.generation = state.pointee.generation
     }
 }

@@ -55,6 +55,7 @@ extension Journal {
         if let faster = slot.journal, faster.path == path { return faster }
         let place = try Place.openLocked(directory: directory, path: path, calls: options.calls)
         let journal = Journal(place: place, path: path, options: options, index: makeIndex())
+        journal.writer.pointee.holdsFileLock = true
         do throws(JournalError) {
             // The file lock is held since `openLocked`, and goes with the descriptor if this fails.
             let isNew = try journal.reload()
@@ -65,7 +66,7 @@ extension Journal {
             journal.deliverReports()
             throw error
         }
-        options.calls.unlock(journal.state.pointee.place.lock.raw)
+        journal.giveFileLockBack()
         if slot.journal == nil { slot.journal = journal }
         return journal
     }

@@ -77,8 +77,9 @@ extension Journal {
     /// If that fails, reads go on with what is known.
     private func reattach() throws(JournalError) {
         // If only the directory's name changed, the new lock may be the same file: holding on would wait for ourselves.
-        calls.unlock(state.pointee.place.lock.raw)
+        giveFileLockBack()
         let place = try Place.openLocked(directory: nil, path: path, calls: calls)
+        writer.pointee.holdsFileLock = true
         let old = state.pointee.place.id
         let new = place.id
         stateLock.lock()
@@ -88,6 +89,7 @@ extension Journal {
         stateLock.unlock()
         JournalRegistry.shared.move(self, from: old, to: new)
         writer.pointee.isDirty = false
+        watch.withLock { $0?.directoryChanged() }
         try reload()
     }
 }

@@ -10,8 +10,18 @@ internal import Synchronization
 /// the moment in which a write is applied). A compaction in addition holds the `flock` on `journal.new` before all of
 /// these; nobody takes that one while holding any of them.
 ///
+/// **The kept file lock:** taking and giving back the `flock` takes half as long as writing a record. So a process that
+/// writes again and again, with nobody else writing in between, keeps it from one write to the next, for about two
+/// milliseconds at a time; see `Journal+FileLock.swift`. Whoever waits for the lock says so in the shared page, and gets
+/// it at the end of the next write; if there is none, the ``LockKeeper`` gives it back. That is a thread which waits for
+/// nothing but time, so that a kept lock is never what a deadlock is made of, whatever the other threads of its process
+/// wait for. All else that the file lock stands for is done at each write: making sure that the suite is still in its
+/// place, and catching up. The keeper holds a reference to the journal, which therefore isn't closed with the lock held.
+/// A killed process gives it up as it does any other; a stopped one holds up the writers of others, as it always did
+/// when it was stopped during a write.
+///
 /// **fork:** a child that goes on without `exec` shares the parent's locks, so that they do not exclude one another, and
-/// has no background thread. It must not use journals which the parent opened.
+/// has no background threads. It must not use journals which the parent opened.
 package final class Journal: @unchecked Sendable {
     // Mutable state is in `state` and `writer`. They are reached through pointers to keep dynamic exclusivity checks off
     // the fast paths; each says which lock guards it.
@@ -36,6 +46,10 @@ package final class Journal: @unchecked Sendable {
     let isCompactionScheduled = Atomic<Bool>(false)
     let reports = Guarded<[JournalReport]>([])
     let hasReports = Atomic<Bool>(false)
+    /// Waits for other processes' writes while somebody wants to know of them.
+    let watch = Guarded<JournalWatch?>(nil)
+    /// Whether a kept file lock is to be given back at the end of the exclusive access that is under way.
+    let isFileLockDue = Atomic<Bool>(false)
 
     var calls: SystemCalls { options.calls }
 
@@ -65,6 +79,14 @@ package final class Journal: @unchecked Sendable {
         var isDirty = false
         /// Whether the current exclusive access has written.
         var hasWritten = false
+        /// Whether the file lock is held: during exclusive access, and in between while it is kept.
+        var holdsFileLock = false
+        /// Whether the ``LockKeeper`` knows that the file lock may be kept.
+        var isWatched = false
+        /// Exclusive accesses in a row since the file lock was last kept or somebody else wrote.
+        var streak = 0
+        /// The page's generation when this engine last wrote or caught up: as long as it stays, the index is current.
+        var generation: UInt64 = 0
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
         /// The journal whose damage was reported and could not be mended.
@@ -85,6 +107,7 @@ package final class Journal: @unchecked Sendable {
     }
 
     deinit {
+        stopWatching()
         JournalRegistry.shared.forget(state.pointee.place.id)
         state.deinitialize(count: 1)
         state.deallocate()
@@ -132,10 +155,7 @@ struct IndexVisitor: ReplayVisitor {
     mutating func visit(_ operation: Operation) {
         switch operation {
         case .set(let key, let value):
-            let size = key.count + value.count
-            let replaced = index.set(key: key, value: value)
-            let change = replaced.map { size - $0 } ?? (size + Self.entryOverhead)
-            liveBytes = liveBytes &+ UInt64(bitPattern: Int64(change))
+            countSet(size: key.count + value.count, replaced: index.set(key: key, value: value))
         case .remove(let key):
             guard let replaced = index.remove(key: key) else { return }
             liveBytes = liveBytes &- UInt64(replaced + Self.entryOverhead)
@@ -143,5 +163,12 @@ struct IndexVisitor: ReplayVisitor {
             index.removeAll()
             liveBytes = UInt64(JournalHeader.size)
         }
+    }
+
+    /// Counts an entry whose key and value have `size` bytes, in place of one whose had `replaced`.
+    @inline(__always)
+    mutating func countSet(size: Int, replaced: Int?) {
+        let change = replaced.map { size - $0 } ?? (size + Self.entryOverhead)
+        liveBytes = liveBytes &+ UInt64(bitPattern: Int64(change))
     }
 }

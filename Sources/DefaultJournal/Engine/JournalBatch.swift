@@ -9,13 +9,24 @@ package struct JournalBatch: Sendable {
     /// Whether there is nothing to do.
     package var isEmpty: Bool { payload.isEmpty }
 
-    /// Adds storing `value` under `key`.
-    package mutating func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard accepts(key: key), value.count <= Operation.maximumValue else {
-            problem = problem ?? .valueTooLarge(bytes: value.count)
+    /// Adds storing a value under `key`.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 65,535 bytes of UTF-8.
+    ///   - prefix: The value's first byte, where the caller has it apart from the others.
+    ///   - value: The value's bytes, those behind the prefix if there is one.
+    package mutating func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8? = nil,
+        value: UnsafeRawBufferPointer
+    ) {
+        let size = Operation.setSize(key: key, prefix: prefix, value: value)
+        let valueSize = size - Operation.setOverhead - key.count
+        guard accepts(key: key), valueSize <= Operation.maximumValue else {
+            problem = problem ?? .valueTooLarge(bytes: valueSize)
             return
         }
-        add(.set(key: key, value: value))
+        add(size) { Operation.encodeSet(key: key, prefix: prefix, value: value, to: $0) }
     }
 
     /// Adds removing the entry under `key`.
@@ -39,7 +50,10 @@ package struct JournalBatch: Sendable {
     }
 
     private mutating func add(_ operation: Operation) {
-        let size = operation.encodedSize
+        add(operation.encodedSize, encode: operation.encode)
+    }
+
+    private mutating func add(_ size: Int, encode: (UnsafeMutableRawPointer) -> Void) {
         let start = payload.count
         guard start + size <= Record.maximumPayload else {
             problem = problem ?? .batchTooLarge(bytes: start + size)
@@ -47,7 +61,7 @@ package struct JournalBatch: Sendable {
         }
         payload.append(contentsOf: repeatElement(0, count: size))
         payload.withUnsafeMutableBytes { bytes in
-            if let base = bytes.baseAddress { operation.encode(to: base + start) }
+            if let base = bytes.baseAddress { encode(base + start) }
         }
     }
 

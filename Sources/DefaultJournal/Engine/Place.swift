@@ -128,17 +128,32 @@ extension Place {
                 continue
             }
             let lockStatus = try checkFile(lock.raw, path: lockPath, calls: calls)
-            try calls.lock(lock.raw, path: lockPath)
+            if try !calls.tryLock(lock.raw, path: lockPath) {
+                if lockStatus.size >= UInt64(LockPage.size) { try announceWait(lock.raw, path: lockPath, calls: calls) }
+                try calls.lock(lock.raw, path: lockPath)
+            }
             // Whoever held the lock may have removed or exchanged the file, or the directory, while this one waited.
             guard try calls.status(of: lockName, in: directory.raw, path: lockPath)?.inode == lockStatus.inode,
                 let current = try calls.status(of: path, path: path),
                 current.device == status.device, current.inode == status.inode
             else { continue }
             let page = try openPage(lock.raw, path: lockPath, calls: calls)
+            page.isAwaited = false
             let id = ID(device: status.device, inode: status.inode)
             return Place(directory: directory, id: id, lock: lock, lockInode: lockStatus.inode, page: page)
         }
         throw JournalError(.unstable, path: path)
+    }
+
+    /// Lets a process that keeps the lock know that somebody waits, through the file, since the page isn't mapped yet.
+    private static func announceWait(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) {
+        var word = UInt64(1)
+        let outcome = withUnsafeBytes(of: &word) { bytes in
+            Result { () throws(JournalError) in
+                try calls.write(bytes, to: lock, at: LockPage.awaitedOffset, path: path)
+            }
+        }
+        try outcome.get()
     }
 
     /// Accepts only a regular file of this user.

@@ -26,7 +26,7 @@ package enum Operation {
     @inline(__always)
     var encodedSize: Int {
         switch self {
-        case .set(let key, let value): Self.setOverhead + key.count + value.count
+        case .set(let key, let value): Self.setSize(key: key, value: value)
         case .remove(let key): Self.removeOverhead + key.count
         case .removeAll: 1
         }
@@ -36,12 +36,7 @@ package enum Operation {
     @inline(__always)
     func encode(to target: UnsafeMutableRawPointer) {
         switch self {
-        case .set(let key, let value):
-            target.storeBytes(of: 1, as: UInt8.self)
-            target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
-            target.storeLittleEndian(UInt32(truncatingIfNeeded: value.count), at: 3)
-            Self.copy(key, to: target + Self.setOverhead)
-            Self.copy(value, to: target + Self.setOverhead + key.count)
+        case .set(let key, let value): Self.encodeSet(key: key, value: value, to: target)
         case .remove(let key):
             target.storeBytes(of: 2, as: UInt8.self)
             target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
@@ -49,6 +44,39 @@ package enum Operation {
         case .removeAll:
             target.storeBytes(of: 3, as: UInt8.self)
         }
+    }
+
+    /// Bytes that a `set` takes in a payload.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - prefix: The value's first byte, where a caller has it apart from the others.
+    ///   - value: The value's bytes, those behind the prefix if there is one.
+    /// - Returns: Their number.
+    @inline(__always)
+    static func setSize(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer) -> Int {
+        setOverhead + key.count + (prefix == nil ? 0 : 1) + value.count
+    }
+
+    /// Writes a `set` to `target`, which has room for ``setSize(key:prefix:value:)`` bytes.
+    @inline(__always)
+    static func encodeSet(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8? = nil,
+        value: UnsafeRawBufferPointer,
+        to target: UnsafeMutableRawPointer
+    ) {
+        let count = value.count + (prefix == nil ? 0 : 1)
+        target.storeBytes(of: 1, as: UInt8.self)
+        target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
+        target.storeLittleEndian(UInt32(truncatingIfNeeded: count), at: 3)
+        copy(key, to: target + setOverhead)
+        var rest = target + setOverhead + key.count
+        if let prefix {
+            rest.storeBytes(of: prefix, as: UInt8.self)
+            rest += 1
+        }
+        copy(value, to: rest)
     }
 
     @inline(__always)

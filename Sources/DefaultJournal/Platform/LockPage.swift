@@ -6,7 +6,8 @@ internal import Synchronization
 /// are attached is trusted: what a power cut left of it is set right by the next one that opens the suite, from the
 /// journal itself.
 ///
-/// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty``.
+/// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty``, and those of
+/// ``isAwaited``.
 ///
 /// | word | content |
 /// | --- | --- |
@@ -19,6 +20,7 @@ internal import Synchronization
 /// | 6 | not 0 while an append is between write and commit: the end it will have; all ones while a rename is under way |
 /// | 7 | not 0 after a failed sync, until the journal was rewritten |
 /// | 8 | not 0 while somebody compacts |
+/// | 9 | not 0 while somebody waits for the lock: a hint to a process that keeps it, see ``Journal/mayKeepFileLock()`` |
 struct LockPage: @unchecked Sendable {
     // A fixed address in a shared mapping; every word of it is accessed as an atomic.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -27,6 +29,8 @@ struct LockPage: @unchecked Sendable {
     static let size = 4096
     /// `DfLock` and the version, 1.
     static let magic: UInt64 = 0x0001_6B63_6F4C_6644
+    /// Where ``isAwaited`` stands in the file, for a process that hasn't mapped the page yet.
+    static let awaitedOffset: UInt64 = 72
     /// What ``pending`` says while the journal is being replaced.
     static let replacing = UInt64.max
 
@@ -73,6 +77,13 @@ struct LockPage: @unchecked Sendable {
     var isCompacting: Bool {
         get { words[8].load(ordering: .acquiring) != 0 }
         nonmutating set { words[8].store(newValue ? 1 : 0, ordering: .releasing) }
+    }
+
+    /// Only a hint: a process that was killed leaves it set, and of several that wait the first one clears it.
+    @inline(__always)
+    var isAwaited: Bool {
+        get { words[9].load(ordering: .relaxed) != 0 }
+        nonmutating set { words[9].store(newValue ? 1 : 0, ordering: .relaxed) }
     }
 
     /// Commits an append.

@@ -13,8 +13,7 @@ struct FileStatus {
     var links: UInt64
     var size: UInt64
     var owner: UInt32
-    var isRegular: Bool
-    var isDirectory: Bool
+    private var mode: UInt32
     /// Time of the last change of the inode, in nanoseconds since 1970.
     var changed: UInt64
 
@@ -24,14 +23,16 @@ struct FileStatus {
         links = UInt64(truncatingIfNeeded: status.st_nlink)
         size = UInt64(clamping: status.st_size)
         owner = status.st_uid
-        isRegular = status.st_mode & S_IFMT == S_IFREG
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        mode = UInt32(status.st_mode)
         #if canImport(Darwin)
         changed = Clock.nanoseconds(status.st_ctimespec)
         #else
         changed = Clock.nanoseconds(status.st_ctim)
         #endif
     }
+
+    var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+    var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
 }
 
 /// All file system calls of the engine.
@@ -330,16 +331,33 @@ extension SystemCalls {
     }
 
     /// Memory for file content; a file's size is nothing to trust, so failing must not end the process.
-    static func allocate(_ count: Int, path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer
-    {
-        guard let memory = malloc(max(count, 1)) else {
-            throw JournalError(.system(.malloc, code: ENOMEM), path: path())
+    ///
+    /// - Parameters:
+    ///   - count: How many bytes.
+    ///   - isMapped: Whether the memory comes from the system and goes back there, whatever the allocator keeps of what is
+    ///     freed.
+    ///   - path: The file, for errors.
+    /// - Returns: The memory.
+    /// - Throws: An error when there is none.
+    static func allocate(
+        _ count: Int,
+        isMapped: Bool,
+        path: @autoclosure () -> String
+    ) throws(JournalError) -> UnsafeMutableRawPointer {
+        let memory: UnsafeMutableRawPointer?
+        if isMapped {
+            let mapping = mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+            memory = mapping == MAP_FAILED ? nil : mapping
+        } else {
+            memory = malloc(max(count, 1))
         }
+        guard let memory else { throw JournalError(.system(.malloc, code: ENOMEM), path: path()) }
         return memory
     }
 
-    static func deallocate(_ memory: UnsafeMutableRawPointer) {
-        free(memory)
+    /// Frees what ``allocate(_:isMapped:path:)`` gave for the same arguments.
+    static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int, isMapped: Bool) {
+        if isMapped { munmap(memory, max(count, 1)) } else { free(memory) }
     }
 
     static func message(for code: Int32) -> String {

@@ -44,6 +44,13 @@ final class ThreadLock: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
+    /// Takes the lock if it is free.
+    ///
+    /// - Returns: Whether it was.
+    func tryLock() -> Bool {
+        pthread_mutex_trylock(mutex) == 0
+    }
+
     /// How many threads are in ``lockSoon()``.
     private let urgent = Atomic<Int>(0)
 
@@ -53,10 +60,20 @@ final class ThreadLock: @unchecked Sendable {
     /// woken up, and each time pay for waking it.
     func lockSoon() {
         urgent.wrappingAdd(1, ordering: .relaxed)
-        var attempts = 0
-        while attempts < 2000, pthread_mutex_trylock(mutex) != 0 { attempts += 1 }
-        if attempts == 2000 { pthread_mutex_lock(mutex) }
+        lockAwake()
         urgent.wrappingSubtract(1, ordering: .relaxed)
+    }
+
+    /// Takes the lock, waiting awake at first: falling asleep and being woken takes longer than most holders do.
+    @inline(__always)
+    func lockAwake() {
+        if pthread_mutex_trylock(mutex) != 0 { waitAwake() }
+    }
+
+    @inline(never)
+    private func waitAwake() {
+        for _ in 0..<2000 where pthread_mutex_trylock(mutex) == 0 { return }
+        pthread_mutex_lock(mutex)
     }
 
     /// Lets threads in ``lockSoon()`` go first, within reason; not to be called by the lock's holder.
@@ -67,7 +84,7 @@ final class ThreadLock: @unchecked Sendable {
 
     @inline(never)
     private func waitForUrgent() {
-        for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { sched_yield() }
+        for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { Threads.yield() }
     }
 }
 
@@ -122,6 +139,21 @@ enum Threads {
         UInt(bitPattern: pthread_self())
         #else
         UInt(pthread_self())
+        #endif
+    }
+
+    /// Lets other threads run first.
+    static func yield() {
+        sched_yield()
+    }
+
+    /// Names the calling thread in debuggers and tools, where the system has a simple way to do so; up to 15 bytes.
+    static func name(_ name: StaticString) {
+        #if os(Linux)
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, name.utf8Start, name.utf8CodeUnitCount)
+        close(file)
         #endif
     }
 

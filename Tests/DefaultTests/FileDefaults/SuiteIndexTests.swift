@@ -5,20 +5,21 @@ import Testing
 
 @Suite("A suite's index")
 struct SuiteIndexTests {
-    @Test("takes the value that is being written for those bytes alone, not for others that come by meanwhile")
-    func incoming() {
-        let index = SuiteIndex()
-        let written = Array(PropertyListValue.string("written").encoded)
-        let replayed = Array(PropertyListValue.string("replayed").encoded)
-        let shared = Data("shared".utf8)
-        written.withUnsafeBytes { written in
-            replayed.withUnsafeBytes { replayed in
-                index.incoming = (StoreKey(unchecked: "k"), StoredValue(shared), written.baseAddress)
-                Array("k".utf8).withUnsafeBytes { key in
-                    #expect(index.set(key: key, value: replayed) == nil)
-                    #expect(index.entries[StoreKey(unchecked: "k")]?.value == .string("replayed"))
-                    #expect(index.set(key: key, value: written) == 1 + replayed.count)
-                    #expect(index.entries[StoreKey(unchecked: "k")]?.value == .data(shared))
+    @Test("takes a value that is in memory already for what its bytes in a journal would be")
+    func entering() throws {
+        let values: [PropertyListValue] = [.data(Data("shared".utf8)), .data(Data()), .string("text"), .integer(-1)]
+        let key = StoreKey(unchecked: "k")
+        for first in values {
+            for second in values {
+                let entered = SuiteIndex()
+                let replayed = SuiteIndex()
+                for value in [first, second] {
+                    let replaced = Array("k".utf8).withUnsafeBytes { key in
+                        value.encoded.withUnsafeBytes { replayed.set(key: key, value: $0) }
+                    }
+                    #expect(entered.enter(StoredValue(value), for: key) == replaced)
+                    #expect(entered.entries[key]?.value == value)
+                    #expect(replayed.entries[key]?.value == value)
                 }
             }
         }

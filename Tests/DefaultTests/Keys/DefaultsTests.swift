@@ -239,19 +239,28 @@ struct DefaultsTests {
             let defaults = Defaults(suite: store)
             let bytes = Data(#"[{"x":1},{"x":"damaged"}]"#.utf8)
             try store.set(bytes, forKey: "points")
-            expectReport(.undecodable) { defaults[.points].append(Point(x: 3)) }
+            expectEvents([.readFailed, .quarantined]) { defaults[.points].append(Point(x: 3)) }
             #expect(defaults[.points] == [Point(x: 3)])
-            #expect(store.data(forKey: "points.undecodable") == bytes)
+            #expect(try defaults.quarantined(.points).map(\.value) == [.data(bytes)])
 
             try store.set("text", forKey: "count")
-            expectReport(.typeMismatch) { defaults[.count] += 1 }
+            expectEvents([.readFailed, .quarantined]) { defaults[.count] += 1 }
             #expect(defaults[.count] == 1)
-            #expect(store.object(forKey: "count.undecodable") as? String == "text")
+            #expect(try defaults.quarantined(.count).map(\.value) == [.string("text")])
+            try defaults.removeQuarantined(.count)
+            #expect(try defaults.quarantined(.count).isEmpty)
 
             try store.set(Data([1, 2]), forKey: "sum")
-            expectReport(.typeMismatch) { defaults["sum"] += 1 }
+            expectEvents([.readFailed, .quarantined]) { defaults["sum"] += 1 }
             #expect(defaults["sum"].int == 1)
-            #expect(store.data(forKey: "sum.undecodable") == Data([1, 2]))
+            #expect(try defaults.quarantined(DefaultsKey<Int>("sum")).map(\.value) == [.data(Data([1, 2]))])
+
+            // Assigning reads nothing, and destroys nothing all the same.
+            try store.set(bytes, forKey: "point")
+            expectEvents([.quarantined]) { defaults[.point] = Point() }
+            #expect(try defaults.quarantined(.point).map(\.value) == [.data(bytes)])
+            expectEvents([]) { defaults[.point] = Point(x: 2) }
+            #expect(try defaults.quarantined(.point).count == 1)
 
             let container = KeyValueContainer<[Int]>(storage: store, key: "numbers", defaultValue: [])
             try store.set(bytes, forKey: "numbers")
@@ -259,7 +268,7 @@ struct DefaultsTests {
             #expect(store.data(forKey: "numbers") == bytes)
             container.value?.append(1)
             #expect(container.value == [1])
-            #expect(store.data(forKey: "numbers.undecodable") == bytes)
+            #expect(try defaults.quarantined(DefaultsKey<[Int]>("numbers")).map(\.value) == [.data(bytes)])
         }
     }
 
@@ -309,7 +318,7 @@ struct StoredTests {
     @Test("read and change what is stored, in structs, classes and actors")
     func kinds() async throws {
         let store = MemoryDefaults()
-        StandardStore.with(store) {
+        withDefaults(store) {
             let player = Player()
             player.count += 2
             #expect(Defaults[.count] == 2)

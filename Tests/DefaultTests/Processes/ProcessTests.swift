@@ -20,6 +20,22 @@ struct ProcessTests {
         }
     }
 
+    @Test("migrate a value once when all of them do")
+    func migrations() throws {
+        struct MigratedCounter: Codable { var total: Int }
+        try withTemporaryDirectory { directory in
+            let path = directory.appending(path: "s").path(percentEncoded: false)
+            let suite = try FileDefaults(url: URL(filePath: path))
+            try suite.set(Data(#"{"count":1}"#.utf8), forKey: "MigratedCounter")
+            try runAtOnce((0..<8).map { _ in ["migrate", path, "100"] })
+            let stored = try suite.df.load(forKey: "MigratedCounter", type: MigratedCounter.self)
+            #expect(stored?.total == 2 + 8 * 100 * 10)
+            #expect(
+                suite.dictionaryRepresentation().keys.sorted() == ["MigratedCounter", "MigratedCounter.schemaVersion"]
+            )
+        }
+    }
+
     @Test("lose none of each other's keys, with transactions and compactions in between", arguments: [2, 8])
     func distinctKeys(processes: Int) throws {
         try withTemporaryDirectory { directory in

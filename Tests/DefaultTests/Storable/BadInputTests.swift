@@ -42,7 +42,7 @@ struct BadInputTests {
     @Test(
         "that is stored and can't be decoded is reported once, and stays however often it is read",
         arguments: StoreKind.allCases,
-        ["", "{", "null", "[]", #"{"value":"three"}"#, #"{"other":1}"#, "\u{FF}\u{0}"]
+        ["", "{", "null", "[]", "3", #"{"value":3"#, "\u{FF}\u{0}"]
     )
     func decoding(kind: StoreKind, text: String) throws {
         try kind.withCurrentStore { store in

@@ -16,6 +16,10 @@ struct CurrentStore: DefaultsStore {
         try $box.withValue(Box(store: store), operation: body)
     }
 
+    static func with<Result>(_ store: any DefaultsStore, _ body: () async throws -> Result) async rethrows -> Result {
+        try await $box.withValue(Box(store: store), operation: body)
+    }
+
     private var store: any DefaultsStore {
         Self.box?.store ?? MemoryDefaults()
     }

@@ -12,7 +12,7 @@ final class EventCollector: Sendable {
     /// Runs a body whose events, and no other test's, arrive here.
     func collect<Result>(_ body: () throws -> Result) rethrows -> Result {
         try DefaultsDiagnostics.$taskHandler.withValue(
-            { event in self.collected.withLock { $0.append(event) } },
+            .init { event in self.collected.withLock { $0.append(event) } },
             operation: body
         )
     }
@@ -33,4 +33,15 @@ func expectReport(
 ) rethrows {
     let codes = try EventCollector.codes(of: body)
     #expect(codes == [code], sourceLocation: sourceLocation)
+}
+
+/// Expects a body to report events of these kinds, in this order.
+func expectEvents(
+    _ kinds: [DefaultsDiagnostics.Event.Kind],
+    sourceLocation: SourceLocation = #_sourceLocation,
+    from body: () throws -> Void
+) rethrows {
+    let collector = EventCollector()
+    try collector.collect(body)
+    #expect(collector.events.map(\.kind) == kinds, sourceLocation: sourceLocation)
 }

@@ -31,15 +31,14 @@ extension StoreKind {
     /// Runs a test in which an empty store of this kind stands in for the standard one.
     func withStandardStore(_ test: (any DefaultsStore) throws -> Void) throws {
         try withStore { store in
-            try StandardStore.with(store) { try test(store) }
+            try withDefaults(store) { try test(store) }
         }
     }
 }
 
 /// Runs a test with an empty directory of its own, which is removed afterwards.
 func withTemporaryDirectory<Result>(_ test: (URL) throws -> Result) throws -> Result {
-    let directory = TestHome.directory.appending(path: UUID().uuidString, directoryHint: .isDirectory)
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let directory = try makeTemporaryDirectory()
     defer { try? FileManager.default.removeItem(at: directory) }
     return try test(directory)
 }
@@ -49,4 +48,43 @@ func withTemporarySuite<Result>(_ test: (String) throws -> Result) throws -> Res
     let name = TestHome.makeSuiteName()
     defer { UserDefaults(suiteName: name)?.removePersistentDomain(forName: name) }
     return try test(name)
+}
+
+// The same for tests that wait.
+extension StoreKind {
+    func withStore(_ test: (any DefaultsStore) async throws -> Void) async throws {
+        switch self {
+        case .memory:
+            try await test(MemoryDefaults())
+        case .userDefaults:
+            try await withTemporarySuite { name in
+                guard let suite = UserDefaults(suiteName: name) else {
+                    throw CocoaError(.fileNoSuchFile)
+                }
+                try await test(suite)
+            }
+        case .file:
+            try await withTemporaryDirectory { directory in
+                try await test(FileDefaults(url: directory.appending(path: "suite.defaults")))
+            }
+        }
+    }
+}
+
+func withTemporaryDirectory<Result>(_ test: (URL) async throws -> Result) async throws -> Result {
+    let directory = try makeTemporaryDirectory()
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try await test(directory)
+}
+
+func withTemporarySuite<Result>(_ test: (String) async throws -> Result) async throws -> Result {
+    let name = TestHome.makeSuiteName()
+    defer { UserDefaults(suiteName: name)?.removePersistentDomain(forName: name) }
+    return try await test(name)
+}
+
+private func makeTemporaryDirectory() throws -> URL {
+    let directory = TestHome.directory.appending(path: UUID().uuidString, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    return directory
 }

@@ -79,7 +79,7 @@ extension JournalBatch {
             guard let value else {
                 return remove(key: key)
             }
-            try value.withBytes { set(key: key, value: $0) }
+            try value.withBytes { tag, rest in set(key: key, prefix: tag, value: rest) }
         }
     }
 }

@@ -126,7 +126,20 @@ extension FileDefaults: DefaultsStore {
     /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
         // A suite that was opened stays open, so this is the journal that the access began on.
-        suite.current?.journal.endExclusiveAccess()
+        let suite = suite.current
+        suite?.journal.endExclusiveAccess()
+        suite?.tellOfChanges()
+    }
+
+    /// Calls a handler at each change of the suite: by this object, another one for the suite, or another process.
+    ///
+    /// The first observation of a suite in a process starts a thread that watches the suite's directory, and the last one
+    /// ends it. On Apple's systems there is no such thread: other processes' changes are noticed at the next read.
+    ///
+    /// - Parameter handler: Is told which keys changed, on any thread, once the values can be read.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        suite.observe(handler)
     }
 
     /// Opens the suite if it isn't open.
@@ -156,13 +169,14 @@ extension FileDefaults {
     }
 
     /// Stores a value, or takes it into the transaction that this thread is in.
-    func write(_ value: StoredValue?, for key: StoreKey) throws(DefaultsError) {
+    func write(_ value: consuming StoredValue?, for key: StoreKey) throws(DefaultsError) {
         let suite = try suite.open()
         do {
             try suite.write(value, for: key, durability: JournalDurability(durability))
         } catch {
             throw .failing(error, key: key.string, in: storeDescription)
         }
+        suite.tellOfChanges()
     }
 }
 

@@ -19,9 +19,12 @@ final class FileSuite: @unchecked Sendable {
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`; read only after it.
+    @exclusivity(unchecked)
     private var opened: OpenSuite?
     // Used under `opening`; passed on to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
+    // Used under `opening`; called when the suite is opened.
+    private var observersBefore: [@Sendable (OpenSuite) -> Void] = []
 
     init(location: SuiteLocation) {
         self.location = location
@@ -70,6 +73,10 @@ final class FileSuite: @unchecked Sendable {
         registeredBefore = [:]
         opened = suite
         isOpen.store(true, ordering: .releasing)
+        for begin in observersBefore {
+            begin(suite)
+        }
+        observersBefore = []
         return suite
     }
 
@@ -89,6 +96,26 @@ final class FileSuite: @unchecked Sendable {
         opening.lock()
         defer { opening.unlock() }
         registeredBefore.merge(defaults) { _, new in new }
+    }
+
+    /// Calls a handler at each change of the suite, even if it can't be opened yet.
+    func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        if let suite = openIfPossible() {
+            return suite.observe(handler)
+        }
+        let observation = Guarded<StoreObservation?>(nil)
+        let isWanted = Guarded(true)
+        opening.lock()
+        observersBefore.append { suite in
+            guard isWanted.withLock({ $0 }) else { return }
+            observation.withLock { $0 = suite.observe(handler) }
+            handler(nil)
+        }
+        opening.unlock()
+        return StoreObservation {
+            isWanted.withLock { $0 = false }
+            observation.withLock { $0 }?.cancel()
+        }
     }
 
     /// What was registered while the suite could not be opened.

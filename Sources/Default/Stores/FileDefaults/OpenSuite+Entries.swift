@@ -10,6 +10,7 @@ extension OpenSuite {
         journal.lockForReading()
         let entry = index.entries[key]
         journal.unlockForReading()
+        tellOfChanges()
         return entry?.value
     }
 
@@ -27,6 +28,7 @@ extension OpenSuite {
         journal.lockForReading()
         let entries = index.entries
         journal.unlockForReading()
+        tellOfChanges()
         guard journal.hasExclusiveAccess, let changes = index.transaction else {
             return entries
         }
@@ -35,7 +37,7 @@ extension OpenSuite {
 
     /// Stores or removes a value, or takes the change into the transaction of this thread.
     func write(
-        _ value: StoredValue?,
+        _ value: consuming StoredValue?,
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
@@ -43,16 +45,22 @@ extension OpenSuite {
             index.transaction?.updateValue(value, forKey: key)
             return
         }
-        guard let value else {
-            return try remove(key, durability: durability)
+        switch consume value {
+        case nil: try remove(key, durability: durability)
+        case let value?: try set(value, for: key, durability: durability)
         }
-        try journal.beginExclusiveAccess()
-        defer { journal.endExclusiveAccess() }
-        try value.withBytes { bytes throws(JournalError) in
-            index.incoming = (key, value, bytes.baseAddress)
-            defer { index.incoming = nil }
-            try key.withBytes { key throws(JournalError) in
-                try journal.set(key: key, value: bytes, durability: durability)
+    }
+
+    private func set(
+        _ value: StoredValue,
+        for key: StoreKey,
+        durability: JournalDurability
+    ) throws(JournalError) {
+        try key.withBytes { keyBytes throws(JournalError) in
+            try value.withBytes { tag, rest throws(JournalError) in
+                try journal.set(key: keyBytes, prefix: tag, value: rest, durability: durability) {
+                    index.enter(value, for: key)
+                }
             }
         }
     }
@@ -70,6 +78,7 @@ extension OpenSuite {
 
 extension StoreKey {
     /// Calls a body with the key's bytes.
+    @inline(__always)
     func withBytes(
         _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {

@@ -2,7 +2,7 @@ internal import DefaultJournal
 internal import Foundation
 
 /// A value as a suite has it in memory: `Data` ready to be given out, everything else as the bytes that were stored.
-enum StoredValue: Sendable {
+enum StoredValue: Hashable, Sendable {
     case data(Data)
     case encoded(Data)
 
@@ -38,20 +38,21 @@ enum StoredValue: Sendable {
         }
     }
 
-    /// Calls a body with the bytes that the journal has; `Data` up to a kilobyte, what settings types are, without an
-    /// allocation.
+    /// Calls a body with the bytes that the journal has: the first, which tells the type, and the others.
+    @inline(__always)
     func withBytes(
-        _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
+        _ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {
         switch self {
-        case .encoded(let bytes):
-            try bytes.withUnsafeBytes { bytes in Result { () throws(JournalError) in try body(bytes) } }.get()
         case .data(let data):
-            let size = data.count + 1
-            try withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { bytes in
-                bytes[0] = PropertyListValue.Tag.data.rawValue
-                data.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: bytes[1...]).copyMemory(from: $0) }
-                return Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(bytes)) }
+            try data.withUnsafeBytes { bytes in
+                Result { () throws(JournalError) in try body(PropertyListValue.Tag.data.rawValue, bytes) }
+            }.get()
+        case .encoded(let bytes):
+            try bytes.withUnsafeBytes { bytes in
+                Result { () throws(JournalError) in
+                    try body(bytes[0], UnsafeRawBufferPointer(rebasing: bytes[1...]))
+                }
             }.get()
         }
     }
@@ -81,11 +82,11 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     @exclusivity(unchecked)
     var transaction: [StoreKey: StoredValue?]?
 
-    /// The entry that the thread with exclusive access is about to write, so that what is in memory already isn't copied.
-    ///
-    /// The address is that of the bytes given to the journal, which tells this entry from others that come by.
+    /// Who wants to know of changes, and what has changed that they don't know of yet.
+    let changes = ChangeHub()
+    /// The changes that are to be told; used under the locks above, while somebody wants to know.
     @exclusivity(unchecked)
-    var incoming: (key: StoreKey, value: StoredValue, address: UnsafeRawPointer?)?
+    private var changed = ChangedKeys()
 
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
@@ -97,22 +98,41 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
             defer { hasAdopted = true }
             return hasAdopted ? key.count + value.count : nil
         }
-        let replaced: StoredValue?
-        if let incoming, incoming.address == value.baseAddress {
-            replaced = entries.updateValue(incoming.value, forKey: incoming.key)
-        } else {
-            replaced = entries.updateValue(StoredValue(value), forKey: StoreKey(key))
+        noteChange(of: key)
+        return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
+    }
+
+    /// Does what ``set(key:value:)`` does, with what is in memory already.
+    func enter(_ value: StoredValue, for key: StoreKey) -> Int? {
+        if changes.isActive {
+            changed.insert(key.string)
         }
-        return replaced.map { key.count + $0.byteCount }
+        return entries.updateValue(value, forKey: key).map { key.string.utf8.count + $0.byteCount }
     }
 
     func remove(key: UnsafeRawBufferPointer) -> Int? {
-        entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
+        noteChange(of: key)
+        return entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
     }
 
     func removeAll() {
+        if changes.isActive {
+            changed.begin(from: entries)
+        }
         entries = [:]
         hasAdopted = false
+    }
+
+    private func noteChange(of key: UnsafeRawBufferPointer) {
+        if changes.isActive {
+            changed.insert(String(decoding: key, as: UTF8.self))
+        }
+    }
+
+    /// The keys that have changed since this was last called; under the locks above.
+    func takeChangedKeys() -> Set<String> {
+        defer { changed = ChangedKeys() }
+        return changed.keys(now: entries)
     }
 
     func prepare(forBytes count: Int) {
@@ -130,6 +150,37 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     var registeredValues: [StoreKey: PropertyListValue] {
         registered.withLock { $0 }
+    }
+}
+
+/// What has changed in a suite since observers were last told.
+private struct ChangedKeys {
+    private var keys: Set<String> = []
+    /// The entries from before the whole suite was read anew, which says of every key that it was set.
+    private var before: [StoreKey: StoredValue]?
+
+    mutating func insert(_ key: String) {
+        if before == nil {
+            keys.insert(key)
+        }
+    }
+
+    mutating func begin(from entries: [StoreKey: StoredValue]) {
+        before = before ?? entries
+    }
+
+    func keys(now entries: [StoreKey: StoredValue]) -> Set<String> {
+        guard let before else {
+            return keys
+        }
+        var keys = keys
+        for (key, value) in entries where before[key] != value {
+            keys.insert(key.string)
+        }
+        for key in before.keys where entries[key] == nil {
+            keys.insert(key.string)
+        }
+        return keys
     }
 }
 

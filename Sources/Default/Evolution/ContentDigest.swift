@@ -1,0 +1,22 @@
+internal import Foundation
+
+/// Tells contents apart without keeping them: the 64-bit FNV-1a hash, which is the same in every process and version.
+struct ContentDigest: Hashable, Sendable {
+    let bits: UInt64
+
+    init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    init(_ bytes: some ContiguousBytes) {
+        bits = bytes.withUnsafeBytes { bytes in
+            bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        }
+    }
+
+    /// Sixteen hexadecimal digits.
+    var text: String {
+        let digits = String(bits, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,39 @@
+public import Foundation
+
+/// A stored value that could not be used, and was kept when something took its place.
+///
+/// You get them from ``DefaultStorable/quarantined(forKey:)`` and ``Defaults/quarantined(_:)-swift.method``.
+public struct QuarantinedValue: Hashable, Sendable {
+    /// When it was replaced.
+    public let date: Date
+    /// The name of the type that it could not be used as.
+    public let typeName: String
+
+    /// The value as it was stored.
+    public let value: PropertyListValue
+
+    /// The value as a property-list object.
+    public var object: Any { value.object }
+
+    /// The bytes as they were stored; nil when what was stored is not `Data`.
+    public var data: Data? {
+        if case .data(let data) = value { data } else { nil }
+    }
+}
+
+// How it stands in a store: as a dictionary that the tools of the platform show.
+extension QuarantinedValue {
+    init?(_ entry: PropertyListValue) {
+        guard case .dictionary(let fields) = entry,
+            case .date(let date)? = fields["date"], case .string(let typeName)? = fields["type"],
+            let value = fields["value"]
+        else {
+            return nil
+        }
+        self.init(date: date, typeName: typeName, value: value)
+    }
+
+    var entry: PropertyListValue {
+        .dictionary(["date": .date(date), "type": .string(typeName), "value": value])
+    }
+}

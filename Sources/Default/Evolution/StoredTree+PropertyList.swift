@@ -1,0 +1,141 @@
+internal import Foundation
+
+// Read and written with the coders of `Codable`: PropertyListSerialization ends the process on some damaged bytes, off
+// Apple's systems at least.
+extension StoredTree {
+    init?(propertyList data: Data) {
+        let decoder = PropertyListDecoder()
+        // Containers may be shared in binary property lists; what is small there could become endless here.
+        decoder.userInfo[CodedPropertyList.budget] = CodedPropertyList.Budget(data.count)
+        guard BinaryPropertyList.isSafe(data), let value = try? decoder.decode(CodedPropertyList.self, from: data).value
+        else {
+            return nil
+        }
+        self.init(value)
+    }
+
+    init(_ value: PropertyListValue) {
+        if case .dictionary(let entries) = value {
+            self = .object(entries.mapValues { StoredTree($0) })
+        } else {
+            self = .propertyList(value)
+        }
+    }
+
+    var propertyListData: Data? {
+        guard let value = propertyListValue else {
+            return nil
+        }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return try? encoder.encode(CodedPropertyList(value: value))
+    }
+
+    private var propertyListValue: PropertyListValue? {
+        switch self {
+        case .json:
+            return nil
+        case .propertyList(let value):
+            return value
+        case .object(let fields):
+            let entries = fields.compactMapValues(\.propertyListValue)
+            return entries.count == fields.count ? .dictionary(entries) : nil
+        }
+    }
+}
+
+/// A property-list value that finds out its type from the decoder.
+private struct CodedPropertyList {
+    /// How many values may still be read.
+    final class Budget: @unchecked Sendable {
+        // Used by one decoder, in the one call that it is made for.
+        private var rest: Int
+
+        init(_ count: Int) {
+            rest = count
+        }
+
+        func spend() -> Bool {
+            rest -= 1
+            return rest >= 0
+        }
+    }
+
+    static let budget = CodingUserInfoKey(rawValue: "org.default.budget").unsafelyUnwrapped
+
+    let value: PropertyListValue
+}
+
+extension CodedPropertyList: Decodable {
+    init(from decoder: any Decoder) throws {
+        let isAffordable = (decoder.userInfo[Self.budget] as? Budget)?.spend() ?? true
+        guard isAffordable, decoder.codingPath.count <= PropertyListValue.maximumDepth else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "Too large."))
+        }
+        if let container = try? decoder.container(keyedBy: PathKey.self) {
+            let entries = try container.allKeys.map { key in
+                (key.stringValue, try container.decode(Self.self, forKey: key).value)
+            }
+            value = .dictionary(Dictionary(entries, uniquingKeysWith: { first, _ in first }))
+        } else if var container = try? decoder.unkeyedContainer() {
+            var elements: [PropertyListValue] = []
+            while !container.isAtEnd {
+                elements.append(try container.decode(Self.self).value)
+            }
+            value = .array(elements)
+        } else {
+            value = try PropertyListValue(scalar: decoder.singleValueContainer())
+        }
+    }
+}
+
+extension CodedPropertyList: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        switch value {
+        case .dictionary(let entries):
+            var container = encoder.container(keyedBy: PathKey.self)
+            for (key, value) in entries {
+                try container.encode(Self(value: value), forKey: PathKey(stringValue: key))
+            }
+        case .array(let elements):
+            var container = encoder.unkeyedContainer()
+            for element in elements {
+                try container.encode(Self(value: element))
+            }
+        case .string(let string): try encode(string, to: encoder)
+        case .boolean(let boolean): try encode(boolean, to: encoder)
+        case .integer(let integer): try encode(integer, to: encoder)
+        case .unsigned(let unsigned): try encode(unsigned, to: encoder)
+        case .real(let real): try encode(real, to: encoder)
+        case .data(let data): try encode(data, to: encoder)
+        case .date(let date): try encode(date, to: encoder)
+        }
+    }
+
+    private func encode(_ scalar: some Encodable, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(scalar)
+    }
+}
+
+extension PropertyListValue {
+    fileprivate init(scalar container: any SingleValueDecodingContainer) throws {
+        if container.decodeNil() {
+            self = .string("$null")
+        } else if let boolean = try? container.decode(Bool.self) {
+            self = .boolean(boolean)
+        } else if let string = try? container.decode(String.self) {
+            self = .string(string)
+        } else if let integer = try? container.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let unsigned = try? container.decode(UInt64.self) {
+            self = .unsigned(unsigned)
+        } else if let real = try? container.decode(Double.self) {
+            self = .real(real)
+        } else if let data = try? container.decode(Data.self) {
+            self = .data(data)
+        } else {
+            self = .date(try container.decode(Date.self))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import Observation
+
+/// A settings type as an object that views and other observing code can hold on to: its properties read and write what is
+/// stored.
+///
+/// ```swift
+/// let live = LiveSettings<VisualSettings>()
+/// live.themeName = "dark"                  // one update of what is stored
+/// withObservationTracking {
+///     print(live.themeName)
+/// } onChange: {
+///     // Somebody has changed the settings: this process, or in a FileDefaults any other.
+/// }
+/// ```
+///
+/// The type needs a ``DefaultStorable/defaultValue``, which stands for what isn't stored; making one of a type that has none
+/// gives nil. The object holds no value itself. Properties can be bound (`@Bindable`). A change anywhere in the
+/// settings notifies of all of them.
+@dynamicMemberLookup
+public final class LiveSettings<Settings: DefaultStorable>: Observable {
+    private let key: String?
+    private let initial: Settings
+
+    /// Makes an object for the settings that are stored under a key.
+    ///
+    /// The result is nil when the type has no ``DefaultStorable/defaultValue``.
+    ///
+    /// - Parameter key: The key; nil, the default, for the type's ``DefaultStorable/defaultIdentifier``.
+    public init?(forKey key: String? = nil) {
+        guard let initial = Settings.defaultValue else {
+            return nil
+        }
+        self.key = key
+        self.initial = initial
+    }
+
+    /// The settings: the stored ones, else the default value.
+    ///
+    /// Assigning stores them. What goes wrong is reported to ``DefaultsDiagnostics``.
+    public var value: Settings {
+        get {
+            TrackedKeys.access(Set(key.map { [$0] } ?? Settings.identifiers), in: Settings.store)
+            return Settings.read(forKey: key) ?? initial
+        }
+        set {
+            newValue.write(withKey: key)
+        }
+    }
+
+    /// A property of the settings.
+    ///
+    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. What goes wrong is reported to ``DefaultsDiagnostics``.
+    ///
+    /// - Parameter property: The property.
+    public subscript<Value>(dynamicMember property: WritableKeyPath<Settings, Value>) -> Value {
+        get { value[keyPath: property] }
+        set {
+            DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+                do {
+                    try Settings.update(forKey: key) { $0[keyPath: property] = newValue }
+                } catch {
+                    let store = Settings.store.storeDescription
+                    throw .wrapping(error, key: key ?? Settings.defaultIdentifier, type: Settings.self, store: store)
+                }
+            }
+        }
+    }
+
+    /// A property of the settings that can only be read.
+    ///
+    /// - Parameter property: The property.
+    public subscript<Value>(dynamicMember property: KeyPath<Settings, Value>) -> Value {
+        value[keyPath: property]
+    }
+}
+
+@available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
+extension LiveSettings: Sendable {}

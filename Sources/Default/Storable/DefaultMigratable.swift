@@ -1,0 +1,41 @@
+/// A settings type that can be made of the type that was stored before it.
+///
+/// ```swift
+/// struct SettingsV1: Codable {
+///     var volume: Int
+/// }
+///
+/// struct Settings: DefaultMigratable {
+///     var volume: Double
+///     static var schemaVersion: Int { 2 }
+///
+///     init(migrating previous: SettingsV1) {
+///         volume = Double(previous.volume) / 100
+///     }
+/// }
+/// ```
+///
+/// The predecessor may be migratable itself; so chains of any length arise, from whose oldest type on everything can be
+/// read. Reading migrates in memory and changes nothing that is stored; the next write stores the new form, and so does
+/// ``DefaultStorable/migrate(forKey:)``.
+///
+/// Which type the stored bytes are of is told by the version stored beside them, where the type states a
+/// ``DefaultStorable/schemaVersion``; a predecessor that states none has the version before that of its successor. Bytes
+/// without a recorded version are those of the newest predecessor without one that they can be decoded as. Where the type
+/// itself states no version, a predecessor is tried only when the bytes can't be decoded as the type itself: then give it
+/// at least one property that no predecessor has, and that isn't optional.
+public protocol DefaultMigratable: DefaultStorable {
+    /// The type that was stored before this one.
+    ///
+    /// It is decoded with its own ``DefaultStorable/defaultCoder`` if it is a settings type, else with this one's.
+    associatedtype Previous: Decodable
+
+    /// Makes a value of what was stored before.
+    ///
+    /// Called at each read until the value has been written; should have no effects but its outcome.
+    ///
+    /// - Parameter previous: What was stored.
+    /// - Throws: Whatever tells that no value can be made of it. What is stored is left as it is, and
+    ///   ``DefaultsError/Code/migrationFailed`` thrown or reported.
+    init(migrating previous: Previous) throws
+}

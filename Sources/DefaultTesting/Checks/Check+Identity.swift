@@ -1,0 +1,44 @@
+internal import Default
+
+extension StoreConformance.Check {
+    static let ofIdentity: [Self] = [
+        Self("A fresh store has nothing of what another store held before.") { trial in
+            trial.withStore { store in
+                try store.set("left over", forKey: "k")
+                try store.synchronize()
+            }
+            trial.withStore { store in
+                trial.expect("k", in: store, is: nil, "of a fresh store")
+                trial.expect(
+                    !store.storedKeys().contains("k"),
+                    "storedKeys() of a fresh store lists a key of the store before."
+                )
+            }
+        },
+        Self("Two stores keep their values apart.", requires: .severalStores) { trial in
+            trial.withTwoStores { first, second in
+                try first.set(1, forKey: "k")
+                trial.expect("k", in: second, is: nil, "for a key set in another store")
+                try second.set(2, forKey: "k")
+                try second.removeObject(forKey: "k")
+                trial.expect("k", in: first, is: 1, "for a key removed from another store")
+            }
+        },
+        Self("A store has one description, whatever it holds, and it is not empty.") { trial in
+            trial.withStore { store in
+                let description = store.storeDescription
+                trial.expect(!description.isEmpty, "storeDescription is empty.")
+                try store.set(1, forKey: "k")
+                trial.expect(store.storeDescription, is: description, from: "storeDescription after a value was set")
+            }
+        },
+        Self("Two stores have different descriptions.", requires: .severalStores) { trial in
+            trial.withTwoStores { first, second in
+                trial.expect(
+                    first.storeDescription != second.storeDescription,
+                    "Both stores are described as “\(first.storeDescription)”."
+                )
+            }
+        },
+    ]
+}

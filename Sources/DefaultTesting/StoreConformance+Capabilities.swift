@@ -1,0 +1,26 @@
+extension StoreConformance {
+    /// What stores may leave out, and whoever checks one has to say that it can do.
+    public struct Capabilities: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: Int
+
+        /// Creates a set of its bits.
+        ///
+        /// - Parameter rawValue: The bits.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// A transaction whose body throws takes back what the body has changed.
+        public static let rollback = Capabilities(rawValue: 1 << 0)
+
+        /// Any number of threads may call one store at once, as they may when its type is `Sendable`.
+        public static let threads = Capabilities(rawValue: 1 << 1)
+
+        /// The closure that makes stores may be called again before it has ended, and makes another store then, with
+        /// values and a description of its own.
+        ///
+        /// Not so for a store that has only one place to keep its values in, such as a device.
+        public static let severalStores = Capabilities(rawValue: 1 << 2)
+    }
+}

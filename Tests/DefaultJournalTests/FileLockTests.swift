@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+/// A test that would otherwise wait for ever for a lock that nobody gives back fails after a minute.
+@Suite("The kept file lock", .timeLimit(.minutes(1)))
+struct FileLockTests {
+    private let directory = TemporaryDirectory()
+
+    @Test("A process that writes again and again keeps the lock; fallen silent, it lets others write")
+    func givenBack() throws {
+        let hot = try Journal.openTest(directory.suite)
+        let other = try Journal.openUnregistered(directory.suite)
+        for round in 0..<5 {
+            try hot.writeUntilLockIsKept()
+            try other.set("other", "\(round)")
+            #expect(hot["other"] == "\(round)")
+            try hot.writeUntilLockIsKept()
+            _ = try Journal.openUnregistered(directory.suite)
+        }
+        #expect(other.all == hot.all)
+        #expect(try other.verify().isIntact)
+    }
+
+    @Test("Two engines of a process write in bursts, on one thread and on two")
+    func engines() throws {
+        let engines = [
+            try Journal.openTest(directory.suite), try Journal.openUnregistered(directory.suite),
+        ]
+        for round in 0..<6 {
+            for number in 0..<200 { try engines[round % 2].set("\(round)-\(number)", "value") }
+        }
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            do {
+                for number in 0..<2_000 { try engines[thread].set("t\(thread)-\(number % 100)", "\(number)") }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(engines[0].all.count == 6 * 200 + 2 * 100)
+        #expect(engines[0].all == engines[1].all)
+        #expect(try engines[0].verify().isIntact)
+    }
+
+    @Test("Processes that take turns never keep the lock from each other")
+    func turns() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("turn", "0")
+        let helper = try Helper(["turns", directory.suite, "300"])
+        for number in 0..<300 {
+            while journal["turn"] != "\(2 * number)" { sched_yield() }
+            try journal.set("turn", "\(2 * number + 1)")
+            #expect(!journal.keepsFileLock)
+        }
+        #expect(helper.finish().status == 0)
+        #expect(journal["turn"] == "600")
+    }
+
+    @Test("Processes that write streams at the same time all get on, and lose nothing")
+    func streams() throws {
+        let journal = try Journal.openTest(directory.suite)
+        let helpers = try (0..<2).map { try Helper(["keys", directory.suite, "p\($0)", "2000"]) }
+        for number in 0..<2_000 { try journal.set("own-\(number)", "value") }
+        for helper in helpers { #expect(helper.finish().status == 0) }
+        #expect(journal.all.count == 6_000)
+        #expect(try journal.verify().isIntact)
+    }
+
+    @Test("A process that is killed while it keeps the lock holds nobody up")
+    func killed() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("filler", "")
+        for _ in 0..<5 {
+            let start = journal.generation
+            let helper = try Helper(["stream", directory.suite])
+            while journal.generation < start + 2_000, helper.process.isRunning { sched_yield() }
+            helper.kill()
+            try journal.set("after", "kill")
+            #expect(journal["after"] == "kill")
+            #expect(try journal.verify().isIntact)
+        }
+    }
+
+    @Test("A suite that is deleted while its lock is kept is made anew by the next write")
+    func deleted() throws {
+        let reports = ReportCollector()
+        let journal = try Journal.openTest(directory.suite, reports.options)
+        for round in 0..<3 {
+            try journal.writeUntilLockIsKept()
+            try FileManager.default.removeItem(atPath: directory.suite)
+            try journal.set("round", "\(round)")
+            let fresh = try Journal.openUnregistered(directory.suite)
+            #expect(fresh["round"] == "\(round)")
+            #expect(fresh.all.count == 1)
+        }
+        #expect(reports.all == Array(repeating: .replaced(path: directory.suite), count: 3))
+    }
+
+    @Test("The wish for the lock of a process that is gone keeps nobody from keeping it for long")
+    func abandonedWish() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.writeUntilLockIsKept()
+        journal.page.isAwaited = true
+        try journal.set("a", "1")
+        #expect(!journal.keepsFileLock)
+        try journal.writeUntilLockIsKept()
+    }
+
+    @Test("A journal that doesn't maintain itself never keeps the lock")
+    func withoutMaintenance() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(maintainsItself: false))
+        for number in 0..<200 {
+            try journal.set("a", "\(number)")
+            #expect(!journal.keepsFileLock)
+        }
+    }
+
+    #if DEBUG
+    @Test("A write that fails while the lock is kept gives it back")
+    func failing() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        try journal.writeUntilLockIsKept()
+        probe.plan(.fail(code: EIO), call: .fstat, number: 0)
+        #expect(throws: JournalError.self) { try journal.set("a", "1") }
+        #expect(!journal.keepsFileLock)
+        try Journal.openUnregistered(directory.suite).set("a", "2")
+        #expect(journal["a"] == "2")
+    }
+    #endif
+}
+
+extension Journal {
+    /// Whether the file lock is held although nobody has exclusive access.
+    fileprivate var keepsFileLock: Bool {
+        exclusive.lock()
+        defer { exclusive.unlock() }
+        return writer.pointee.depth == 0 && writer.pointee.holdsFileLock
+    }
+
+    /// Writes until the lock is kept; how many writes that takes depends on what others do.
+    fileprivate func writeUntilLockIsKept() throws {
+        var number = 0
+        while !keepsFileLock {
+            try set("hot", "\(number)")
+            number += 1
+        }
+    }
+}

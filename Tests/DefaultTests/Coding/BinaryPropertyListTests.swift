@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("A binary property list")
+struct BinaryPropertyListTests {
+    private let object: [String: Any] = [
+        "large": UInt64.max, "small": -1, "ratio": 0.1, "single": Float(0.5), "flag": true, "date": Date(), "empty": "",
+        "long text": String(repeating: "x", count: 300), "unicode": String(repeating: "é", count: 70_000),
+        "data": Data(count: 20), "many": (0..<500).map { ["n": $0, "same": ["text"]] as [String: Any] },
+        "none": [Any](),
+    ]
+
+    @Test("is given to Foundation when its parts lie where it says")
+    func intact() throws {
+        let data = try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+        #expect(BinaryPropertyList.isSafe(data))
+        let tree = try #require(StoredTree.parse(data))
+        let again = try #require(tree.tree.data(in: tree.format))
+        #expect(BinaryPropertyList.isSafe(again))
+        #expect(StoredTree.parse(again)?.tree == tree.tree)
+        #expect(try tree.tree == StoredTree(PropertyListValue(object)))
+        for other in ["", "b", "{}", "<?xml"] {
+            #expect(BinaryPropertyList.isSafe(Data(other.utf8)))
+        }
+    }
+
+    @Test("that is cut off or refers to itself is not")
+    func damaged() throws {
+        let data = try DefaultsCoder.propertyList.encode(["a": [1, 2], "b": [3]])
+        for count in 8..<data.count {
+            #expect(!BinaryPropertyList.isSafe(data.prefix(count)))
+        }
+        // An array of one element, which is the array.
+        var cycle = Data("bplist00".utf8) + [0xA1, 0, 8]
+        cycle += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + Data(count: 8) + [0, 0, 0, 0, 0, 0, 0, 10]
+        #expect(!BinaryPropertyList.isSafe(cycle))
+        let store = MemoryDefaults()
+        try store.set(cycle, forKey: "k")
+        expectError(.undecodable) { try store.df.load(forKey: "k", type: [Int].self, decoder: PropertyListDecoder()) }
+        // Each array holds the next one twice: few bytes, endless values.
+        var laughs = Data("bplist00".utf8)
+        for level in UInt8(1)...100 {
+            laughs += [0xA2, level, level]
+        }
+        laughs += [0x08]
+        laughs += (0...100).map { UInt8(8 + min($0 * 3, 240)) }
+        laughs += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 80] + Data(count: 8) + [0, 0, 0, 0, 0, 0, 1, 0x35]
+        #expect(!BinaryPropertyList.isSafe(laughs))
+    }
+}

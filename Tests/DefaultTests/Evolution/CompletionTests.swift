@@ -1,0 +1,406 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+/// Completes JSON with a default value, on bytes alone.
+private func complete<Value: Codable>(
+    _ json: String,
+    with fallback: Value,
+    coder: DefaultsCoder = .json
+) -> (value: Value, report: LoadReport)? {
+    var completion = Completion(stored: Data(json.utf8), fallback: fallback, coder: coder)
+    return completion?.run()
+}
+
+extension LoadReport {
+    /// The paths of what could not be used.
+    var unusablePaths: [String] { unusable.map(\.path) }
+}
+
+private struct Window: Codable, Equatable {
+    enum Mode: Codable, Equatable {
+        case plain
+        case tiled(columns: Int, rows: Int)
+        case custom(String)
+    }
+    enum Edge: String, Codable { case top, bottom }
+    struct Size: Codable, Equatable {
+        var width: Int
+        var height: Int
+        var unit: String?
+    }
+
+    var title = "untitled"
+    var size = Size(width: 800, height: 600, unit: "px")
+    var edge = Edge.top
+    var mode = Mode.plain
+    var tabs = ["a"]
+    var badges: [String: Int] = ["mail": 1, "news": 2]
+    var accent: String? = "blue"
+    var level: Int8 = 1
+}
+
+private let storedWindow = """
+    {"title":"t","size":{"width":1,"height":2},"edge":"bottom","mode":{"tiled":{"columns":3,"rows":4}},\
+    "tabs":["x","y"],"badges":{"todo":3},"level":5}
+    """
+
+@Suite("Completing")
+struct CompletionTests {
+    private let whole = Window(
+        title: "t",
+        size: .init(width: 1, height: 2),
+        edge: .bottom,
+        mode: .tiled(columns: 3, rows: 4),
+        tabs: ["x", "y"],
+        badges: ["todo": 3],
+        accent: nil,
+        level: 5
+    )
+
+    private struct Change: Sendable {
+        let old: String
+        let new: String
+        var completed: [String] = []
+        var unusable: [String] = []
+        let expectation: @Sendable (inout Window) -> Void
+
+        init(
+            _ old: String,
+            _ new: String,
+            completed: [String] = [],
+            unusable: [String] = [],
+            expectation: @escaping @Sendable (inout Window) -> Void
+        ) {
+            self.old = old
+            self.new = new
+            self.completed = completed
+            self.unusable = unusable
+            self.expectation = expectation
+        }
+    }
+
+    @Test("keeps every field but the one that is missing or can't be used, and names that")
+    func singleFields() throws {
+        let changes = [
+            Change(#""title":"t","#, "", completed: ["title"]) { $0.title = "untitled" },
+            Change(#""t""#, "7", unusable: ["title"]) { $0.title = "untitled" },
+            Change(#""t""#, "null", completed: ["title"]) { $0.title = "untitled" },
+            Change(#""width":1,"#, "", completed: ["size.width"]) { $0.size.width = 800 },
+            Change(#""width":1,"#, #""width":"w","#, unusable: ["size.width"]) { $0.size.width = 800 },
+            Change(#"{"width":1,"height":2}"#, "[]", unusable: ["size"]) { $0.size = Window().size },
+            // A case that no longer exists, a case without its values, and two cases at once.
+            Change(#""bottom""#, #""left""#, unusable: ["edge"]) { $0.edge = .top },
+            Change(#""tiled""#, #""gone""#, unusable: ["mode"]) { $0.mode = .plain },
+            Change(#"{"tiled":{"columns":3,"rows":4}}"#, #"{"tiled":{},"custom":{"_0":"a"}}"#, unusable: ["mode"]) {
+                $0.mode = .plain
+            },
+            Change(#","rows":4"#, "", unusable: ["mode"]) { $0.mode = .plain },
+            // Arrays are replaced whole.
+            Change(#"["x","y"]"#, #"["x",1]"#, unusable: ["tabs"]) { $0.tabs = ["a"] },
+            // Of a dictionary, what can't be used is dropped, and what was deleted stays deleted.
+            Change(#"{"todo":3}"#, #"{"todo":3,"x":"many"}"#, unusable: ["badges.x"]) { $0.badges = ["todo": 3] },
+            Change(#"{"todo":3}"#, #"{"todo":"x"}"#, unusable: ["badges.todo"]) { $0.badges = [:] },
+            // Foundation says no place for a number that is out of range.
+            Change(#""level":5"#, #""level":500"#, unusable: ["level"]) { $0.level = 1 },
+        ]
+        for change in changes {
+            let json = storedWindow.replacingOccurrences(of: change.old, with: change.new)
+            #expect(json != storedWindow)
+            var expected = whole
+            change.expectation(&expected)
+            let outcome = try #require(complete(json, with: Window()), "\(json)")
+            #expect(outcome.value == expected, "\(json)")
+            #expect(outcome.report.completed == change.completed, "\(json)")
+            #expect(outcome.report.unusablePaths == change.unusable, "\(json)")
+        }
+    }
+
+    @Test("keeps what can be kept when much is wrong at once")
+    func severalFields() throws {
+        let json = #"""
+            {"title":1,"size":{"width":"w","unit":"cm","depth":9},"edge":null,"tabs":{},"badges":{"a":1},"level":999,
+            "mode":{"custom":{"_0":"c"}},"theme":{"name":"old"}}
+            """#
+        let (value, report) = try #require(complete(json, with: Window()))
+        #expect(value.size == .init(width: 800, height: 600, unit: "cm"))
+        #expect(value.mode == .custom("c"))
+        #expect(value.badges == ["a": 1])
+        #expect(value.accent == nil)
+        #expect((value.title, value.edge, value.level) == ("untitled", .top, 1))
+        #expect(report.completed == ["edge", "size.height"])
+        #expect(report.unusablePaths == ["level", "size.depth", "size.width", "tabs", "theme", "title"])
+        #expect(report.unusable.last?.reason == "is not of type String")
+        #expect(report.unusable.last { $0.path == "theme" }?.reason == "is no property of the type")
+    }
+
+    @Test("says of a dropped value what in it was at fault")
+    func reasons() throws {
+        struct Outer: Codable, Equatable {
+            var name = "n"
+            var detail: Window.Size?
+            var sizes: [Window.Size] = []
+        }
+        let json = #"{"name":"x","detail":{"width":"w","height":1},"sizes":[{"width":1,"height":2},{"width":1}]}"#
+        let (value, report) = try #require(complete(json, with: Outer()))
+        #expect(value == Outer(name: "x"))
+        #expect(
+            report.unusable.map { "\($0.path) \($0.reason)" } == [
+                #"detail can't be used, since "width" in it is not of type Int"#,
+                #"sizes can't be used, since "[1].height" in it is missing"#,
+            ]
+        )
+    }
+
+    @Test("keeps numbers and strings to the last digit and character")
+    func precision() throws {
+        struct Numbers: Codable, Equatable {
+            var largest: UInt64 = 0
+            var smallest: Int64 = 0
+            var tenth = 0.0
+            var price: Decimal = 0
+            var text = ""
+            var added = 1
+        }
+        let json = #"""
+            {"largest":18446744073709551615,"smallest":-9223372036854775808,"tenth":0.1,
+            "price":123456789012345678.987654321, "text":"\u00e9\ud83d\ude00\"\\\/\n"}
+            """#
+        let value = try #require(complete(json, with: Numbers())).value
+        #expect((value.largest, value.smallest, value.tenth) == (.max, .min, 0.1))
+        #expect(value.price == Decimal(string: "123456789012345678.987654321"))
+        #expect(value.text == "\u{E9}\u{1F600}\"\\/\n")
+
+        let stored = Numbers(largest: .max, smallest: .min, tenth: 0.1, price: 1, text: "\u{E9}\u{1F600}")
+        let data = try DefaultsCoder.propertyList.encode(stored)
+        var (tree, format) = try #require(StoredTree.parse(data))
+        tree[["added"]] = nil
+        let bytes = try #require(tree.data(in: format))
+        var completion = try #require(Completion(stored: bytes, fallback: Numbers(), coder: .propertyList))
+        let run = completion.run()
+        let outcome = try #require(run)
+        #expect(outcome.value == stored)
+        #expect(outcome.report.completed == ["added"])
+    }
+
+    @Test("works with all ways to convert keys")
+    func keyConversion() throws {
+        struct Inner: Codable, Equatable {
+            var maximumSize = 1
+            var minimumSize = 2
+        }
+        struct Outer: Codable, Equatable {
+            var outerName = "n"
+            var firstInner = Inner()
+            var byName: [String: Int] = [:]
+        }
+        let snake = JSONEncoder()
+        snake.keyEncodingStrategy = .convertToSnakeCase
+        let camel = JSONDecoder()
+        camel.keyDecodingStrategy = .convertFromSnakeCase
+        let stored = #"{"outer_name":"x","first_inner":{"maximum_size":"large","minimum_size":5},"by_name":{"a_b":1}}"#
+        let (value, report) = try #require(
+            complete(stored, with: Outer(), coder: DefaultsCoder(encoder: snake, decoder: camel))
+        )
+        #expect(value == Outer(outerName: "x", firstInner: Inner(maximumSize: 1, minimumSize: 5), byName: ["a_b": 1]))
+        #expect(report.unusablePaths == ["first_inner.maximum_size"])
+
+        let shouting = JSONEncoder()
+        shouting.keyEncodingStrategy = .custom { PathKey(stringValue: ($0.last?.stringValue ?? "").uppercased()) }
+        let whispering = JSONDecoder()
+        whispering.keyDecodingStrategy = .custom { path in
+            let names = ["OUTERNAME": "outerName", "FIRSTINNER": "firstInner", "MAXIMUMSIZE": "maximumSize"]
+            let name = path.last?.stringValue ?? ""
+            return PathKey(stringValue: names[name] ?? (name == "MINIMUMSIZE" ? "minimumSize" : "byName"))
+        }
+        let loud = #"{"OUTERNAME":"x","FIRSTINNER":{"MINIMUMSIZE":5},"BYNAME":{}}"#
+        let heard = try #require(
+            complete(loud, with: Outer(), coder: DefaultsCoder(encoder: shouting, decoder: whispering))
+        )
+        #expect(heard.value == Outer(outerName: "x", firstInner: Inner(maximumSize: 1, minimumSize: 5)))
+        #expect(heard.report.completed == ["FIRSTINNER.MAXIMUMSIZE"])
+    }
+
+    @Test("finds the date that another strategy wrote, in nested containers as well")
+    func dateStrategies() throws {
+        struct Visit: Codable, Equatable {
+            var place = "here"
+            var date = Date(timeIntervalSince1970: 0)
+        }
+        struct Visits: Codable, Equatable {
+            var count = 0
+            var last = Visit()
+            var since = Date(timeIntervalSince1970: 0)
+        }
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let coder = DefaultsCoder(encoder: encoder, decoder: decoder)
+        let good = #""2026-01-02T03:04:05Z""#
+        for bad in [#""yesterday""#, "12.5"] {
+            let nested = #"{"count":4,"last":{"place":"p","date":\#(bad)},"since":\#(good)}"#
+            let (value, report) = try #require(complete(nested, with: Visits(), coder: coder))
+            #expect(value.count == 4)
+            #expect(value.last == Visit(place: "p"))
+            #expect(value.since == ISO8601DateFormatter().date(from: "2026-01-02T03:04:05Z"))
+            #expect(report.unusablePaths == ["last.date"])
+            let both = #"{"count":4,"last":{"place":"p","date":\#(bad)},"since":\#(bad)}"#
+            let outcome = try #require(complete(both, with: Visits(), coder: coder))
+            #expect(outcome.value == Visits(count: 4, last: Visit(place: "p")))
+            #expect(outcome.report.unusablePaths == ["last.date", "since"])
+        }
+    }
+
+    @Test("finds what an initializer refuses without saying where")
+    func refusals() throws {
+        struct Refusal: Error {}
+        struct Even: Codable, Equatable {
+            var number: Int
+            init(_ number: Int) { self.number = number }
+            init(from decoder: any Decoder) throws {
+                number = try decoder.singleValueContainer().decode(Int.self)
+                guard number.isMultiple(of: 2) else { throw Refusal() }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(number)
+            }
+        }
+        struct Inner: Codable, Equatable {
+            var one = Even(2)
+            var two = Even(4)
+        }
+        struct Range: Codable, Equatable {
+            var lower = 0
+            var upper = 10
+            init(lower: Int = 0, upper: Int = 10) { (self.lower, self.upper) = (lower, upper) }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                lower = try container.decode(Int.self, forKey: .lower)
+                upper = try container.decode(Int.self, forKey: .upper)
+                guard lower <= upper else {
+                    throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: ""))
+                }
+            }
+        }
+        struct Outer: Codable, Equatable {
+            var name = "n"
+            var inner = Inner()
+            var range = Range()
+        }
+        let odd = #"{"name":"x","inner":{"one":3,"two":8},"range":{"lower":1,"upper":2}}"#
+        let first = try #require(complete(odd, with: Outer()))
+        #expect(first.value == Outer(name: "x", inner: Inner(two: Even(8)), range: Range(lower: 1, upper: 2)))
+        #expect(first.report.unusablePaths == ["inner.one"])
+        let inverted = #"{"name":"x","inner":{"one":3,"two":5},"range":{"lower":5,"upper":2}}"#
+        let second = try #require(complete(inverted, with: Outer()))
+        #expect(second.value == Outer(name: "x", range: Range(lower: 5, upper: 10)))
+        #expect(second.report.unusablePaths == ["inner.one", "inner.two", "range.upper"])
+    }
+
+    @Test("goes through super decoders and nested containers")
+    func superDecoders() throws {
+        class Base: Codable {
+            var base = 1
+            var other = 2
+        }
+        final class Derived: Base {
+            var derived = 3
+            override init() { super.init() }
+            required init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                derived = try container.decode(Int.self, forKey: .derived)
+                try super.init(from: container.superDecoder())
+            }
+            override func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(derived, forKey: .derived)
+                try super.encode(to: container.superEncoder())
+            }
+            enum CodingKeys: CodingKey { case derived }
+        }
+        let (value, report) = try #require(complete(#"{"super":{"base":7},"derived":"x"}"#, with: Derived()))
+        #expect((value.base, value.other, value.derived) == (7, 2, 3))
+        #expect(report == LoadReport(completed: ["super.other"], unusable: report.unusable))
+        #expect(report.unusablePaths == ["derived"])
+    }
+
+    @Test(
+        "gives up on what is no keyed container, or has nothing for the type to be made of",
+        arguments: [
+            "", "null", "3", "[]", "{", #"{"a":}"#, #"{"a":1} x"#, #"{"a" 1}"#, #"{a:1}"#, "\u{0}", #"{"title":"t"#,
+        ]
+    )
+    func hopeless(json: String) {
+        #expect(complete(json, with: Window())?.value == nil)
+    }
+
+    @Test("gives up when the default value can't be encoded, or not decoded")
+    func uselessDefaults() {
+        struct Ratio: Codable { var ratio = Double.nan }
+        #expect(complete("{}", with: Ratio()) == nil)
+        struct OneWay: Codable {
+            var name = "n"
+            enum CodingKeys: CodingKey { case name, written }
+            init() {}
+            init(from decoder: any Decoder) throws {
+                name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(name, forKey: .written)
+            }
+        }
+        #expect(complete(#"{"other":1}"#, with: OneWay()) == nil)
+    }
+
+    @Test("asks the decoder a bounded number of times")
+    func bounds() throws {
+        struct Outer: Codable { var dictionary: [String: Int] = [:] }
+        let entries = (0..<1_000).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
+        #expect(complete("{\"dictionary\":{\(entries)}}", with: Outer()) == nil)
+        let few = (0..<100).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
+        #expect(complete("{\"dictionary\":{\(few),\"y\":1}}", with: Outer())?.value.dictionary == ["y": 1])
+    }
+}
+
+@Suite("A tree of stored bytes")
+struct StoredTreeTests {
+    @Test("is what the bytes say, with spaces, escapes, repeated keys and a comma too many")
+    func parsing() throws {
+        let json = " { \"a\" : [1, {\"}\":\"]\\\"\"}] ,\n\"\\u0062\":{\"c\":1.50e3},\"a\":2,\"d\":null, } \t"
+        let (tree, format) = try #require(StoredTree.parse(Data(json.utf8)))
+        #expect(tree[["a"]]?.jsonData == Data(#"[1, {"}":"]\""}]"#.utf8))
+        #expect(tree[["b", "c"]]?.jsonData == Data("1.50e3".utf8))
+        #expect(tree[["d"]]?.isNull == true)
+        #expect(tree[["b", "x"]] == nil)
+        #expect(tree[["d", "x"]] == nil)
+        #expect(tree.data(in: format).flatMap { StoredTree.parse($0) }?.tree == tree)
+        #expect(StoredTree.parse(Data("\u{FEFF}{\"a\":1}".utf8))?.tree[["a"]] != nil)
+        #expect(tree.data(in: .propertyList) == nil)
+    }
+
+    @Test("nests only as deep as settings do")
+    func depth() {
+        func nested(_ count: Int) -> Data {
+            Data((String(repeating: #"{"a":"#, count: count) + "1" + String(repeating: "}", count: count)).utf8)
+        }
+        #expect(StoredTree.parse(nested(256)) != nil)
+        #expect(StoredTree.parse(nested(257)) == nil)
+        #expect(StoredTree.parse(nested(200_000)) == nil)
+        #expect(StoredTree.parse(Data(String(repeating: "[", count: 200_000).utf8)) == nil)
+    }
+
+    @Test("changes at paths that exist, and nowhere else")
+    func changing() throws {
+        var tree = try #require(StoredTree.parse(Data(#"{"a":{"b":1},"c":2}"#.utf8))).tree
+        let value = StoredTree.json(Array("3".utf8)[...])
+        tree[["a", "x"]] = value
+        tree[["c", "x"]] = value
+        tree[["n", "x"]] = value
+        tree[["a", "b"]] = nil
+        #expect(tree.jsonData == Data(#"{"a":{"x":3},"c":2}"#.utf8))
+    }
+}

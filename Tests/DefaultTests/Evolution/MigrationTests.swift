@@ -1,0 +1,336 @@
+import Foundation
+import Testing
+
+@testable import Default
+import DefaultJournal
+
+private enum Unversioned {
+    struct V1: Codable { var volume: Int }
+
+    struct V2: DefaultMigratable, Equatable {
+        var level: Double
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Settings" }
+
+        init(level: Double) { self.level = level }
+        init(migrating previous: V1) throws {
+            guard previous.volume >= 0 else { throw Refusal() }
+            level = Double(previous.volume) / 100
+        }
+    }
+
+    struct V3: DefaultMigratable, Equatable {
+        var loudness: Loudness
+        struct Loudness: Codable, Equatable { var level: Double }
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Settings" }
+        static var defaultCoder: DefaultsCoder { .propertyList }
+        static var defaultValue: V3? { V3(level: 0.5) }
+
+        init(level: Double) { loudness = Loudness(level: level) }
+        init(migrating previous: V2) { self.init(level: previous.level) }
+    }
+}
+
+private struct Refusal: Error {}
+
+/// The same property in all versions, so that nothing but the version tells which one was stored.
+private enum Versioned {
+    struct V1: DefaultStorable, Equatable {
+        var size = 1
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Versioned" }
+        static var schemaVersion: Int { 1 }
+    }
+
+    struct V2: DefaultMigratable, Equatable {
+        var size = 2
+        var name = "two"
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Versioned" }
+        static var defaultValue: V2? { V2() }
+        static var schemaVersion: Int { 2 }
+
+        init(size: Int = 2, name: String = "two") { (self.size, self.name) = (size, name) }
+        init(migrating previous: V1) { size = previous.size * 10 }
+    }
+
+    struct V3: DefaultMigratable, Equatable {
+        var size = 3
+        var name: String? = "three"
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Versioned" }
+        static var defaultValue: V3? { V3() }
+        static var schemaVersion: Int { 3 }
+
+        init(size: Int = 3, name: String? = "three") { (self.size, self.name) = (size, name) }
+        init(migrating previous: V2) throws {
+            guard previous.size < 1_000 else { throw Refusal() }
+            self.init(size: previous.size + 1, name: previous.name)
+        }
+    }
+}
+
+@Suite("A migration")
+struct MigrationTests {
+    @Test("without versions is tried when the bytes are not of the current type", arguments: StoreKind.allCases)
+    func unversioned(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let old = Data(#"{"volume":70}"#.utf8)
+            try store.set(old, forKey: "Settings")
+            let (value, report) = try #require(try Unversioned.V3.loadWithReport())
+            #expect(value == Unversioned.V3(level: 0.7))
+            #expect(report.migratedFrom == "V1" && report.isEmpty)
+            #expect(store.data(forKey: "Settings") == old)
+            #expect(try Unversioned.V2.loadWithReport()?.report.migratedFrom == "V1")
+
+            try store.set(Data(#"{"level":0.2}"#.utf8), forKey: "Settings")
+            #expect(try Unversioned.V3.loadWithReport()?.report.migratedFrom == "V2")
+            #expect(Unversioned.V3.read() == Unversioned.V3(level: 0.2))
+            #expect(try Unversioned.V2.loadWithReport()?.report.migratedFrom == nil)
+
+            try Unversioned.V3.update { $0.loudness.level += 0.5 }
+            #expect(try Unversioned.V3.loadWithReport()?.report == LoadReport())
+            #expect(try Unversioned.V3.quarantined().isEmpty)
+            #expect(store.dictionaryRepresentation().keys.filter { $0.hasPrefix("Settings") } == ["Settings"])
+        }
+    }
+
+    @Test("is written once, however often it is done", arguments: StoreKind.allCases)
+    func idempotent(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            #expect(try !Unversioned.V3.migrate())
+            try store.set(Data(#"{"volume":70}"#.utf8), forKey: "Settings")
+            #expect(try Unversioned.V3.migrate())
+            let after = store.data(forKey: "Settings")
+            #expect(try !Unversioned.V3.migrate())
+            #expect(store.data(forKey: "Settings") == after)
+            #expect(try Unversioned.V3.load() == Unversioned.V3(level: 0.7))
+
+            try Versioned.V1(size: 4).save()
+            #expect(try Versioned.V3.migrate())
+            #expect(try !Versioned.V3.migrate())
+            #expect(try Versioned.V3.load() == Versioned.V3(size: 41, name: "two"))
+            try store.set("text", forKey: "Versioned")
+            expectError(.typeMismatch) { try Versioned.V3.migrate() }
+        }
+    }
+
+    @Test("that fails changes nothing, is reported, and tried again", arguments: StoreKind.allCases)
+    func failing(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let old = Data(#"{"volume":-1}"#.utf8)
+            try store.set(old, forKey: "Settings")
+            let collector = EventCollector()
+            try collector.collect {
+                for _ in 0..<3 {
+                    #expect(Unversioned.V3.read() == Unversioned.V3(level: 0.5))
+                    let error = expectError(.migrationFailed) { try Unversioned.V3.load() }
+                    #expect(error?.underlyingError is Refusal)
+                    #expect(error?.description.contains("V1") == true)
+                    expectError(.migrationFailed) { try Unversioned.V3.migrate() }
+                    expectError(.migrationFailed) { try Unversioned.V3.update { $0.loudness.level = 1 } }
+                }
+                #expect(store.data(forKey: "Settings") == old)
+                try Unversioned.V3(level: 1).save()
+            }
+            #expect(collector.codes == [.migrationFailed, .migrationFailed])
+            #expect(collector.events.map(\.kind) == [.readFailed, .quarantined])
+            #expect(try Unversioned.V3.quarantined().map(\.data) == [old])
+        }
+    }
+
+    @Test("follows the stored version, not what happens to decode", arguments: StoreKind.allCases)
+    func versioned(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            // These bytes can be decoded as each of the types.
+            try Versioned.V1(size: 4).save()
+            #expect(store.data(forKey: "Versioned") == Data(#"{"size":4}"#.utf8))
+            #expect(try Versioned.V1.load() == Versioned.V1(size: 4))
+            #expect(try Versioned.V2.load() == Versioned.V2(size: 40, name: "two"))
+            #expect(try Versioned.V3.load() == Versioned.V3(size: 41, name: "two"))
+            #expect(try Versioned.V3.loadWithReport()?.report.migratedFrom == "V1")
+
+            try Versioned.V2(size: 5, name: "x").save()
+            #expect(try Versioned.V2.load() == Versioned.V2(size: 5, name: "x"))
+            #expect(try Versioned.V3.load() == Versioned.V3(size: 6, name: "x"))
+            try Versioned.V3.update { $0.size *= 2 }
+            #expect(try Versioned.V3.load() == Versioned.V3(size: 12, name: "x"))
+            #expect(try Versioned.V3.quarantined().isEmpty)
+            try Versioned.V3.remove()
+            #expect(store.dictionaryRepresentation().keys.filter { $0.hasPrefix("Versioned") }.isEmpty)
+        }
+    }
+
+    @Test("completes the predecessor that the version names, and nothing later", arguments: StoreKind.allCases)
+    func completedPredecessor(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let bytes = Data(#"{"size":"large","name":"kept"}"#.utf8)
+            try store.set(SchemaRecord(version: 2, data: bytes, replacing: nil).text, forKey: "Versioned.schemaVersion")
+            try store.set(bytes, forKey: "Versioned")
+            let (value, report) = try #require(try Versioned.V3.loadWithReport())
+            #expect(value == Versioned.V3(size: 3, name: "kept"))
+            #expect(report.migratedFrom == "V2" && report.unusablePaths == ["size"])
+            try Versioned.V3.update { _ in }
+            #expect(try Versioned.V3.quarantined().map(\.data) == [bytes])
+        }
+    }
+
+    @Test("does not touch what a newer version wrote", arguments: StoreKind.allCases)
+    func newer(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try Versioned.V3(size: 7, name: "n").save()
+            let newer = store.data(forKey: "Versioned")
+            let collector = EventCollector()
+            collector.collect {
+                #expect(Versioned.V2.read() == Versioned.V2())
+                #expect(Versioned.V2.read() == Versioned.V2())
+                let error = expectError(.newerVersion) { try Versioned.V2.load() }
+                #expect(error?.description.contains("version 3") == true)
+                expectError(.newerVersion) { try Versioned.V2.update { $0.size = 0 } }
+                expectError(.newerVersion) { try Versioned.V2.migrate() }
+                #expect(store.data(forKey: "Versioned") == newer)
+                Versioned.V2(size: 8).write()
+            }
+            // That two types use one identifier is told as well, if no other test made it known before.
+            let events = collector.events.filter { $0.kind != .identifierConflict }
+            #expect(events.map(\.error.code) == [.newerVersion, .newerVersion])
+            #expect(events.map(\.kind) == [.readFailed, .quarantined])
+            #expect(try Versioned.V2.quarantined().map(\.data) == [newer])
+            // And back to the newer app.
+            #expect(try Versioned.V3.load() == Versioned.V3(size: 9, name: "two"))
+        }
+    }
+
+    @Test("takes bytes that someone wrote who keeps no versions for those of a type without one")
+    func unrecorded() throws {
+        struct Older: DefaultStorable, Equatable {
+            var size = 1
+            static var defaults: CurrentStore { CurrentStore() }
+            static var defaultIdentifier: String { "Recorded" }
+        }
+        struct Newer: DefaultMigratable, Equatable {
+            var size = 1
+            static var defaults: CurrentStore { CurrentStore() }
+            static var defaultIdentifier: String { "Recorded" }
+            static var schemaVersion: Int { 2 }
+            init(size: Int) { self.size = size }
+            init(migrating previous: Older) { size = previous.size * 10 }
+        }
+        for kind in StoreKind.allCases {
+            try kind.withCurrentStore { store in
+                try Older(size: 1).save()
+                #expect(try Newer.load()?.size == 10)
+                try Newer.migrate()
+                #expect(try Newer.load()?.size == 10)
+                // The older app reads it as it is, and writes over it.
+                try Older.update { $0.size += 1 }
+                #expect(try Newer.load()?.size == 110)
+                try Newer.update { $0.size = 7 }
+                #expect(try Newer.load()?.size == 7)
+                try store.set(Data(#"{"size":7} "#.utf8), forKey: "Recorded")
+                #expect(try Newer.load()?.size == 70)
+            }
+        }
+    }
+
+    @Test("does not mistake a value for another one where a store is left between two writes")
+    func interrupted() throws {
+        try StoreKind.memory.withCurrentStore { store in
+            try Versioned.V1(size: 4).save()
+            let old = store.data(forKey: "Versioned")
+            try Versioned.V3.migrate()
+            let new = store.data(forKey: "Versioned")
+            // The record is written first, and holds for both.
+            for bytes in [old, new] {
+                try store.set(bytes, forKey: "Versioned")
+                #expect(try Versioned.V3.load() == Versioned.V3(size: 41, name: "two"))
+            }
+        }
+    }
+
+    @Test("leaves alone what stands where the version should be", arguments: StoreKind.allCases)
+    func occupied(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            for object in ["1.2.3", 3, "2 xyz", "2 0123456789abcdef 1"] as [Any] {
+                try store.set(object, forKey: "Versioned.schemaVersion")
+                try store.set(Data(#"{"size":4}"#.utf8), forKey: "Versioned")
+                expectError(.typeMismatch) { try Versioned.V3.load() }
+                expectError(.typeMismatch) { try Versioned.V3().save() }
+                #expect(store.data(forKey: "Versioned") == Data(#"{"size":4}"#.utf8))
+                #expect(store.object(forKey: "Versioned.schemaVersion") as? NSObject == object as? NSObject)
+            }
+            // Types without versions have nothing to do with it.
+            try store.set("1.2.3", forKey: "Settings.schemaVersion")
+            try store.set(Data(#"{"volume":70}"#.utf8), forKey: "Settings")
+            #expect(try Unversioned.V3.load() == Unversioned.V3(level: 0.7))
+            try Unversioned.V3(level: 1).save()
+            #expect(store.object(forKey: "Settings.schemaVersion") as? String == "1.2.3")
+        }
+    }
+
+    @Test("of eight threads at once gives the same as one")
+    func threads() throws {
+        struct Old: Codable { var count: Int }
+        struct New: DefaultMigratable {
+            var total: Int
+            static let defaults = MemoryDefaults()
+            static var schemaVersion: Int { 2 }
+            init(migrating previous: Old) { total = previous.count + 1 }
+        }
+        try New.defaults.set(Data(#"{"count":1}"#.utf8), forKey: "New")
+        try onEightThreads {
+            for _ in 0..<50 {
+                try New.migrate()
+                try New.update { $0.total += 10 }
+            }
+        }
+        #expect(try New.load()?.total == 2 + 8 * 50 * 10)
+        #expect(try New.quarantined().isEmpty)
+    }
+
+    @Test("is not done to a current value that is written while it is read")
+    func readingWhileWriting() throws {
+        struct Old: Codable { var size: Int }
+        struct New: DefaultMigratable {
+            var size = 0
+            static let defaults = MemoryDefaults()
+            static var schemaVersion: Int { 2 }
+            init(size: Int) { self.size = size }
+            init(migrating previous: Old) { size = previous.size + 1_000_000 }
+        }
+        try New(size: 0).save()
+        let turn = Guarded(0)
+        try onEightThreads {
+            let writes = turn.withLock {
+                $0 += 1; return $0 <= 2
+            }
+            for size in 0..<2_000 {
+                if writes {
+                    try New(size: size).save()
+                } else {
+                    #expect(try New.load()?.size ?? .max < 1_000_000)
+                }
+            }
+        }
+        #expect(try New.quarantined().isEmpty)
+    }
+
+    @Test("of a chain that leads back to itself ends")
+    func cycle() throws {
+        struct First: DefaultMigratable {
+            var one: Int
+            static let defaults = MemoryDefaults()
+            init(migrating previous: Second) { one = 1 }
+        }
+        struct Second: DefaultMigratable {
+            var two: Int
+            static let defaults = MemoryDefaults()
+            init(migrating previous: First) { two = 2 }
+        }
+        try First.defaults.set(Data(#"{"two":2}"#.utf8), forKey: "First")
+        #expect(try First.load()?.one == 1)
+        try First.defaults.set(Data("{}".utf8), forKey: "First")
+        expectError(.undecodable) { try First.load() }
+    }
+}

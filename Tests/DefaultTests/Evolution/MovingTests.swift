@@ -1,0 +1,143 @@
+import Default
+import Foundation
+import Testing
+
+private struct Sound: DefaultStorable, Equatable {
+    var name = "n"
+    var volume = 0.5
+    var isMuted = false
+    static var defaults: CurrentStore { CurrentStore() }
+    static var defaultValue: Sound? { Sound() }
+    static var previousIdentifiers: [String] { ["Audio"] }
+}
+
+@Suite("Moving")
+struct MovingTests {
+    private let moved = Sound(name: "x", volume: 0.1, isMuted: true)
+
+    /// What other libraries and older versions store.
+    private var sources: [(String, Any)] {
+        get throws {
+            let json = #"{"isMuted":true,"name":"x","volume":0.1}"#
+            return [
+                ("JSON data", Data(json.utf8)),
+                ("JSON string", json),
+                ("property-list data", try DefaultsCoder.propertyList.encode(moved)),
+                ("dictionary", ["name": "x", "volume": 0.1, "isMuted": true] as [String: Any]),
+            ]
+        }
+    }
+
+    @Test("takes over what other libraries stored, once, and leaves it where it is", arguments: StoreKind.allCases)
+    func sources(kind: StoreKind) throws {
+        for (description, object) in try sources {
+            for key in ["Sound", "Audio", "Sound.Type"] {
+                try kind.withCurrentStore { store in
+                    let source = MemoryDefaults()
+                    #expect(try !Sound.move(from: source))
+                    try source.set(object, forKey: key)
+                    #expect(try Sound.move(from: source), "\(description)")
+                    #expect(store.data(forKey: "Sound") == Data(#"{"isMuted":true,"name":"x","volume":0.1}"#.utf8))
+                    #expect(source.object(forKey: key) != nil)
+
+                    // Neither a change nor a removal is undone by the next start.
+                    try Sound.update { $0.name = "changed" }
+                    #expect(try !Sound.move(from: source))
+                    #expect(try Sound.load()?.name == "changed")
+                    Sound.clear()
+                    #expect(try !Sound.move(from: source, removingOriginal: true))
+                    #expect(try Sound.load() == nil)
+                    #expect(source.object(forKey: key) != nil)
+                }
+            }
+        }
+    }
+
+    @Test("removes the original when asked to, after it was stored", arguments: StoreKind.allCases)
+    func removing(kind: StoreKind) throws {
+        try kind.withCurrentStore { _ in
+            let source = MemoryDefaults()
+            try source.set(Data(#"{"name":"x"}"#.utf8), forKey: "old")
+            try source.set(1, forKey: "other")
+            let collector = EventCollector()
+            try collector.collect {
+                let isMoved = try Sound.move(from: source, sourceKey: "old", forKey: "new", removingOriginal: true)
+                #expect(isMoved)
+            }
+            #expect(source.dictionaryRepresentation().keys.sorted() == ["other"])
+            #expect(try Sound.load(forKey: "new") == Sound(name: "x"))
+            #expect(collector.events.map(\.report?.completed) == [["isMuted", "volume"]])
+        }
+    }
+
+    @Test("converts a value in its place, and keeps it aside", arguments: StoreKind.allCases)
+    func inPlace(kind: StoreKind) throws {
+        for (description, object) in try sources where !(object is Data) {
+            try kind.withCurrentStore { store in
+                try store.set(object, forKey: "Sound")
+                #expect(try Sound.move(from: store, removingOriginal: true), "\(description)")
+                #expect(try Sound.load() == moved)
+                #expect(try Sound.quarantined().count == 1)
+                #expect(try !Sound.move(from: store))
+            }
+        }
+        try kind.withCurrentStore { store in
+            try store.set(Data("{}".utf8), forKey: "Sound")
+            #expect(try !Sound.move(from: store))
+            #expect(store.data(forKey: "Sound") == Data("{}".utf8))
+        }
+    }
+
+    @Test("does not replace what is there", arguments: StoreKind.allCases)
+    func occupied(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let source = MemoryDefaults()
+            try source.set(Data("{}".utf8), forKey: "Sound")
+            for object in [Data("garbage".utf8), "text"] as [Any] {
+                try store.set(object, forKey: "Sound")
+                #expect(try !Sound.move(from: source))
+                #expect(store.object(forKey: "Sound") as? NSObject == object as? NSObject)
+            }
+        }
+    }
+
+    @Test("of what can't be used throws, and changes nothing", arguments: StoreKind.allCases)
+    func unusable(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let source = MemoryDefaults()
+            for (object, code) in [
+                ("text", .undecodable), (Data("{".utf8), .undecodable), (3, .typeMismatch), ([1, 2], .undecodable),
+            ] as [(Any, DefaultsError.Code)] {
+                try source.set(object, forKey: "Sound")
+                expectError(code) { try Sound.move(from: source, removingOriginal: true) }
+                #expect(source.object(forKey: "Sound") != nil)
+                #expect(store.dictionaryRepresentation().keys.filter { $0.hasPrefix("Sound") }.isEmpty)
+            }
+            expectError(.invalidKey) { try Sound.move(from: source, sourceKey: "") }
+            expectError(.invalidKey) { try Sound.move(from: source, sourceKey: "Sound", forKey: "") }
+        }
+    }
+
+    @Test("migrates what an older version stored in the other store", arguments: StoreKind.allCases)
+    func migrating(kind: StoreKind) throws {
+        struct Old: DefaultStorable {
+            var size = 1
+            static let defaults = MemoryDefaults()
+            static var defaultIdentifier: String { "Size" }
+            static var schemaVersion: Int { 1 }
+        }
+        struct New: DefaultMigratable {
+            var size = 1
+            static var defaults: CurrentStore { CurrentStore() }
+            static var defaultIdentifier: String { "Size" }
+            static var schemaVersion: Int { 2 }
+            init(migrating previous: Old) { size = previous.size * 10 }
+        }
+        try kind.withCurrentStore { _ in
+            try Old(size: 3).save()
+            #expect(try New.move(from: Old.defaults, removingOriginal: true))
+            #expect(try New.load()?.size == 30)
+            #expect(Old.defaults.dictionaryRepresentation().isEmpty)
+        }
+    }
+}

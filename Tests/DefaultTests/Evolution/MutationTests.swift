@@ -1,0 +1,196 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+private struct Everything: DefaultStorable, Equatable {
+    enum Mode: Codable, Equatable {
+        case plain
+        case tiled(columns: Int, rows: Int)
+    }
+    enum Edge: String, Codable { case top, bottom }
+    struct Size: Codable, Equatable {
+        var width = 800
+        var height = 600.5
+        var unit: String? = "px"
+    }
+    struct Nested: Codable, Equatable {
+        var size = Size()
+        var label = "default"
+        var since = Date(timeIntervalSinceReferenceDate: 0)
+    }
+
+    var title = "untitled"
+    var nested = Nested()
+    var edge = Edge.top
+    var mode = Mode.plain
+    var tabs = ["default"]
+    var badges = ["default": 1]
+    var accent: String? = "blue"
+    var level: Int8 = 1
+    var isOpen = false
+    var largest: UInt64 = 0
+    var home = URL(string: "https://example.com")
+
+    static var defaults: CurrentStore { CurrentStore() }
+    static var defaultValue: Everything? { Everything() }
+}
+
+@Suite("Stored JSON that was mutated at random")
+struct MutationTests {
+    private let original = Everything(
+        title: "t\u{E9}\"",
+        nested: .init(
+            size: .init(width: 1, height: 0.1, unit: nil),
+            label: "l",
+            since: Date(timeIntervalSinceReferenceDate: 7.5)
+        ),
+        edge: .bottom,
+        mode: .tiled(columns: 2, rows: 3),
+        tabs: ["x", "y"],
+        badges: ["a": 1, "b": 2],
+        accent: nil,
+        level: 5,
+        isOpen: true,
+        largest: .max,
+        home: URL(string: "https://example.org/a?b")
+    )
+
+    private let garbage = [
+        "null", "true", "7", "-7.5", "1e400", "99999999999999999999999", #""x""#, #""""#, "[]", "[null,{}]", "{}",
+        #"{"x":{"y":1}}"#, #"{"title":"t","plain":{}}"#,
+    ].map { StoredTree.parse(Data($0.utf8))?.tree ?? .json([]) }
+
+    @Test("never costs more than what was touched, is never changed by a read, and kept aside by a write")
+    func mutations() throws {
+        let store = MemoryDefaults()
+        // Thousands of events, which would go to standard error.
+        try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store) } }
+    }
+
+    @Test("is told apart from what can be used in binary property lists as well")
+    func propertyLists() throws {
+        let coder = DefaultsCoder.propertyList
+        var random = SeededGenerator(state: 0x5EED)
+        let bytes = try coder.encode(original)
+        var completed = 0
+        for _ in 0..<2_000 {
+            var data = bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                data = breaking(data, using: &random)
+            }
+            _ = try? coder.decodeTopLevel(Everything.self, from: data)
+            var completion = Completion(stored: data, fallback: Everything(), coder: coder)
+            if completion?.run() != nil {
+                completed += 1
+            }
+        }
+        #expect(completed > 20)
+    }
+
+    private func checkMutations(in store: MemoryDefaults) throws {
+        var random = SeededGenerator(state: 0x5EED)
+        let bytes = try DefaultsCoder.json.encode(original)
+        let tree = try #require(StoredTree.parse(bytes)).tree
+        // What is replaced whole, or not at all.
+        let fields = tree.fieldPaths.filter { $0.first != "mode" && $0.first != "badges" } + [["mode"], ["badges"]]
+        let places = tree.allPaths
+        var outcomes = (complete: 0, completed: 0, undecodable: 0)
+        for round in 0..<10_000 {
+            var mutated = tree
+            var touched: [StoredTree.Path] = []
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let path = places.randomElement(using: &random) ?? []
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: mutated[path] = nil
+                case 1: mutated[path] = garbage.randomElement(using: &random)
+                default: mutated[path.dropLast() + ["garbage"]] = garbage.randomElement(using: &random)
+                }
+                touched.append(path)
+            }
+            var data = try #require(mutated.jsonData)
+            let isBroken = round.isMultiple(of: 5)
+            if isBroken {
+                data = breaking(data, using: &random)
+            }
+            try store.set(data, forKey: "Everything")
+            let outcome = Result { try Everything.loadWithReport() }
+            #expect(store.data(forKey: "Everything") == data)
+            #expect(store.object(forKey: "Everything.quarantine") == nil)
+
+            if !isBroken {
+                let (value, report) = try #require(try outcome.get(), "\(String(decoding: data, as: UTF8.self))")
+                let kept = try #require(StoredTree.parse(try DefaultsCoder.json.encode(value))).tree
+                for field in fields
+                where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
+                    #expect(kept[field] == tree[field], "\(field) in \(String(decoding: data, as: UTF8.self))")
+                    #expect(!report.completed.contains(field.joined(separator: ".")))
+                    #expect(!report.unusablePaths.contains(field.joined(separator: ".")))
+                }
+            }
+
+            Everything().write()
+            #expect(store.data(forKey: "Everything") == (try DefaultsCoder.json.encode(Everything())))
+            let quarantined = try Everything.quarantined().map(\.data)
+            switch outcome {
+            case .success(let found?):
+                #expect(quarantined == (found.report.unusable.isEmpty ? [] : [data]))
+                if found.report.isEmpty {
+                    outcomes.complete += 1
+                } else {
+                    outcomes.completed += 1
+                }
+            case .success(nil):
+                Issue.record("nothing was found")
+            case .failure(let error):
+                #expect(DefaultsError.Code.undecodable ~= error)
+                #expect(quarantined == [data])
+                outcomes.undecodable += 1
+            }
+            try Everything.removeQuarantined()
+        }
+        #expect(outcomes.complete > 100 && outcomes.completed > 5_000 && outcomes.undecodable > 1_000)
+    }
+
+    /// Cuts, changes, adds or removes bytes.
+    private func breaking(_ data: Data, using random: inout SeededGenerator) -> Data {
+        guard !data.isEmpty else {
+            return data
+        }
+        var data = data
+        let index = Int.random(in: 0..<data.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return data.prefix(index)
+        case 1: data[index] = UInt8.random(in: 0...255, using: &random)
+        case 2: data.insert(contentsOf: "\"}{],:\\ x".utf8.shuffled(using: &random).prefix(3), at: index)
+        default: data.removeSubrange(index..<min(index + 3, data.count))
+        }
+        return data
+    }
+}
+
+/// The same numbers in each run: xorshift64.
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}
+
+extension StoredTree {
+    /// The paths of everything that is no keyed container.
+    fileprivate var fieldPaths: [Path] {
+        allPaths.filter { self[$0]?.fields == nil }
+    }
+
+    /// The paths of everything but the tree itself.
+    fileprivate var allPaths: [Path] {
+        (fields ?? [:]).sorted { $0.key < $1.key }.flatMap { key, field in
+            [[key]] + field.allPaths.map { [key] + $0 }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+private struct Player: DefaultStorable, Equatable {
+    var volume = 5
+    var name = "n"
+    static var defaults: CurrentStore { CurrentStore() }
+    static var defaultValue: Player? { Player() }
+}
+
+/// Has neither a default value nor anything else that this is about.
+private struct Bare: DefaultStorable, Equatable {
+    var volume: Int
+    static var defaults: CurrentStore { CurrentStore() }
+}
+
+@Suite("A value that can't be used")
+struct QuarantineTests {
+    @Test("is kept aside by the write that replaces it, as it was", arguments: StoreKind.allCases)
+    func kept(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let unusable: [Any] = [
+                Data("{".utf8), Data(), Data([0xFF, 0]), Data(#"{"volume":"loud","name":"x"}"#.utf8), "text", 3, true,
+                0.5,
+                Date(timeIntervalSince1970: 1), [1, 2], ["a": Data([1])],
+            ]
+            for (index, object) in unusable.enumerated() {
+                let key = "key \(index)"
+                try store.set(object, forKey: key)
+                let before = Date()
+                let collector = EventCollector()
+                collector.collect { Player(volume: index).write(withKey: key) }
+                #expect(collector.events.map(\.kind) == [.quarantined])
+                #expect(collector.events.first?.description.contains("\(key).quarantine") == true)
+                #expect(try Player.load(forKey: key) == Player(volume: index))
+                let kept = try #require(try Player.quarantined(forKey: key).first)
+                #expect(try PropertyListValue(kept.object) == PropertyListValue(object))
+                #expect(kept.data == object as? Data)
+                #expect(kept.typeName == "Player")
+                #expect(kept.date.timeIntervalSince(before) > -1 && kept.date.timeIntervalSinceNow < 1)
+                #expect(store.dictionaryRepresentation()[key + ".quarantine"] != nil)
+
+                // What the second write replaces can be used.
+                try Player(volume: 9).save(withKey: key)
+                #expect(try Player.quarantined(forKey: key).count == 1)
+                try Player.removeQuarantined(forKey: key)
+                #expect(try Player.quarantined(forKey: key).isEmpty)
+                #expect(store.object(forKey: key + ".quarantine") == nil)
+                #expect(try Player.load(forKey: key)?.volume == 9)
+            }
+        }
+    }
+
+    @Test("is kept for types without a default value as well", arguments: StoreKind.allCases)
+    func bare(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let bytes = Data(#"{"other":1}"#.utf8)
+            try store.set(bytes, forKey: "Bare")
+            expectError(.undecodable) { try Bare.load() }
+            expectError(.undecodable) { try Bare.update { $0.volume = 1 } }
+            #expect(try Bare.quarantined().isEmpty)
+            try Bare(volume: 1).save()
+            #expect(try Bare.quarantined().map(\.data) == [bytes])
+        }
+    }
+
+    @Test("is not kept when nothing of it is lost", arguments: StoreKind.allCases)
+    func nothingLost(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            // A property that is missing, one of no type that the app knows, and nothing wrong at all.
+            for json in [#"{"volume":3}"#, #"{"volume":3,"name":null}"#, #"{"volume":3,"name":"x","old":1}"#] {
+                try store.set(Data(json.utf8), forKey: "Player")
+                try Player(volume: 1).save()
+                #expect(try Player.load() == Player(volume: 1))
+            }
+            #expect(try Player.quarantined().isEmpty)
+            #expect(store.object(forKey: "Player.quarantine") == nil)
+        }
+    }
+
+    @Test("is kept once per content, the newest three", arguments: StoreKind.allCases)
+    func capacity(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            for text in ["1", "2", "1", "2", "3", "3", "4"] {
+                try store.set(Data(text.utf8), forKey: "Player")
+                try Player().save()
+            }
+            let texts = try Player.quarantined().map { $0.data.map { String(decoding: $0, as: UTF8.self) } }
+            #expect(texts == ["4", "3", "2"])
+        }
+    }
+
+    @Test("makes room by dropping older ones when they are large")
+    func room() throws {
+        try StoreKind.memory.withCurrentStore { store in
+            for byte in 1...3 {
+                try store.set(Data(repeating: UInt8(byte), count: 3 << 20), forKey: "Player")
+                try Player().save()
+            }
+            #expect(try Player.quarantined().compactMap { $0.data?.first } == [3, 2])
+        }
+    }
+
+    @Test("is noticed by an update, which keeps the rest", arguments: StoreKind.allCases)
+    func update(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let bytes = Data(#"{"volume":"loud","name":"kept"}"#.utf8)
+            try store.set(bytes, forKey: "Player")
+            try Player.update { $0.volume += 1 }
+            #expect(try Player.load() == Player(volume: 6, name: "kept"))
+            #expect(try Player.quarantined().map(\.data) == [bytes])
+        }
+    }
+
+    @Test("is not replaced when it can't be kept aside", arguments: StoreKind.allCases)
+    func occupied(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let foreign: [Any] = ["mine", [1, 2], [["date": 1]]]
+            for object in foreign {
+                try store.set(object, forKey: "Player.quarantine")
+                try store.set(Data("{".utf8), forKey: "Player")
+                let error = expectError(.quarantineFailed) { try Player().save() }
+                #expect(error?.description.contains("Player.quarantine") == true)
+                #expect(error?.description.contains("mine") == false)
+                let collector = EventCollector()
+                collector.collect { Player().write() }
+                #expect(collector.events.map(\.kind) == [.writeFailed])
+                #expect(store.data(forKey: "Player") == Data("{".utf8))
+                expectError(.typeMismatch) { try Player.quarantined() }
+                expectError(.typeMismatch) { try Player.removeQuarantined() }
+                #expect(
+                    try PropertyListValue(store.object(forKey: "Player.quarantine") as Any) == PropertyListValue(object)
+                )
+            }
+        }
+    }
+
+    @Test("is not replaced when the store fails while it is kept aside")
+    func failingStore() throws {
+        struct Broken: DefaultStorable {
+            var count = 0
+            nonisolated(unsafe) static let defaults = HalfFullStore()
+        }
+        try Broken.defaults.base.set(Data("{".utf8), forKey: "Broken")
+        let error = expectError(.quarantineFailed) { try Broken().save() }
+        #expect(error?.underlyingError is HalfFullStore.Full)
+        #expect(Broken.defaults.data(forKey: "Broken") == Data("{".utf8))
+    }
+
+    @Test("is kept aside only if it is replaced, where the store has transactions")
+    func transactions() throws {
+        struct Replaced: DefaultStorable {
+            var count = 0
+            nonisolated(unsafe) static let defaults = HalfFullStore(refusesValues: true)
+            static var schemaVersion: Int { 1 }
+        }
+        try Replaced.defaults.base.set(Data("{".utf8), forKey: "Replaced")
+        expectError(.storeFailed) { try Replaced().save() }
+        #expect(Replaced.defaults.base.dictionaryRepresentation() as? [String: Data] == ["Replaced": Data("{".utf8)])
+    }
+
+    @Test("stays aside when the value is cleared, until it is removed itself", arguments: StoreKind.allCases)
+    func clearing(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try store.set("text", forKey: "Player")
+            try Player().save()
+            Player.clear()
+            #expect(try Player.load() == nil)
+            #expect(try Player.quarantined().count == 1)
+            try Player.removeQuarantined()
+            #expect(store.object(forKey: "Player.quarantine") == nil)
+            try Player.removeQuarantined()
+            expectError(.invalidKey) { try Player.removeQuarantined(forKey: "") }
+        }
+    }
+
+    @Test("is kept beside the longest keys, and each beside its own", arguments: StoreKind.allCases)
+    func longKeys(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let lengths = [65_524, 65_525, 65_534, 65_535]
+            let keys = lengths.map { String(repeating: "k", count: $0) } + [String(repeating: "k", count: 65_534) + "j"]
+            for (index, key) in (keys + [String(repeating: "é", count: 32_767)]).enumerated() {
+                try store.set("text \(index)", forKey: key)
+                try Player(volume: index).save(withKey: key)
+                #expect(try Player.load(forKey: key)?.volume == index)
+                #expect(try Player.quarantined(forKey: key).map { $0.object as? String } == ["text \(index)"])
+            }
+        }
+    }
+
+    @Test("is noticed although this process has written the key before", arguments: StoreKind.allCases)
+    func otherWriter(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try Player(volume: 1).save()
+            try Player.update { $0.volume = 2 }
+            try store.set(Data("other".utf8), forKey: "Player")
+            try Player(volume: 3).save()
+            #expect(try Player.quarantined().map(\.data) == [Data("other".utf8)])
+        }
+    }
+}
+
+/// A store with no room for anything beside a value, or for nothing but that.
+private final class HalfFullStore: DefaultsStore {
+    struct Full: Error {}
+    let base = MemoryDefaults()
+    private let refusesValues: Bool
+
+    init(refusesValues: Bool = false) {
+        self.refusesValues = refusesValues
+    }
+
+    func object(forKey key: String) -> Any? { base.object(forKey: key) }
+    func data(forKey key: String) -> Data? { base.data(forKey: key) }
+    func removeObject(forKey key: String) throws { try base.removeObject(forKey: key) }
+    func dictionaryRepresentation() -> [String: Any] { base.dictionaryRepresentation() }
+    func synchronize() throws -> Bool { true }
+
+    func set(_ value: Any?, forKey key: String) throws {
+        guard key.contains(".") == refusesValues else { throw Full() }
+        try base.set(value, forKey: key)
+    }
+
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try base.transaction(body)
+    }
+}
+
+@Suite("What is known of stored contents")
+struct KnownContentsTests {
+    private struct Known {}
+
+    @Test("is the last content of each type and key, short or long")
+    func contents() {
+        let contents = KnownContents()
+        for count in [0, 1, KnownContent.longest, KnownContent.longest + 1] {
+            let content = contents.content(for: Known.self, forKey: "contents \(count)")
+            let data = Data(repeating: 1, count: count)
+            #expect(!content.isKnown(data))
+            content.note(data)
+            #expect(contents.content(for: Known.self, forKey: "contents \(count)").isKnown(data))
+            #expect(!contents.content(for: Int.self, forKey: "contents \(count)").isKnown(data))
+            #expect(!content.isKnown(data + [0]))
+            if count > 0 {
+                #expect(!content.isKnown(data.dropLast() + [2]))
+            }
+            contents.forget(Known.self, forKey: "contents \(count)")
+            #expect(!contents.content(for: Known.self, forKey: "contents \(count)").isKnown(data))
+        }
+    }
+
+    @Test("does not grow without end")
+    func bounds() {
+        let contents = KnownContents()
+        for number in 0..<1_000 {
+            contents.content(for: Known.self, forKey: "bounds \(number)").note(Data([1]))
+            #expect(contents.count <= KnownContents.capacity)
+        }
+    }
+}

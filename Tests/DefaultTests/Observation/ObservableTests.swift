@@ -1,0 +1,191 @@
+import Default
+import DefaultJournal
+import Foundation
+import Observation
+import Testing
+
+private struct Theme: DefaultStorable, Equatable {
+    var name = "bright"
+    var size = 12
+    static var defaultValue: Theme? { Theme() }
+}
+
+private struct Undefaulted: DefaultStorable {
+    var name = "bright"
+}
+
+/// A storage that says nothing of its changes.
+private struct Vault: KeyValueStorage {
+    private let contents = Guarded<[String: Data]>([:])
+
+    func value<T: Codable>(forKey key: String) -> T? {
+        contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
+    }
+
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {
+        let data = value.flatMap { try? JSONEncoder().encode($0) }
+        contents.withLock { $0[key] = data }
+    }
+}
+
+/// Reads inside `withObservationTracking`, and counts the notices that follow: none or one for each read.
+private final class Tracker: Sendable {
+    private let count = Guarded(0)
+    var notices: Int { count.withLock { $0 } }
+
+    func read(_ body: () -> Void) {
+        withObservationTracking(body) { [count] in count.withLock { $0 += 1 } }
+    }
+}
+
+@Suite("Observable values", .timeLimit(.minutes(2)))
+struct ObservableTests {
+    @Test("of containers tell of changes, by whomever", arguments: StoreKind.allCases)
+    func containers(kind: StoreKind) throws {
+        try kind.withStore { store in
+            // A new container each time, as computed properties give them.
+            func container() -> KeyValueContainer<Int> { store.makeContainer(default: 0, key: "number") }
+            let tracker = Tracker()
+            tracker.read { _ = container().value }
+            #expect(tracker.notices == 0)
+            container().value = 1
+            #expect(tracker.notices == 1)
+            container().value = 2
+            #expect(tracker.notices == 1)
+            tracker.read { _ = container().value }
+            try (store as any DefaultsStore).set(3, forKey: "number")
+            #expect(tracker.notices == 2)
+            tracker.read { _ = container().value }
+            try store.set(3, forKey: "another")
+            #expect(tracker.notices == 2)
+            Defaults(suite: store)["number"] += 1
+            #expect(tracker.notices == 3)
+            #expect(container().value == 4)
+        }
+    }
+
+    @Test("of a storage of one's own tell of changes by containers")
+    func vault() {
+        let storage = Vault()
+        let container = KeyValueContainer<Int>(storage: storage, key: "number")
+        let tracker = Tracker()
+        tracker.read { _ = container.value }
+        container.value = 1
+        #expect(tracker.notices == 1)
+        tracker.read { _ = container.value }
+        container.value? += 1
+        #expect(tracker.notices == 2)
+    }
+
+    @Test("of a settings type read and write property by property")
+    func liveSettings() throws {
+        withDefaults(MemoryDefaults()) {
+            let live = LiveSettings<Theme>()
+            #expect(LiveSettings<Undefaulted>() == nil)
+            guard let live else {
+                Issue.record("no live settings")
+                return
+            }
+            #expect(live.name == "bright")
+            let tracker = Tracker()
+            tracker.read { _ = live.name }
+            live.size = 14
+            #expect(tracker.notices == 1)
+            #expect(Theme.read() == Theme(size: 14))
+            tracker.read { _ = live.value }
+            Theme(name: "dark").write()
+            #expect(tracker.notices == 2)
+            #expect(live.name == "dark")
+            live.value = Theme(name: "new", size: 1)
+            #expect(Theme.read() == Theme(name: "new", size: 1))
+        }
+    }
+
+    @Test("watch nothing unless somebody tracks them")
+    func untracked() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let container: KeyValueContainer<Int> = suite.makeContainer(key: "number")
+            _ = container.value
+            #expect(!suite.isObserved)
+            let tracker = Tracker()
+            tracker.read { _ = container.value }
+            #expect(suite.isObserved)
+            container.value = 1
+            #expect(tracker.notices == 1)
+            // Nobody has read since: nobody is left to tell.
+            container.value = 2
+            #expect(!suite.isObserved)
+        }
+    }
+
+    @Test("tell of another process's changes")
+    func anotherProcess() async throws {
+        try await withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let suite = try FileDefaults(url: url)
+            let container: KeyValueContainer<Int> = suite.makeContainer(key: "number")
+            let (changes, changed) = AsyncStream.makeStream(of: Void.self)
+            withObservationTracking {
+                _ = container.value
+            } onChange: {
+                changed.yield()
+            }
+            let helper = try TestHelper.start(["write-forever", url.path], pipesOutput: true)
+            var iterator = changes.makeAsyncIterator()
+            await iterator.next()
+            helper.kill()
+            #expect((container.value ?? 0) > 0)
+        }
+    }
+}
+
+@Suite("Defaults of one's own for a task", .timeLimit(.minutes(2)))
+struct IsolationTests {
+    @Test("are seen by that task and its children, and nobody else")
+    func parallel() async throws {
+        let before = FileDefaults.standard.storedKeys()
+        await withTaskGroup { group in
+            for number in 0..<200 {
+                group.addTask {
+                    await withDefaults(MemoryDefaults()) {
+                        #expect(Theme.read() == Theme())
+                        Theme(name: "theme \(number)").write()
+                        Defaults["number"] = number
+                        await Task.yield()
+                        await withTaskGroup { children in
+                            children.addTask {
+                                #expect(Theme.read()?.name == "theme \(number)")
+                                #expect(Defaults["number"].int == number)
+                                let storage = PersistentStorage(keyPrefix: "")
+                                #expect(storage?.value(forKey: "number") == number)
+                            }
+                        }
+                        #expect((try? Theme.load())??.name == "theme \(number)")
+                        Theme.clear()
+                        #expect(Theme.read() == Theme())
+                    }
+                }
+            }
+        }
+        #expect(FileDefaults.standard.storedKeys() == before)
+    }
+
+    @Test("nest, and leave stores that were chosen alone")
+    func nesting() throws {
+        let outer = MemoryDefaults()
+        let inner = MemoryDefaults()
+        try withDefaults(outer) {
+            Defaults["k"] = 1
+            withDefaults(inner) { Defaults["k"] = 2 }
+            #expect(Defaults["k"].int == 1)
+            try withTemporaryDirectory { directory in
+                let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+                Defaults(suite: suite)["k"] = 3
+                suite.df.store(Theme(), forKey: "theme")
+                #expect(outer.storedKeys() == ["k"])
+            }
+        }
+        #expect(inner.object(forKey: "k") as? Int == 2)
+    }
+}

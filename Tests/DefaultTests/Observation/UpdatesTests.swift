@@ -1,0 +1,271 @@
+import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+extension DefaultsKeys {
+    fileprivate static let count = DefaultsKey<Int>("count")
+    fileprivate static let title = DefaultsKey<String?>("title")
+    fileprivate static let level = DefaultsKey<Double>("level", default: 0.5)
+}
+
+private struct Theme: DefaultStorable, Equatable {
+    var name = "bright"
+    static var defaults: CurrentStore { CurrentStore() }
+    static var defaultValue: Theme? { Theme() }
+}
+
+/// A settings type whose values can't be compared.
+private struct Plain: DefaultStorable {
+    var name = "bright"
+}
+
+@Suite("Updates", .timeLimit(.minutes(5)))
+struct UpdatesTests {
+    @Test("begin with the current value, and go on with each other one", arguments: StoreKind.allCases)
+    func values(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[.count] = 1
+            var values = defaults.updates(.count).makeAsyncIterator()
+            #expect(await values.next(isolation: nil) == 1)
+            defaults[.count] = 2
+            #expect(await values.next(isolation: nil) == 2)
+            defaults[.title] = "other"
+            defaults[.count] = 2
+            defaults[.count] = 3
+            defaults["count"] += 1
+            #expect(await values.next(isolation: nil) == 4)
+            defaults.reset(.count)
+            #expect(await values.next(isolation: nil) == 0)
+        }
+    }
+
+    @Test("come from settings types, containers and several keys", arguments: StoreKind.allCases)
+    func sources(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            await CurrentStore.with(store) {
+                var themes = Theme.updates().makeAsyncIterator()
+                #expect(await themes.next(isolation: nil) == Theme())
+                Theme(name: "dark").write()
+                #expect(await themes.next(isolation: nil) == Theme(name: "dark"))
+                Theme.clear()
+                #expect(await themes.next(isolation: nil) == Theme())
+            }
+            let container: KeyValueContainer<Int> = store.makeContainer(default: 7, key: "number")
+            var numbers = container.updates.makeAsyncIterator()
+            #expect(await numbers.next(isolation: nil) == 7)
+            container.value = 8
+            #expect(await numbers.next(isolation: nil) == 8)
+            container.remove()
+            #expect(await numbers.next(isolation: nil) == 7)
+
+            let defaults = Defaults(suite: store)
+            var all = defaults.updates(.count, .title, .level).makeAsyncIterator()
+            var latest = await all.next(isolation: nil)
+            #expect(latest?.0 == 0 && latest?.1 == nil && latest?.2 == 0.5)
+            defaults[.title] = "new"
+            latest = await all.next(isolation: nil)
+            #expect(latest?.0 == 0 && latest?.1 == "new")
+            defaults[.level] = 0.75
+            latest = await all.next(isolation: nil)
+            #expect(latest?.2 == 0.75)
+        }
+    }
+
+    @Test("come from other handles on the store, and from its own methods")
+    func handles() async throws {
+        try await withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let watched = try FileDefaults(url: url)
+            let other = try FileDefaults(url: url)
+            var values = Defaults(suite: watched).updates(.count).makeAsyncIterator()
+            #expect(await values.next(isolation: nil) == 0)
+            try other.set(5, forKey: "count")
+            #expect(await values.next(isolation: nil) == 5)
+            try other.transaction {
+                try other.set(6, forKey: "count")
+                try other.set(7, forKey: "count")
+            }
+            #expect(await values.next(isolation: nil) == 7)
+        }
+        try await withTemporarySuite { name in
+            let watched = UserDefaults(suiteName: name)!
+            let other = UserDefaults(suiteName: name)!
+            var values = Defaults(suite: watched).updates(.count).makeAsyncIterator()
+            #expect(await values.next(isolation: nil) == 0)
+            Defaults(suite: other)[.count] = 5
+            #expect(await values.next(isolation: nil) == 5)
+        }
+    }
+
+    @Test("show a failed transaction as what it leaves behind")
+    func transactions() async throws {
+        struct Stop: Error {}
+        let store = MemoryDefaults()
+        var values = Defaults(suite: store).updates(.count).makeAsyncIterator()
+        #expect(await values.next(isolation: nil) == 0)
+        #expect(throws: Stop.self) {
+            try store.transaction {
+                try store.set(1, forKey: "count")
+                throw Stop()
+            }
+        }
+        try store.set(2, forKey: "count")
+        #expect(await values.next(isolation: nil) == 2)
+    }
+
+    @Test("name the keys of a store that changed", arguments: StoreKind.allCases)
+    func changedKeys(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            var changes = store.changes().makeAsyncIterator()
+            Defaults(suite: store)[.count] = 1
+            Defaults(suite: store)[.title] = "new"
+            #expect(await changes.next(isolation: nil) == ["count", "title"])
+            Defaults(suite: store).reset(.count)
+            #expect(await changes.next(isolation: nil) == ["count"])
+
+            try await withDefaults(store) {
+                let storage = try #require(PersistentStorage(keyPrefix: "a."))
+                var parts = storage.changes().makeAsyncIterator()
+                storage.setValue(1, forKey: "k")
+                #expect(await parts.next(isolation: nil) == ["k"])
+            }
+        }
+    }
+
+    @Test("end on what is stored, with two writers and three thousand rounds", arguments: [StoreKind.memory, .file])
+    func twoWriters(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let shared = UnsafeStore(store)
+            var values = Defaults(suite: store).updates(.count).makeAsyncIterator()
+            var latest = await values.next(isolation: nil)
+            for round in 1...3_000 {
+                await withTaskGroup { group in
+                    group.addTask { Defaults(suite: shared.store)[.count] = round }
+                    group.addTask { Defaults(suite: shared.store)[.count] = -round }
+                }
+                let stored = Defaults(suite: store)[.count]
+                while latest != stored {
+                    latest = await values.next(isolation: nil)
+                }
+            }
+            #expect(latest.map(abs) == 3_000)
+        }
+    }
+
+    @Test("see the last of a thousand writes of another process, with compactions in between")
+    func anotherProcess() async throws {
+        try await withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let suite = try FileDefaults(url: url)
+            let key = DefaultsKey<Int>("a.999", default: -1)
+            var values = Defaults(suite: suite).updates(key).makeAsyncIterator()
+            #expect(await values.next(isolation: nil) == -1)
+            let helper = try TestHelper.start(["keys", url.path, "a", "1000"])
+            #expect(await values.next(isolation: nil) == 999)
+            helper.waitUntilExit()
+            #expect(helper.status == 0)
+            // Once more, after the last compaction.
+            let second = try TestHelper.run(["keys", url.path, "b", "101"])
+            #expect(second.status == 0)
+            var others = Defaults(suite: suite).updates(DefaultsKey<Int>("b.100")).makeAsyncIterator()
+            #expect(await others.next(isolation: nil) == 100)
+        }
+    }
+
+    @Test("may be written back by their reader")
+    func writingReader() async throws {
+        try await withDefaults(MemoryDefaults()) {
+            var themes = Plain.updates().makeAsyncIterator()
+            let first = try #require(await themes.next(isolation: nil))
+            #expect(first?.name == nil)
+            Plain(name: "dark").write()
+            let dark = try #require(await themes.next(isolation: nil))
+            dark?.write()
+            dark?.write()
+            Plain(name: "last").write()
+            // Equal values don't come, though this type can't compare them.
+            let last = try #require(await themes.next(isolation: nil))
+            #expect(last?.name == "last")
+
+            var counts = Defaults.updates(.count).makeAsyncIterator()
+            for expected in 0..<100 {
+                let count = try #require(await counts.next(isolation: nil))
+                #expect(count == expected)
+                Defaults[.count] = count + 1
+            }
+        }
+    }
+
+    @Test("end when the reading task is cancelled", arguments: StoreKind.allCases)
+    func cancellation(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let shared = UnsafeStore(store)
+            let task = Task {
+                var count = 0
+                for await _ in Defaults(suite: shared.store).updates(.count) {
+                    count += 1
+                }
+                for await _ in shared.store.changes() {
+                    count += 1
+                }
+                return count
+            }
+            task.cancel()
+            #expect(await task.value <= 1)
+        }
+    }
+
+    @Test("leave nothing behind after a thousand subscriptions, cancelled in any order")
+    func manySubscriptions() async throws {
+        try await withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let before = descriptors()
+            weak var retained: MemoryDefaults?
+            do {
+                let memory = MemoryDefaults()
+                retained = memory
+                await withTaskGroup { group in
+                    for number in 0..<1_000 {
+                        group.addTask {
+                            let task = Task {
+                                let store: any DefaultsStore = number.isMultiple(of: 2) ? suite : memory
+                                for await _ in Defaults(suite: store).updates(.count) {}
+                            }
+                            if number.isMultiple(of: 3) {
+                                await Task.yield()
+                            }
+                            Defaults(suite: suite)[.count] += 1
+                            task.cancel()
+                            await task.value
+                        }
+                    }
+                }
+            }
+            #expect(retained == nil)
+            // The watching thread closes what it used on its way out.
+            while descriptors() > before {
+                await Task.yield()
+            }
+            #expect(Defaults(suite: suite)[.count] == 1_000)
+        }
+    }
+
+    private func descriptors() -> Int {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return all.filter { descriptor in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target?.contains("inotify") ?? false
+        }.count
+    }
+
+    @Test("cost no system call while nothing changes")
+    func idle() throws {
+        try withTemporaryDirectory { directory in
+            // In a process of its own, where no other test starts threads.
+            let outcome = try TestHelper.run(["idle-watcher", directory.appending(path: "suite.defaults").path])
+            #expect(outcome.output == "slept 0 times, then saw 1\n", "\(outcome.errors)")
+        }
+    }
+}
