@@ -8,29 +8,24 @@ struct NotesSettings: DefaultStorable {
     var recentFiles: [String] = []
 
     static var defaults: FileDefaults { Suite.notes }
+    /// What gives a theme to settings that were stored without one.
     static var defaultValue: NotesSettings? { NotesSettings() }
 }
 
-// Reading what version 1 stored. What is written is the new form alone.
-extension NotesSettings {
-    private enum OldKeys: String, CodingKey {
-        case author
-    }
+/// The settings of version 1, as they were.
+struct NotesSettingsV1: Codable {
+    var author: String
+    var fontSize: String
+    var recentFiles: [String]
+}
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let old = try decoder.container(keyedBy: OldKeys.self)
-        signature =
-            try container.decodeIfPresent(String.self, forKey: .signature)
-            ?? old.decodeIfPresent(String.self, forKey: .author)
-            ?? signature
-        theme = try container.decodeIfPresent(String.self, forKey: .theme) ?? theme
-        recentFiles = try container.decodeIfPresent([String].self, forKey: .recentFiles) ?? recentFiles
-        if let text = try? container.decode(String.self, forKey: .fontSize) {
-            // A size that version 1 let through and that is no number: better the default than nothing at all.
-            fontSize = Int(text) ?? fontSize
-        } else {
-            fontSize = try container.decodeIfPresent(Int.self, forKey: .fontSize) ?? fontSize
-        }
+extension NotesSettings: DefaultMigratable {
+    static var schemaVersion: Int { 2 }
+
+    init(migrating previous: NotesSettingsV1) {
+        signature = previous.author
+        // A size that version 1 let through and that is no number: better the default than nothing at all.
+        fontSize = Int(previous.fontSize) ?? fontSize
+        recentFiles = previous.recentFiles
     }
 }

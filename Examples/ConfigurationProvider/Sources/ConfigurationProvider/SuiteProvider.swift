@@ -104,14 +104,16 @@ extension SuiteProvider: ConfigProvider {
         let first = read()
         continuation.yield(first)
         let watching = Task {
+            var changes = store.changes().makeAsyncIterator()
             var last = first
-            for await _ in changes(in: store) {
+            repeat {
+                // Also before the first wait: the value may have changed before watching began.
                 let current = read()
                 if !isSame(last, current) {
                     continuation.yield(current)
                     last = current
                 }
-            }
+            } while await changes.next(isolation: nil) != nil
         }
         defer { watching.cancel() }
         return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))

@@ -58,12 +58,12 @@ extension SuiteContents {
         guard !data.isEmpty else {
             throw ToolError("There is nothing to import: the input is empty.")
         }
-        guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
+        guard let value = PropertyListValue(serialized: data) else {
             throw ToolError("The input is neither a property list nor JSON.")
         }
-        guard let values = object as? [String: Any] else {
+        guard case .dictionary(let values) = value else {
             throw ToolError("The input is a property list, but no dictionary: a suite has values by their keys.")
         }
-        entries = try values.map { Entry(key: $0, value: try PropertyListValue(object: $1)) }
+        entries = values.map { Entry(key: $0.key, value: $0.value) }
     }
 }

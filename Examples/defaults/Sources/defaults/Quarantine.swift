@@ -1,5 +1,6 @@
 import ArgumentParser
 import Default
+import Foundation
 
 struct Quarantine: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,31 +23,23 @@ struct Quarantine: ParsableCommand {
         let store = try suite.existing()
         var text = display.text
         try store.transaction {
-            for quarantined in quarantinedValues(in: store) where key == nil || key == quarantined.key {
-                text.appendEntry(shownKey(quarantined.key), named: quarantined.key, separator: " = ") {
-                    $0.append(quarantined.value)
+            for key in key.map({ [$0] }) ?? quarantinedKeys(in: store) {
+                let place = Defaults.Key<Data?>(key)
+                for quarantined in try Defaults(suite: store).quarantined(place) {
+                    text.append("\(quarantined.date.exactText), no \(quarantined.typeName): ", .faint)
+                    text.appendEntry(shownKey(key), named: key, separator: " = ") { $0.append(quarantined.value) }
+                    text.append("\n")
                 }
-                text.append("\n")
                 if remove {
-                    try store.removeObject(forKey: quarantined.storedUnder)
+                    try Defaults(suite: store).removeQuarantined(place)
                 }
             }
         }
         try write(text.string)
     }
-}
 
-private struct QuarantinedValue {
-    let key: String
-    let storedUnder: String
-    let value: PropertyListValue
-}
-
-private func quarantinedValues(in store: FileDefaults) -> [QuarantinedValue] {
-    let suffix = ".quarantine"
-    return store.storedKeys().filter { $0.hasSuffix(suffix) }.sorted().compactMap { name in
-        store.propertyListValue(forKey: name).map { value in
-            QuarantinedValue(key: String(name.dropLast(suffix.count)), storedUnder: name, value: value)
-        }
+    private func quarantinedKeys(in store: FileDefaults) -> [String] {
+        let suffix = ".quarantine"
+        return store.storedKeys().filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }.sorted()
     }
 }

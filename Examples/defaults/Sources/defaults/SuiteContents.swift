@@ -36,6 +36,18 @@ struct SuiteContents {
         }
     }
 
+    /// The value under a key, nil when there is none.
+    func value(forKey key: String) -> PropertyListValue? {
+        entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
+    }
+
+    /// The keys that were set, changed or removed since.
+    func keys(changedIn newer: SuiteContents) -> [String] {
+        let changed = newer.keys(lostIn: self)
+        let removed = entries.map(\.key).filter { newer.value(forKey: $0) == nil }
+        return (changed + removed).sorted()
+    }
+
     /// The keys whose values are not the same in other contents.
     func keys(lostIn other: SuiteContents) -> [String] {
         var others: [[UInt8]: PropertyListValue] = [:]

@@ -18,42 +18,31 @@ struct Watch: AsyncParsableCommand {
 
     func run() async throws {
         let store = try suite.existing()
-        let changes = try changedKeys(in: store)
-        // On standard error, so that standard output holds changes alone; from here on none is missed.
+        // Watching begins here, before the values are read that the first change is compared with.
+        var changes = store.changes().makeAsyncIterator()
+        var before = try SuiteContents(of: store)
+        // On standard error, so that standard output holds changes alone.
         try FileHandle.standardError.write(contentsOf: Data("Watching \(suite).\n".utf8))
-        for try await changed in changes where key == nil || key == changed {
-            var text = display.text
-            text.append("\(Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))) ", .faint)
-            if let value = store.propertyListValue(forKey: changed) {
-                text.appendEntry(shownKey(changed), named: changed, separator: " = ") { $0.append(value) }
-            } else {
-                text.append(shownKey(changed), .key)
-                text.append(" removed")
+        while await changes.next(isolation: nil) != nil {
+            // Which keys have changed is found by looking: a store may not know, and a value stored again is no change.
+            let now = try SuiteContents(of: store)
+            for changed in before.keys(changedIn: now) where key == nil || key == changed {
+                try show(changed, now)
             }
-            text.append("\n")
-            try write(text.string)
+            before = now
         }
     }
-}
 
-private func changedKeys(in store: FileDefaults) throws -> AsyncThrowingStream<String, any Error> {
-    let start = try SuiteContents(of: store)
-    return AsyncThrowingStream { continuation in
-        let task = Task {
-            do {
-                var before = start
-                while true {
-                    try await Task.sleep(for: .milliseconds(50))
-                    let now = try SuiteContents(of: store)
-                    for key in Set(now.keys(lostIn: before) + before.keys(lostIn: now)).sorted() {
-                        continuation.yield(key)
-                    }
-                    before = now
-                }
-            } catch {
-                continuation.finish(throwing: error)
-            }
+    private func show(_ changed: String, _ contents: SuiteContents) throws {
+        var text = display.text
+        text.append("\(Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))) ", .faint)
+        if let value = contents.value(forKey: changed) {
+            text.appendEntry(shownKey(changed), named: changed, separator: " = ") { $0.append(value) }
+        } else {
+            text.append(shownKey(changed), .key)
+            text.append(" removed")
         }
-        continuation.onTermination = { _ in task.cancel() }
+        text.append("\n")
+        try write(text.string)
     }
 }

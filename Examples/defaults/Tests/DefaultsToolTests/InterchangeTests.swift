@@ -2,6 +2,8 @@ import Default
 import Foundation
 import Testing
 
+@testable import defaults
+
 struct InterchangeTests {
     @Test(
         "A suite that is exported and imported is equal to the first, for every type of value",
@@ -112,6 +114,25 @@ struct InterchangeTests {
             #expect(try tool.run("import", "suite", "--replace", input: file).status == 1)
             #expect(try tool.run("read", "suite").text == "good = \"old\"\n")
         }
+    }
+
+    @Test("A damaged property list is read or refused, and never ends the tool", arguments: [true, false])
+    func damagedPropertyLists(isBinary: Bool) throws {
+        let values: [String: Any] = [
+            "a": [1, 2.5, "b", UInt64.max, -1, "é"] as [Any], "c": Data([1, 2]), "d": Date(timeIntervalSince1970: 0.5),
+            "e": ["f": [String: Any](), "g": true] as [String: Any],
+        ]
+        let format: PropertyListSerialization.PropertyListFormat = isBinary ? .binary : .xml
+        let list = try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
+        for index in list.indices {
+            for change: UInt8 in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xFF] {
+                var damaged = list
+                damaged[index] ^= change
+                _ = try? SuiteContents(decoding: damaged)
+            }
+            _ = try? SuiteContents(decoding: list.prefix(index))
+        }
+        #expect(try SuiteContents(decoding: list).entries.count == values.count)
     }
 
     @Test("A failed export at the head of a pipe makes no suite at its end")

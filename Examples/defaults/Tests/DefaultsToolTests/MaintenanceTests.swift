@@ -120,13 +120,19 @@ struct MaintenanceTests {
     func quarantine() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
-            try suite.set(Data("{\"half".utf8), forKey: "VisualSettings.quarantine")
             try suite.set(1, forKey: "other")
-            #expect(try tool.run("quarantine", "app").text == "VisualSettings = <7b2268616c66>\n")
+            let defaults = Defaults(suite: suite)
+            let key = Defaults.Key<VisualSettings?>("VisualSettings")
+            try suite.set(Data("{\"half".utf8), forKey: "VisualSettings")
+            try defaults.save(VisualSettings(), for: key)
+            try #require(try defaults.quarantined(key).count == 1)
+            let line = /[-0-9T:.]+Z, no .*VisualSettings.*: VisualSettings = <7b2268616c66>\n/
+            #expect(try tool.run("quarantine", "app").text.wholeMatch(of: line) != nil)
             #expect(try tool.run("quarantine", "app", "other", "--remove").text == "")
-            #expect(suite.storedKeys().count == 2)
-            #expect(try tool.run("quarantine", "app", "--remove").text == "VisualSettings = <7b2268616c66>\n")
-            #expect(suite.storedKeys() == ["other"])
+            #expect(try tool.run("quarantine", "app", "VisualSettings", "--remove").text.wholeMatch(of: line) != nil)
+            #expect(try tool.run("quarantine", "app").text == "")
+            #expect(try defaults.quarantined(key).isEmpty)
+            #expect(suite.storedKeys().sorted() == ["VisualSettings", "other"])
         }
     }
 }
