@@ -6,9 +6,41 @@ let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Default", path: "..")
+        .package(name: "Default", path: ".."),
+        // Without its traits, which hook malloc and ARC: times should be those of an ordinary program.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
+        .target(
+            name: "BenchmarkSupport",
+            dependencies: [
+                .product(name: "Default", package: "Default"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
+        .executableTarget(
+            name: "DefaultBenchmarks",
+            dependencies: [
+                "BenchmarkSupport",
+                "BenchmarkPeer",
+                .product(name: "Benchmark", package: "benchmark"),
+                .product(name: "Default", package: "Default"),
+            ],
+            // The plugin looks for benchmarks in folders of this name only.
+            path: "Sources/Benchmarks/DefaultBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+        .executableTarget(
+            name: "BenchmarkPeer",
+            dependencies: ["BenchmarkSupport", .product(name: "Default", package: "Default")]
+        ),
+        .executableTarget(name: "BenchmarkReport", dependencies: ["BenchmarkSupport"]),
+        .target(name: "COperationCounts"),
+        .executableTarget(
+            name: "OperationCounts",
+            dependencies: ["BenchmarkSupport", "COperationCounts", .product(name: "Default", package: "Default")]
+        ),
         .executableTarget(
             name: "SuiteMeasure",
             dependencies: [.product(name: "Default", package: "Default")]
@@ -20,3 +52,13 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+for target in package.targets where target.name != "COperationCounts" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        // Here and not on the command line, where the flag would not get on with those of the dependencies.
+        .treatAllWarnings(as: .error),
+    ]
+}

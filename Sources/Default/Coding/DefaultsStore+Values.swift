@@ -6,15 +6,22 @@ extension DefaultsStore {
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or why the store can't be read.
     func load<Value>(forKey key: String, by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value? {
         guard let stored = propertyListValue(forKey: key) else {
-            _ = try StoreKey(key)
-            do {
-                try checkAvailability()
-            } catch {
-                throw .wrapping(error, key: key, type: Value.self, store: storeDescription)
-            }
+            try checkAbsence(forKey: key, type: Value.self)
             return nil
         }
         return try decode(stored, forKey: key, by: bridge)
+    }
+
+    /// Makes sure that nothing was found because nothing is there.
+    ///
+    /// - Throws: `invalidKey`, or why the store can't be read.
+    func checkAbsence(forKey key: String, type: Any.Type) throws(DefaultsError) {
+        _ = try StoreKey(key)
+        do {
+            try checkAvailability()
+        } catch {
+            throw .wrapping(error, key: key, type: type, store: storeDescription)
+        }
     }
 
     /// Turns what was found under a key into a value.

@@ -24,13 +24,20 @@ extension ValueBridge where Value: PropertyListConvertible {
     static var native: ValueBridge {
         ValueBridge(
             encode: \.propertyListValue,
-            decode: { stored in
-                guard let value = Value(propertyListValue: stored) else {
-                    throw UnexpectedValue()
-                }
-                return value
-            }
+            decode: decodeNative
         )
+    }
+
+    // The types that most keys are for, without the detour that code for any type takes.
+    @_specialize(where Value == Int)
+    @_specialize(where Value == Bool)
+    @_specialize(where Value == Double)
+    @_specialize(where Value == String)
+    private static func decodeNative(_ stored: PropertyListValue) throws -> Value {
+        guard let value = Value(propertyListValue: stored) else {
+            throw UnexpectedValue()
+        }
+        return value
     }
 }
 

@@ -113,10 +113,15 @@ extension DefaultsDiagnostics {
         do {
             return try body()
         } catch {
-            if kind != .readFailed || isNew(error) {
-                report(Event(kind: kind, error: error))
-            }
+            report(kind, error)
             return nil
+        }
+    }
+
+    /// Tells of an error that a forgiving call swallows; of an unreadable value once.
+    static func report(_ kind: Event.Kind, _ error: DefaultsError) {
+        if kind != .readFailed || isNew(error) {
+            report(Event(kind: kind, error: error))
         }
     }
 

@@ -119,15 +119,15 @@ final class KnownContent: Sendable {
     /// - Returns: The value.
     /// - Throws: What `decode` throws.
     func value<Value>(of data: Data, decode: () throws -> Value) throws -> Value {
-        let known: Value? = state.withLock { state in
+        let known: (any AnyObject & Sendable)? = state.withLock { state in
             guard case .value(let bytes, let value) = state, bytes.isSame(as: data) else {
                 return nil
             }
-            // Each type has contents of its own.
-            return unsafeDowncast(value, to: DecodedValue<Value>.self).value
+            return value
         }
         if let known {
-            return known
+            // Each type has contents of its own.
+            return unsafeDowncast(known, to: DecodedValue<Value>.self).value
         }
         let value = try decode()
         if PlainValues.isPlain(value) {

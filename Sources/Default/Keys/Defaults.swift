@@ -143,10 +143,16 @@ extension Defaults {
     }
 
     private func value<Value>(for key: Key<Value>) -> Value {
-        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            try suite.load(forKey: key.name, by: key.bridge)
+        let suite = suite
+        do {
+            if let stored = suite.propertyListValue(forKey: key.name) {
+                return try suite.decode(stored, forKey: key.name, by: key.bridge)
+            }
+            try suite.checkAbsence(forKey: key.name, type: Value.self)
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
         }
-        return (stored ?? nil) ?? key.defaultValue
+        return key.defaultValue
     }
 
     private func set<Value>(_ value: Value, for key: Key<Value>) {

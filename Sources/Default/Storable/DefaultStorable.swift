@@ -111,8 +111,14 @@ extension DefaultStorable {
     /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
     ///   reported to ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
     public static func read(forKey key: String? = nil) -> Self? {
-        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in try load(forKey: key) }
-        return (stored ?? nil) ?? defaultValue
+        do {
+            if let value = try load(forKey: key) {
+                return value
+            }
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+        }
+        return defaultValue
     }
 
     /// Removes the stored value of this type, as the type's own ``clear(forKey:)`` does.

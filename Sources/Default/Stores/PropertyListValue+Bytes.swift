@@ -68,6 +68,22 @@ extension PropertyListValue {
         self.init(encoded: bytes, depth: 0)
     }
 
+    /// Reads a number's bytes, which takes less than what may nest; nil when they are something else.
+    init?(number bytes: Data) {
+        guard bytes.count == 9 else {
+            return nil
+        }
+        let (tag, bits) = bytes.withUnsafeBytes { bytes in
+            (bytes[0], UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))
+        }
+        switch tag {
+        case Tag.integer.rawValue: self = .integer(Int64(bitPattern: bits))
+        case Tag.unsigned.rawValue: self = .unsigned(bits)
+        case Tag.real.rawValue: self = .real(Double(bitPattern: bits))
+        default: return nil
+        }
+    }
+
     private init?(encoded bytes: Data, depth: Int) {
         guard depth <= Self.maximumDepth, let tag = bytes.first.flatMap(Tag.init(rawValue:)) else {
             return nil

@@ -93,6 +93,12 @@ extension UserDefaults: DefaultsStore {
         return Dictionary(entries, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The keys of `dictionaryRepresentation()`, which include those that only registered defaults and the system's domains
+    /// supply.
+    public func storedKeys() -> [String] {
+        dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
+    }
+
     /// Calls a handler at each change of the suite that this library makes; on Apple's systems also at others', which come
     /// without their keys.
     ///

@@ -11,7 +11,11 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        try appendSet(key: key, prefix: nil, value: value, durability) { index.set(key: key, value: value) }
+        try appendSet(key: key, prefix: nil, value: value, durability) {
+            false
+        } enter: {
+            index.set(key: key, value: value)
+        }
     }
 
     /// Stores a value for a caller that has its first byte apart from the others, and the entry in the index's own form.
@@ -21,6 +25,8 @@ extension Journal {
     ///   - prefix: The value's first byte.
     ///   - value: The other bytes: at most 64 MiB.
     ///   - durability: When the write has to have reached the disk.
+    ///   - isStored: Whether the index has this value already, so that nothing need be written. Called with exclusive
+    ///     access.
     ///   - enter: Does to the index what ``JournalIndex/set(key:value:)`` would do with the whole value, and gives what
     ///     that would. Called under the state lock, once the write can't fail any more.
     /// - Throws: As ``set(key:value:durability:)``.
@@ -29,9 +35,10 @@ extension Journal {
         prefix: UInt8,
         value: UnsafeRawBufferPointer,
         durability: JournalDurability,
+        isStored: () -> Bool,
         enter: () -> Int?
     ) throws(JournalError) {
-        try appendSet(key: key, prefix: prefix, value: value, durability, enter: enter)
+        try appendSet(key: key, prefix: prefix, value: value, durability, isStored: isStored, enter: enter)
     }
 
     /// Removes the entry under `key`; writes even if there is none, since only the caller can know what it wants then.
@@ -76,6 +83,7 @@ extension Journal {
         prefix: UInt8?,
         value: UnsafeRawBufferPointer,
         _ durability: JournalDurability,
+        isStored: () -> Bool,
         enter: () -> Int?
     ) throws(JournalError) {
         try Self.check(key: key, path: journalPath)
@@ -86,6 +94,11 @@ extension Journal {
         }
         try beginExclusiveAccess()
         defer { endExclusiveAccess() }
+        guard !isStored() else {
+            // It may not have reached the disk yet.
+            if durability == .everyWrite { try synchronizeFiles() }
+            return
+        }
         writer.pointee.buffer.reserve(Record.headerSize + payload)
         let target = writer.pointee.buffer.memory + Record.headerSize
         Operation.encodeSet(key: key, prefix: prefix, value: value, to: target)

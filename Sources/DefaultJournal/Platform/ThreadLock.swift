@@ -11,7 +11,8 @@ internal import Musl
 ///
 /// The standard library's `Mutex` takes a closure, which can't span the upper layer's look-up without generics over the
 /// module border on the hottest path, and it isn't recursive.
-final class ThreadLock: @unchecked Sendable {
+@usableFromInline
+package final class ThreadLock: @unchecked Sendable {
     // The mutex needs a fixed address; it is written by the pthread calls only, which are made for concurrent use.
     fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -34,13 +35,15 @@ final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    @usableFromInline
     @inline(__always)
-    func lock() {
+    package func lock() {
         pthread_mutex_lock(mutex)
     }
 
+    @usableFromInline
     @inline(__always)
-    func unlock() {
+    package func unlock() {
         pthread_mutex_unlock(mutex)
     }
 

@@ -254,6 +254,43 @@ struct UnavailableSuiteTests {
     }
 }
 
+@Suite("A value that is stored already")
+struct UnchangedValueTests {
+    @Test("is not written again, by whatever call")
+    func unchanged() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let defaults = Defaults(suite: suite)
+            let key = DefaultsKey<[Int]>("numbers")
+            func write() throws {
+                try suite.set(Data(repeating: 7, count: 100), forKey: "data")
+                try suite.set(0.5, forKey: "real")
+                defaults[key] = [1, 2]
+                try suite.df.save(["a": 1], forKey: "json")
+            }
+            try write()
+            let size = try suite.verify().fileSize
+            try write()
+            #expect(try suite.verify().fileSize == size)
+            try suite.set(0.25, forKey: "real")
+            #expect(try suite.verify().fileSize > size)
+        }
+    }
+
+    @Test("is written again where the suite was deleted meanwhile")
+    func deleted() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let suite = try FileDefaults(url: url)
+            try suite.set(1, forKey: "k")
+            try FileManager.default.removeItem(at: url)
+            try suite.set(1, forKey: "k")
+            #expect(try FileDefaults(url: url).integer(forKey: "k") == 1)
+            #expect(FileManager.default.fileExists(atPath: url.path))
+        }
+    }
+}
+
 @Suite("A transaction")
 struct TransactionTests {
     private struct Stop: Error {}

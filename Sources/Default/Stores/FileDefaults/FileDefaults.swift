@@ -18,6 +18,7 @@ internal import DefaultJournal
 ///   ``synchronize()``, or with ``Durability-swift.enum/everyWrite``, it also survives the machine losing power.
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in whatever
 ///   process; ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all of them.
+/// - Setting what is stored already writes nothing.
 /// - A call that throws has changed nothing. Damage costs the values that the damaged bytes belong to; the damaged file is
 ///   kept aside and the damage reported to ``DefaultsDiagnostics``.
 ///

@@ -36,6 +36,8 @@ extension OpenSuite {
     }
 
     /// Stores or removes a value, or takes the change into the transaction of this thread.
+    ///
+    /// A value that is stored already is not written again; with `.everyWrite` it is made sure that it has reached the disk.
     func write(
         _ value: consuming StoredValue?,
         for key: StoreKey,
@@ -59,6 +61,8 @@ extension OpenSuite {
         try key.withBytes { keyBytes throws(JournalError) in
             try value.withBytes { tag, rest throws(JournalError) in
                 try journal.set(key: keyBytes, prefix: tag, value: rest, durability: durability) {
+                    index.entries[key] == value
+                } enter: {
                     index.enter(value, for: key)
                 }
             }

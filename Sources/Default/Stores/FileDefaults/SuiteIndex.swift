@@ -61,7 +61,7 @@ enum StoredValue: Hashable, Sendable {
     var value: PropertyListValue? {
         switch self {
         case .data(let data): .data(data)
-        case .encoded(let bytes): PropertyListValue(encoded: bytes)
+        case .encoded(let bytes): PropertyListValue(number: bytes) ?? PropertyListValue(encoded: bytes)
         }
     }
 }

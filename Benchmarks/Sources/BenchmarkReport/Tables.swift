@@ -1,0 +1,98 @@
+import BenchmarkSupport
+import Foundation
+
+/// The tables, as Markdown, which is what a terminal shows as well.
+struct Tables {
+    let results: Results
+    let environment: Environment
+
+    private var rounds: Int { results.rounds.count }
+
+    /// Each target beside what was measured.
+    var targets: String {
+        let header = ["operation on the standard store off Apple's systems", "target", "measured", "", "range over the rounds"]
+        let rows = Target.all.map { target in
+            guard let measured = target.measured(in: results) else {
+                return [target.title, target.boundText, "not measured", "", ""]
+            }
+            return [
+                target.title, target.boundText, target.text(measured.median),
+                target.isMet(by: measured.median) ? "met" : "missed",
+                Format.spread(measured, target.text),
+            ]
+        }
+        return Self.table(header, rows)
+    }
+
+    /// Each operation's time by everyone who does it.
+    var times: String {
+        let contenders = Contender.allCases.filter { $0 != .floor }
+        let rows = MeasuredOperation.allCases.filter { !$0.isFloor }.compactMap { operation -> [String]? in
+            let cells = contenders.map { contender in
+                results.time(Cell(operation, contender)).map { Format.time($0.median) } ?? ""
+            }
+            guard cells.contains(where: { !$0.isEmpty }) else { return nil }
+            return [operation.title] + cells + [floor(of: operation)]
+        }
+        return Self.table(["operation"] + contenders.map(\.title) + ["floor"], rows)
+    }
+
+    private func floor(of operation: MeasuredOperation) -> String {
+        let cell = operation.floor.map(Cell.init(floor:)) ?? Cell(operation, .floor)
+        return (results.time(Cell(operation, .floor)) ?? results.time(cell)).map { Format.time($0.median) } ?? ""
+    }
+
+    var floors: String {
+        let rows = MeasuredOperation.allCases.filter(\.isFloor).compactMap { operation in
+            results.time(Cell(floor: operation)).map {
+                [operation.title, Format.time($0.median), Format.spread($0, Format.time)]
+            }
+        }
+        return Self.table(["floor", "time", "range over the rounds"], rows)
+    }
+
+    /// The whole document.
+    var markdown: String {
+        """
+        # Measured
+
+        Written by `Benchmarks/run`. Ratios carry over between machines, times do not. Each figure is the median of \
+        \(rounds) rounds, which take turns; a ratio is taken within each round, between benchmarks that ran side by side.
+
+        \(Self.table(["", ""], environment.facts.map { [$0.name, $0.value] }))
+
+        ## Targets
+
+        \(targets)
+
+        ## Times of one operation
+
+        ![Times of one operation, by who does it](chart.svg)
+
+        \(times)
+
+        `UserDefaults` is Foundation's, with a `JSONEncoder` or `JSONDecoder` made for each use, as people write it by hand; off \
+        Apple's systems only `synchronize` brings anything to the disk. SQLite is GRDB's `DatabasePool` with write-ahead logging, \
+        `synchronous = NORMAL` and prepared statements. The property list is read and, with a temporary file that is synced and \
+        renamed, written as a whole each time. Sets change what is stored. The floor is what nothing that does the \
+        operation can do without; the next table names them.
+
+        \(floors)
+
+        """
+    }
+
+    static func table(_ header: [String], _ rows: [[String]]) -> String {
+        let widths = header.indices.map { column in
+            ([header] + rows).map { $0[column].count }.max() ?? 0
+        }
+        func line(_ cells: [String]) -> String {
+            let padded = zip(cells, widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }
+            return "| \(padded.joined(separator: " | ")) |"
+        }
+        let rule = "| \(widths.map { String(repeating: "-", count: max(3, $0)) }.joined(separator: " | ")) |"
+        return ([line(header), rule] + rows.map(line)).joined(separator: "\n")
+    }
+}

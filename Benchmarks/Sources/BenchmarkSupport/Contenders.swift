@@ -1,0 +1,206 @@
+public import Foundation
+public import GRDB
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A settings type in `UserDefaults`, the way people write it by hand.
+public struct HandWrittenDefaults: @unchecked Sendable {
+    // `UserDefaults` is safe across threads, and not marked so by swift-corelibs-foundation.
+    public let defaults: UserDefaults
+    /// Whether each write goes to the disk, as it has to on systems where Foundation never does that by itself.
+    public let synchronizes: Bool
+
+    public init(suiteName: String, synchronizes: Bool) throws {
+        guard let defaults = UserDefaults(suiteName: suiteName) else { throw CocoaError(.fileReadInvalidFileName) }
+        self.defaults = defaults
+        self.synchronizes = synchronizes
+    }
+
+    public func fill(_ keys: [String]) {
+        for key in keys { defaults.set(Raw.value, forKey: key) }
+        defaults.synchronize()
+    }
+
+    public func read() -> VisualSettings? {
+        guard let data = defaults.data(forKey: "VisualSettings") else { return nil }
+        return try? JSONDecoder().decode(VisualSettings.self, from: data)
+    }
+
+    public func write(_ settings: VisualSettings) {
+        guard let data = try? JSONEncoder().encode(settings) else { return }
+        set(data, "VisualSettings")
+    }
+
+    public func set(_ value: Any, _ key: String) {
+        defaults.set(value, forKey: key)
+        if synchronizes { defaults.synchronize() }
+    }
+}
+
+/// A table of keys and values in SQLite, with write-ahead logging, prepared statements and no more syncing than settings need.
+public struct SQLiteStore: Sendable {
+    private let pool: DatabasePool
+
+    public init(path: String) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        pool = try DatabasePool(path: path, configuration: configuration)
+    }
+
+    /// The version of the library that is linked.
+    public static func version() throws -> String? {
+        try DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
+    }
+
+    /// Brings everything into the one file that may then be copied.
+    public func close() throws {
+        try pool.close()
+    }
+
+    public func fill(_ keys: [String]) throws {
+        try pool.write { database in
+            try database.execute(
+                sql: "CREATE TABLE IF NOT EXISTS settings (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID"
+            )
+            for key in keys { try Self.set(Raw.value, key, in: database) }
+        }
+    }
+
+    private static func set(_ value: any DatabaseValueConvertible, _ key: String, in database: Database) throws {
+        try database.cachedStatement(
+            sql: "INSERT INTO settings VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        ).execute(arguments: [key, value])
+    }
+
+    public func set(_ value: any DatabaseValueConvertible & Sendable, _ key: String) throws {
+        // One statement is a transaction by itself.
+        try pool.writeWithoutTransaction { try Self.set(value, key, in: $0) }
+    }
+
+    private static func value<Value: DatabaseValueConvertible>(_ key: String, in database: Database) throws -> Value? {
+        let statement = try database.cachedStatement(sql: "SELECT value FROM settings WHERE key = ?")
+        return try Value.fetchOne(statement, arguments: [key])
+    }
+
+    public func data(_ key: String) throws -> Data? {
+        try pool.read { try Self.value(key, in: $0) }
+    }
+
+    public func integer(_ key: String) throws -> Int? {
+        try pool.read { try Self.value(key, in: $0) }
+    }
+
+    public func increment(_ key: String) throws {
+        try pool.writeWithoutTransaction { database in
+            try database.cachedStatement(
+                sql: "INSERT INTO settings VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET value = value + 1"
+            ).execute(arguments: [key])
+        }
+    }
+
+    public func read() throws -> VisualSettings? {
+        try data("VisualSettings").map { try JSONDecoder().decode(VisualSettings.self, from: $0) }
+    }
+
+    public func write(_ settings: VisualSettings) throws {
+        try set(try JSONEncoder().encode(settings), "VisualSettings")
+    }
+
+    public func update(_ change: @Sendable (inout VisualSettings) -> Void) throws {
+        try pool.write { database in
+            let stored: Data? = try Self.value("VisualSettings", in: database)
+            var settings = try stored.map { try JSONDecoder().decode(VisualSettings.self, from: $0) } ?? VisualSettings()
+            change(&settings)
+            try Self.set(try JSONEncoder().encode(settings), "VisualSettings", in: database)
+        }
+    }
+}
+
+/// A dictionary in a property list that is read and replaced as a whole, as configuration files are.
+public struct PropertyListFile: Sendable {
+    public let url: URL
+
+    public init(url: URL) {
+        self.url = url
+    }
+
+    public func fill(_ keys: [String]) throws {
+        try save(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) }))
+    }
+
+    public func load() throws -> [String: Any] {
+        let list = try PropertyListSerialization.propertyList(from: Data(contentsOf: url), format: nil)
+        return list as? [String: Any] ?? [:]
+    }
+
+    public func save(_ values: [String: Any]) throws {
+        let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        try data.write(to: url, options: .atomic)
+    }
+
+    public func set(_ value: Any, _ key: String) throws {
+        var values = try load()
+        values[key] = value
+        try save(values)
+    }
+
+    public func read() throws -> VisualSettings? {
+        try (load()["VisualSettings"] as? Data).map { try JSONDecoder().decode(VisualSettings.self, from: $0) }
+    }
+
+    public func write(_ settings: VisualSettings) throws {
+        try set(try JSONEncoder().encode(settings), "VisualSettings")
+    }
+}
+
+/// The least that a write safe across processes takes.
+public struct LockedFile: Sendable {
+    private let lock: Int32
+    private let file: Int32
+
+    /// Opens the files `path.lock` and `path`.
+    public init(path: String) throws {
+        lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0, file >= 0 else { throw CocoaError(.fileNoSuchFile) }
+    }
+
+    private static let record = [UInt8](repeating: 1, count: 150)
+
+    /// Writes 150 bytes under the lock.
+    public func write(_ index: Int) {
+        flock(lock, LOCK_EX)
+        _ = pwrite(file, Self.record, 150, off_t(index % 1_000 * 150))
+        flock(lock, LOCK_UN)
+    }
+
+    /// Writes what an encoder gave under the lock.
+    public func write(_ data: Data, _ index: Int) {
+        flock(lock, LOCK_EX)
+        data.withUnsafeBytes { _ = pwrite(file, $0.baseAddress, $0.count, off_t(index % 1_000 * 150)) }
+        flock(lock, LOCK_UN)
+    }
+}
+
+/// The least that a look-up safe across threads takes.
+public final class LockedTable: Sendable {
+    private let table: Mutex<[String: Data]>
+
+    public init(_ keys: [String]) {
+        table = Mutex(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) }))
+    }
+
+    public func data(_ key: String) -> Data? {
+        table.withLock { $0[key] }
+    }
+}

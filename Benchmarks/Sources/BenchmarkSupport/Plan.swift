@@ -1,0 +1,149 @@
+/// What is measured; the raw values are part of the benchmarks' names.
+public enum MeasuredOperation: String, CaseIterable, Sendable {
+    case settingsRead = "settings-read"
+    case settingsReadAfterChange = "settings-read-after-change"
+    case settingsWrite = "settings-write"
+    case settingsUpdate = "settings-update"
+    case keyGet = "key-get"
+    case keySet = "key-set"
+    case keyIncrement = "key-increment"
+    case dataGet = "data-get"
+    case dataSet = "data-set"
+    case dataSetSame = "data-set-same"
+    case open10 = "open-00010"
+    case open1000 = "open-01000"
+    case open10000 = "open-10000"
+    case growth10 = "growth-000010"
+    case growth100 = "growth-000100"
+    case growth1000 = "growth-001000"
+    case growth10000 = "growth-010000"
+    case growth100000 = "growth-100000"
+    case dataGetThreads1 = "threads-1-data-get"
+    case dataGetThreads2 = "threads-2-data-get"
+    case settingsReadThreads1 = "threads-1-settings-read"
+    case settingsReadThreads2 = "threads-2-settings-read"
+    case dataSetThreads2 = "threads-2-data-set"
+    case dataSetProcesses2 = "processes-2-data-set"
+    case observation = "observation"
+    case lookUp = "floor-look-up"
+    case encode = "floor-encode"
+    case decode = "floor-decode"
+    case lockedWrite = "floor-locked-write"
+    case encodeAndLockedWrite = "floor-encode-and-locked-write"
+
+    /// What a table says.
+    public var title: String {
+        switch self {
+        case .settingsRead: "settings type: read, unchanged"
+        case .settingsReadAfterChange: "settings type: change by another handle, then read"
+        case .settingsWrite: "settings type: write, changed value"
+        case .settingsUpdate: "settings type: update"
+        case .keyGet: "typed key: get"
+        case .keySet: "typed key: set"
+        case .keyIncrement: "typed key: `+= 1`"
+        case .dataGet: "`data(forKey:)`, 112 bytes"
+        case .dataSet: "`set(_:forKey:)`, 112 bytes"
+        case .dataSetSame: "`set(_:forKey:)`, the same bytes again"
+        case .open10: "open and read one of 10 keys"
+        case .open1000: "open and read one of 1,000 keys"
+        case .open10000: "open and read one of 10,000 keys"
+        case .growth10: "`set(_:forKey:)` among 10 keys"
+        case .growth100: "`set(_:forKey:)` among 100 keys"
+        case .growth1000: "`set(_:forKey:)` among 1,000 keys"
+        case .growth10000: "`set(_:forKey:)` among 10,000 keys"
+        case .growth100000: "`set(_:forKey:)` among 100,000 keys"
+        case .dataGetThreads1: "`data(forKey:)`, 1 thread"
+        case .dataGetThreads2: "`data(forKey:)`, 2 threads, per value read"
+        case .settingsReadThreads1: "settings type: read, 1 thread"
+        case .settingsReadThreads2: "settings type: read, 2 threads, per value read"
+        case .dataSetThreads2: "`set(_:forKey:)`, 2 threads, per value set"
+        case .dataSetProcesses2: "`set(_:forKey:)` while another process sets"
+        case .observation: "from a write in one process to the value in another"
+        case .lookUp: "`Mutex` + `Dictionary` look-up, 100 keys"
+        case .encode: "encode alone"
+        case .decode: "decode alone"
+        case .lockedWrite: "flock + `pwrite` of 150 bytes + unlock"
+        case .encodeAndLockedWrite: "encode + flock + `pwrite` + unlock"
+        }
+    }
+
+    /// How many keys there are beside the one in use, where that is what is measured.
+    public var keyCount: Int {
+        switch self {
+        case .open10, .growth10: 10
+        case .open1000, .growth1000: 1_000
+        case .open10000, .growth10000: 10_000
+        case .growth100000: 100_000
+        default: 100
+        }
+    }
+
+    /// What nothing that does the operation can do without.
+    public var floor: MeasuredOperation? {
+        switch self {
+        case .settingsRead, .keyGet, .dataGet, .dataGetThreads1, .settingsReadThreads1: .lookUp
+        case .settingsReadAfterChange: .decode
+        case .settingsWrite, .settingsUpdate: .encodeAndLockedWrite
+        case .keySet, .keyIncrement, .dataSet, .growth10, .growth100, .growth1000, .growth10000, .growth100000: .lockedWrite
+        default: nil
+        }
+    }
+
+    public var isFloor: Bool { rawValue.hasPrefix("floor-") }
+}
+
+/// Who does it.
+public enum Contender: String, CaseIterable, Sendable {
+    case library = "Default"
+    case userDefaults = "UserDefaults"
+    case synchronized = "UserDefaults-synchronize"
+    case sqlite = "SQLite"
+    case propertyList = "property-list"
+    case floor = "floor"
+
+    /// What a table says.
+    public var title: String {
+        switch self {
+        case .library: "Default"
+        case .userDefaults: "`UserDefaults`"
+        case .synchronized: "`UserDefaults` + `synchronize`"
+        case .sqlite: "SQLite (GRDB)"
+        case .propertyList: "property list, whole file"
+        case .floor: "floor"
+        }
+    }
+}
+
+/// One benchmark of the plan, as its name has it: the harness's export carries names and little else.
+public struct BenchmarkName: Hashable, Sendable {
+    /// The metric of what takes place in two processes and that the harness can't time.
+    public static let latencyMetric = "nanoseconds"
+
+    public var round: Int
+    public var operation: MeasuredOperation
+    public var contender: Contender
+    /// How many operations one iteration makes.
+    public var count: Int
+
+    public init(round: Int, operation: MeasuredOperation, contender: Contender, count: Int) {
+        self.round = round
+        self.operation = operation
+        self.contender = contender
+        self.count = count
+    }
+
+    /// The name that ``text`` makes; nil when it is no such name.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/")
+        guard parts.count == 4, let round = Int(parts[0].drop { !$0.isNumber }), let count = Int(parts[3].drop { !$0.isNumber }),
+            let operation = MeasuredOperation(rawValue: String(parts[1])),
+            let contender = Contender(rawValue: String(parts[2]))
+        else { return nil }
+        self.init(round: round, operation: operation, contender: contender, count: count)
+    }
+
+    /// The harness runs benchmarks in the order of their names: rounds take turns, and what is compared is measured side by side.
+    public var text: String {
+        "round\(round)/\(operation.rawValue)/\(contender.rawValue)/x\(count)"
+    }
+}

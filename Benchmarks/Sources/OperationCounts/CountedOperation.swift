@@ -1,0 +1,173 @@
+import BenchmarkSupport
+import COperationCounts
+import Default
+import Foundation
+
+/// An operation whose costs are counted.
+struct CountedOperation: Sendable {
+    /// Does it, with the number of times it was done before; what comes of it can't be optimized away.
+    typealias Step = (_ index: Int) throws -> Int
+
+    let name: String
+    /// Makes ready what is needed; files go to a folder.
+    private let prepare: @Sendable (_ directory: URL) throws -> Step
+
+    init(_ name: String, _ prepare: @escaping @Sendable (_ directory: URL) throws -> Step) {
+        self.name = name
+        self.prepare = prepare
+    }
+
+    private static let warmUp = 4
+    /// Few enough that the library keeps no file lock from one write to the next: how many do that depends on the time
+    /// that they take.
+    private static let measured = 16
+
+    /// Counts, in a traced process of its own and on its first thread, with the user's home in a folder.
+    func count(in directory: URL) throws -> Counts {
+        let step = try prepare(directory)
+        var sum = 0
+        for index in 0..<Self.warmUp { sum &+= try step(index) }
+        // A directory that has changed an instant ago may have changed again without its time telling, so that the
+        // library looks more closely.
+        Thread.sleep(forTimeInterval: 0.1)
+        sum &+= try step(Self.warmUp)
+        let first = Self.warmUp + 1
+        operation_counts_begin()
+        for index in first..<first + Self.measured { sum &+= try step(index) }
+        let counts = operation_counts_end()
+        precondition(sum >= 0)
+        let count = Double(Self.measured)
+        return Counts(
+            allocations: Double(counts.allocations) / count,
+            systemCalls: Double(counts.system_calls) / count,
+            bytesWritten: Double(counts.bytes_written) / count
+        )
+    }
+}
+
+extension CountedOperation {
+    /// What the encoder and the decoder of the system's Foundation cost, which is not this library's.
+    static let encode = CountedOperation("encode") { _ in
+        let encoder = JSONEncoder()
+        return { try encoder.encode(VisualSettings($0)).count }
+    }
+
+    static let decode = CountedOperation("decode") { _ in
+        let values = try encodedSettings()
+        let decoder = JSONDecoder()
+        return { try decoder.decode(VisualSettings.self, from: values[$0]).recentCount }
+    }
+
+    /// The operations, each with what is not counted of it.
+    static let all: [(operation: CountedOperation, floor: CountedOperation?)] =
+        settings + [keyGet, keySet, keyIncrement, dataGet, dataSet, dataSetSame, dataRemove, transaction].map { ($0, nil) }
+
+    private static let settings: [(operation: CountedOperation, floor: CountedOperation?)] = [
+        (
+            CountedOperation("settings type: read, unchanged") { _ in
+                try VisualSettings().save()
+                return { _ in VisualSettings.read()?.recentCount ?? 0 }
+            }, nil
+        ),
+        (
+            CountedOperation("settings type: write, beyond encode") { _ in
+                {
+                    VisualSettings($0).write()
+                    return 0
+                }
+            }, encode
+        ),
+        (
+            CountedOperation("settings type: update, beyond encode") { _ in
+                try VisualSettings().save()
+                return { index in
+                    try VisualSettings.update { $0.recentCount = 10 + index }
+                    return 0
+                }
+            }, encode
+        ),
+        (
+            CountedOperation("settings type: change, then read, beyond decode") { _ in
+                let suite = FileDefaults.standard
+                let values = try encodedSettings()
+                return {
+                    try suite.set(values[$0], forKey: VisualSettings.defaultIdentifier)
+                    return VisualSettings.read()?.recentCount ?? 0
+                }
+            }, decode
+        ),
+    ]
+
+    private static let keyGet = CountedOperation("typed key: get") { _ in
+        Defaults[.launchCount] = 7
+        return { _ in Defaults[.launchCount] }
+    }
+
+    private static let keySet = CountedOperation("typed key: set") { _ in
+        {
+            Defaults[.launchCount] = $0 + 10
+            return 0
+        }
+    }
+
+    private static let keyIncrement = CountedOperation("typed key: += 1") { _ in
+        { _ in
+            Defaults[.launchCount] += 1
+            return 0
+        }
+    }
+
+    private static let dataGet = CountedOperation("data(forKey:)") { directory in
+        let (suite, keys) = try suite(in: directory)
+        return { suite.data(forKey: keys[$0])?.count ?? 0 }
+    }
+
+    private static let dataSet = CountedOperation("set(_:forKey:)") { directory in
+        let (suite, keys) = try suite(in: directory)
+        return {
+            try suite.set(Raw.changed, forKey: keys[$0])
+            return 0
+        }
+    }
+
+    private static let dataSetSame = CountedOperation("set(_:forKey:), the same bytes again") { directory in
+        let (suite, keys) = try suite(in: directory)
+        return {
+            try suite.set(Raw.value, forKey: keys[$0])
+            return 0
+        }
+    }
+
+    private static let dataRemove = CountedOperation("removeObject(forKey:)") { directory in
+        let (suite, keys) = try suite(in: directory)
+        return {
+            try suite.removeObject(forKey: keys[$0])
+            return 0
+        }
+    }
+
+    private static let transaction = CountedOperation("transaction of 2 sets") { directory in
+        let (suite, keys) = try suite(in: directory)
+        return { index in
+            try suite.transaction {
+                try suite.set(Raw.changed, forKey: keys[index])
+                try suite.set(Raw.changed, forKey: keys[index + 50])
+            }
+            return 0
+        }
+    }
+
+    private static func encodedSettings() throws -> [Data] {
+        try (0..<32).map { try JSONEncoder().encode(VisualSettings($0)) }
+    }
+
+    /// A suite with some keys, opened anew, so that no earlier write of this process counts.
+    private static func suite(in directory: URL) throws -> (FileDefaults, keys: [String]) {
+        let keys = Raw.keys(100)
+        let original = try FileDefaults(url: directory.appending(path: "original"))
+        for key in keys { try original.set(Raw.value, forKey: key) }
+        let copy = directory.appending(path: "suite")
+        try original.copy(to: copy)
+        return (try FileDefaults(url: copy), keys)
+    }
+}
