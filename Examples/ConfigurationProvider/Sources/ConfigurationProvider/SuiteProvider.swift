@@ -115,8 +115,20 @@ extension SuiteProvider: ConfigProvider {
                 }
             } while await changes.next(isolation: nil) != nil
         }
-        defer { watching.cancel() }
-        return try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+        do {
+            let result = try await updatesHandler(ConfigUpdatesAsyncSequence(updates))
+            await end(watching)
+            return result
+        } catch {
+            await end(watching)
+            throw error
+        }
+    }
+
+    /// Nothing reads the suite any more when this returns, so whoever watched may remove it.
+    private func end(_ watching: Task<Void, Never>) async {
+        watching.cancel()
+        await watching.value
     }
 }
 
