@@ -7,6 +7,9 @@ import Foundation
 /// The format is that of CFBinaryPList.c: a header, objects, a table of their offsets, and a trailer of 32 bytes that tells
 /// where the table is; all numbers are big-endian.
 struct BinaryPropertyListReader {
+    /// What a value may nest, the dictionary of all values around it, and a last value that is no container.
+    private static let maximumDepth = 257
+
     private let bytes: [UInt8]
     private let offsetSize: Int
     private let referenceSize: Int
@@ -49,7 +52,7 @@ struct BinaryPropertyListReader {
 
     private mutating func readObject(_ index: Int, depth: Int) -> PropertyListValue? {
         budget -= 1
-        guard budget >= 0, depth <= 256, index < objectCount,
+        guard budget >= 0, depth <= Self.maximumDepth, index < objectCount,
             let offset = number(at: tableStart + index * offsetSize, size: offsetSize), offset < tableStart
         else {
             return nil

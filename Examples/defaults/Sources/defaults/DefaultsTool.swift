@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 @main
 struct DefaultsTool: AsyncParsableCommand {
@@ -14,6 +15,21 @@ struct DefaultsTool: AsyncParsableCommand {
             Verify.self, Compact.self, Quarantine.self,
         ]
     )
+
+    static func main() async {
+        do {
+            var command = try await parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as CocoaError {
+            exit(withError: ToolError(error))
+        } catch {
+            exit(withError: error)
+        }
+    }
 }
 
 /// What goes wrong other than in the library: a full sentence that says what to do.
@@ -22,6 +38,12 @@ struct ToolError: Error, CustomStringConvertible {
 
     init(_ description: String) {
         self.description = description
+    }
+
+    /// Foundation's error about a file or a pipe, of which one would see all parts otherwise.
+    init(_ error: CocoaError) {
+        let path = error.filePath.map { "\($0): " } ?? ""
+        self.init(path + error.localizedDescription)
     }
 
     static func noValue(forKey key: String, in suite: SuiteReference) -> ToolError {

@@ -51,19 +51,29 @@ enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
 extension SuiteContents {
     /// Reads contents in whichever format they are.
     init(decoding data: Data) throws {
-        if let json = JSONText(parsing: data) {
+        if let json = JSONText(parsing: data, maximumDepth: Self.maximumJSONDepth) {
             self = try SuiteContents(json)
             return
         }
         guard !data.isEmpty else {
             throw ToolError("There is nothing to import: the input is empty.")
         }
-        guard let value = PropertyListValue(serialized: data) else {
-            throw ToolError("The input is neither a property list nor JSON.")
+        if BinaryPropertyListReader.isBinary(data) {
+            guard let value = BinaryPropertyListReader.value(in: data) else {
+                throw ToolError("The input is a property list that is damaged, or holds what no suite does.")
+            }
+            guard case .dictionary(let values) = value else { throw Self.noDictionary }
+            entries = values.map { Entry(key: $0, value: $1) }
+        } else {
+            guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
+                throw ToolError("The input is neither a property list nor JSON.")
+            }
+            guard let objects = object as? [String: Any] else { throw Self.noDictionary }
+            entries = try objects.map { Entry(key: $0, value: try PropertyListValue(object: $1)) }
         }
-        guard case .dictionary(let values) = value else {
-            throw ToolError("The input is a property list, but no dictionary: a suite has values by their keys.")
-        }
-        entries = values.map { Entry(key: $0.key, value: $0.value) }
+    }
+
+    private static var noDictionary: ToolError {
+        ToolError("The input is a property list, but no dictionary: a suite has values by their keys.")
     }
 }

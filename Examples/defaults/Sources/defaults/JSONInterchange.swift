@@ -53,6 +53,9 @@ extension JSONText {
 }
 
 extension SuiteContents {
+    /// How deep the JSON of a suite may nest: 256 levels of a value, each tagged, and JSON within it.
+    static let maximumJSONDepth = 1024
+
     init(_ json: JSONText) throws {
         guard case .object(let members) = json else {
             throw ToolError("The input is JSON, but no object: a suite has values by their keys.")

@@ -14,9 +14,9 @@ indirect enum JSONText {
 }
 
 extension JSONText {
-    /// Parses text by RFC 8259; nil for anything else, and for what nests deeper than 256 levels.
-    init?(parsing bytes: some Collection<UInt8>) {
-        var parser = JSONParser(bytes: Array(bytes))
+    /// Parses text by RFC 8259; nil for anything else, and for what nests too deep.
+    init?(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 256) {
+        var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth)
         guard let value = parser.parseText() else {
             return nil
         }
@@ -72,6 +72,7 @@ extension UInt32 {
 
 private struct JSONParser {
     let bytes: [UInt8]
+    let maximumDepth: Int
     var position = 0
 
     mutating func parseText() -> JSONText? {
@@ -86,7 +87,7 @@ private struct JSONParser {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func parseValue(depth: Int) -> JSONText? {
-        guard depth <= 256, let next else {
+        guard depth <= maximumDepth, let next else {
             return nil
         }
         switch next {

@@ -23,7 +23,7 @@ struct Verify: ParsableCommand {
         }
         let store = try suite.existing()
         let found = try store.verify()
-        print("\(found.valueCount) values in \(found.recordCount) records, \(found.fileSize) bytes.")
+        print("\(count(found.valueCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.")
         for name in try FileManager.default.contentsOfDirectory(atPath: suite.url.plainPath).sorted()
         where name.hasPrefix("journal.damaged-") {
             print("A damaged journal was kept aside as \(suite.url.appending(path: name).plainPath).")
@@ -38,6 +38,10 @@ struct Verify: ParsableCommand {
             throw ExitCode.failure
         }
         print("Intact.")
+    }
+
+    private func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }
 

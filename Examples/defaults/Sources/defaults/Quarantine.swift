@@ -23,7 +23,7 @@ struct Quarantine: ParsableCommand {
         let store = try suite.existing()
         var text = display.text
         try store.transaction {
-            for key in key.map({ [$0] }) ?? quarantinedKeys(in: store) {
+            for key in try key.map({ [$0] }) ?? quarantinedKeys(in: store) {
                 let place = Defaults.Key<Data?>(key)
                 for quarantined in try Defaults(suite: store).quarantined(place) {
                     text.append("\(quarantined.date.exactText), no \(quarantined.typeName): ", .faint)
@@ -38,8 +38,18 @@ struct Quarantine: ParsableCommand {
         try write(text.string)
     }
 
-    private func quarantinedKeys(in store: FileDefaults) -> [String] {
+    private func quarantinedKeys(in store: FileDefaults) throws -> [String] {
         let suffix = ".quarantine"
-        return store.storedKeys().filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }.sorted()
+        let keys = store.storedKeys().filter { $0.hasSuffix(suffix) && $0 != suffix }.map {
+            String($0.dropLast(suffix.count))
+        }
+        return try keys.sorted().filter { key in
+            do {
+                return try !Defaults(suite: store).quarantined(Defaults.Key<Data?>(key)).isEmpty
+            } catch .typeMismatch {
+                // A value of the program's own, whose key ends so.
+                return false
+            }
+        }
     }
 }

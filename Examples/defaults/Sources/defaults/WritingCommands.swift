@@ -20,6 +20,10 @@ struct Write: ParsableCommand {
     )
     var value: [String]
 
+    func validate() throws {
+        _ = try ValueArguments(value)
+    }
+
     func run() throws {
         // What is wrong with the key and the value is found before a suite is made for it.
         let change = try ValueArguments(value)

@@ -59,6 +59,9 @@ struct InterchangeTests {
             let refused = try tool.run("export", "one", "missing/file.plist")
             #expect(refused.status == 1)
             #expect(refused.errors.contains("missing/file.plist can't be written"))
+            let unread = try tool.run("import", "one", "missing.plist")
+            #expect(unread.status == 1)
+            #expect(unread.errors.contains("missing.plist: ") && !unread.errors.contains("Domain"))
         }
     }
 
@@ -98,7 +101,8 @@ struct InterchangeTests {
     @Test(
         "What can't be imported changes nothing and makes no suite",
         arguments: [
-            "", "nonsense", "[1]", "{\"a\": null}", "{\"a\": 1", "{\"a\": {\"$data\": \"?\"}}", "(a, b)", "{\"\": 1}",
+            "", "nonsense", "bplist00nonsense", "[1]", "{\"a\": null}", "{\"a\": 1", "{\"a\": {\"$data\": \"?\"}}",
+            "(a, b)", "{\"\": 1}",
             "{\"good\": 1, \"\": 2}", "{\"a\": 1e999}",
         ]
     )

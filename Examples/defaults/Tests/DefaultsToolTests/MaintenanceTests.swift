@@ -11,7 +11,7 @@ struct MaintenanceTests {
             try suite.set(2, forKey: "a")
             let outcome = try tool.run("verify", "app")
             #expect(outcome.status == 0)
-            #expect(outcome.text.hasPrefix("1 values in 2 records"))
+            #expect(outcome.text.hasPrefix("1 value in 2 records"))
             #expect(outcome.text.hasSuffix("Intact.\n"))
         }
     }
@@ -128,11 +128,27 @@ struct MaintenanceTests {
             try #require(try defaults.quarantined(key).count == 1)
             let line = /[-0-9T:.]+Z, no .*VisualSettings.*: VisualSettings = <7b2268616c66>\n/
             #expect(try tool.run("quarantine", "app").text.wholeMatch(of: line) != nil)
+            let hidden = try tool.run("quarantine", "app", "--hide", "*settings").text
+            #expect(hidden.hasSuffix("VisualSettings = <hidden>\n"))
             #expect(try tool.run("quarantine", "app", "other", "--remove").text == "")
             #expect(try tool.run("quarantine", "app", "VisualSettings", "--remove").text.wholeMatch(of: line) != nil)
             #expect(try tool.run("quarantine", "app").text == "")
             #expect(try defaults.quarantined(key).isEmpty)
             #expect(suite.storedKeys().sorted() == ["VisualSettings", "other"])
+        }
+    }
+
+    @Test("A value whose key only ends like that of the kept ones is none of them")
+    func quarantineInName() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("two weeks", forKey: "traveller.quarantine")
+            try suite.set("always", forKey: ".quarantine")
+            let all = try tool.run("quarantine", "app", "--remove")
+            #expect(all.status == 0)
+            #expect(all.text == "")
+            #expect(suite.storedKeys().count == 2)
+            #expect(try tool.run("quarantine", "app", "traveller").status == 1)
         }
     }
 }

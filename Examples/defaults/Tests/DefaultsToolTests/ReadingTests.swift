@@ -17,6 +17,24 @@ struct ReadingTests {
         }
     }
 
+    @Test("Colours are for terminals, unless they are switched off", arguments: [true, false])
+    func terminal(isColored: Bool) throws {
+        try Tool.withHome { tool in
+            try FileDefaults(url: tool.url(ofSuite: "app")).df.save(VisualSettings(), forKey: "VisualSettings")
+            let shown = try tool.runOnTerminal(
+                "read",
+                "app",
+                "VisualSettings",
+                environment: isColored ? [:] : ["NO_COLOR": "1"]
+            )
+            #expect(shown.contains("\u{1B}[34m\"themeName\"\u{1B}[0m: \u{1B}[32m\"dark\"\u{1B}[0m") == isColored)
+            #expect(shown.contains("\u{1B}") == isColored)
+            // Bytes are for files and pipes.
+            let exported = try tool.runOnTerminal("export", "app")
+            #expect(exported.hasPrefix("{") && exported.contains("\"themeName\": \"dark\""))
+        }
+    }
+
     @Test("All values of a suite are shown, sorted by key, one kind told from the other")
     func wholeSuite() throws {
         try Tool.withHome { tool in

@@ -55,10 +55,13 @@ struct WritingTests {
             try suite.set("old", forKey: "key")
             let process = try tool.process()
             process.arguments = ["write", "app", "key"] + arguments
-            process.standardError = FileHandle.nullDevice
+            let errors = Pipe()
+            process.standardError = errors
             try process.run()
+            let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
             #expect(process.terminationStatus != 0)
+            #expect(complaint.hasPrefix("Error: "))
             #expect(suite.string(forKey: "key") == "old")
         }
     }

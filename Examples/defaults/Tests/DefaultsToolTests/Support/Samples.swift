@@ -33,6 +33,9 @@ enum Samples {
         "date with a fraction": .date(Date(timeIntervalSinceReferenceDate: 816_955_200.123_456_7)),
         "date before": .date(Date(timeIntervalSinceReferenceDate: -0.25)),
         "distant future": .date(.distantFuture),
+        "distant past": .date(.distantPast),
+        "negative zero date": .date(Date(timeIntervalSinceReferenceDate: -0.0)),
+        "tiny date": .date(Date(timeIntervalSinceReferenceDate: .leastNonzeroMagnitude)),
         "data": .data(Data([0, 1, 0xFF])),
         "empty data": .data(Data()),
         "json": .data(Data(#"{"themeName":"dark","size":1.50,"list":[1,null]}"#.utf8)),
@@ -44,7 +47,23 @@ enum Samples {
         "dictionary": .dictionary(["a": .integer(1), "b": .dictionary(["c": .real(-0.0)])]),
         "empty dictionary": .dictionary([:]),
         "dictionary like a tag": .dictionary(["$data": .string("AQI=")]),
+        "data in containers": .dictionary([
+            "list": .array([.data(Data([0, 0xFF])), .data(Data()), .data(Data("[1, 2]".utf8)), .data(Data("{}".utf8))]),
+            "numbers": .array([.real(.nan), .real(-.infinity), .unsigned(.max), .integer(.min)]),
+            "empty": .array([.array([]), .dictionary([:]), .string(""), .array([.dictionary([:])])]),
+        ]),
+        "JSON like a tag": .data(Data(#"{"$data":"AQI="}"#.utf8)),
+        "list in a list in a list": nested { .array([$0]) },
+        "tag in a tag in a tag": nested { .dictionary(["$dict": $0]) },
+        "JSON in JSON": .data(Data((String(repeating: "[", count: 256) + String(repeating: "]", count: 256)).utf8)),
+        "$date": .string("a key like a tag"),
+        "a.b \"c\"\n\u{1F600}": .string("a key that is no word"),
     ]
+
+    /// As deep as a suite's values may nest.
+    private static func nested(_ wrap: (PropertyListValue) -> PropertyListValue) -> PropertyListValue {
+        (0..<256).reduce(.date(Date(timeIntervalSinceReferenceDate: 0.5))) { value, _ in wrap(value) }
+    }
 
     static func store(in suite: FileDefaults) throws {
         for (key, value) in values {

@@ -49,6 +49,27 @@ struct Tool {
         return ["-c", "PATH=\"\(path):$PATH\"; \(line)"]
     }
 
+    /// Runs the tool to its end on a terminal of its own; what it prints has to be little enough to wait there.
+    func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
+        var (terminal, end): (Int32, Int32) = (-1, -1)
+        guard openpty(&terminal, &end, nil, nil, nil) == 0 else {
+            throw POSIXError(.ENOTTY)
+        }
+        let (screen, line) = (FileHandle(fileDescriptor: terminal), FileHandle(fileDescriptor: end))
+        defer {
+            try? screen.close()
+            try? line.close()
+        }
+        let process = prepare(try Self.executable, arguments)
+        process.environment?["NO_COLOR"] = nil
+        process.environment?.merge(environment) { $1 }
+        process.standardOutput = line
+        try process.run()
+        process.waitUntilExit()
+        let shown = screen.availableData
+        return String(decoding: shown, as: UTF8.self)
+    }
+
     /// Prepares running the tool, for tests that go on beside it.
     func process(_ arguments: String...) throws -> Process {
         prepare(try Self.executable, arguments)
