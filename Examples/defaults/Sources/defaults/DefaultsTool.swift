@@ -18,7 +18,7 @@ struct DefaultsTool: AsyncParsableCommand {
 
     static func main() async {
         do {
-            var command = try await parseAsRoot()
+            var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -43,7 +43,7 @@ struct ToolError: Error, CustomStringConvertible {
     /// Foundation's error about a file or a pipe, of which one would see all parts otherwise.
     init(_ error: CocoaError) {
         let path = error.filePath.map { "\($0): " } ?? ""
-        self.init(path + error.localizedDescription)
+        self.init(path + ((error as NSError).localizedFailureReason ?? error.localizedDescription))
     }
 
     static func noValue(forKey key: String, in suite: SuiteReference) -> ToolError {

@@ -23,21 +23,23 @@ struct Verify: ParsableCommand {
         }
         let store = try suite.existing()
         let found = try store.verify()
-        print("\(count(found.valueCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.")
+        try write(
+            "\(count(found.valueCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.\n"
+        )
         for name in try FileManager.default.contentsOfDirectory(atPath: suite.url.plainPath).sorted()
         where name.hasPrefix("journal.damaged-") {
-            print("A damaged journal was kept aside as \(suite.url.appending(path: name).plainPath).")
+            try write("A damaged journal was kept aside as \(suite.url.appending(path: name).plainPath).\n")
         }
         var faults = damage.withLock { $0 }
         faults += found.damage.map { "Bytes \($0.lowerBound) to \($0.upperBound) of the journal can't be used." }
         guard faults.isEmpty else {
             for fault in faults {
-                print(fault)
+                try write("\(fault)\n")
             }
-            print("Damaged.")
+            try write("Damaged.\n")
             throw ExitCode.failure
         }
-        print("Intact.")
+        try write("Intact.\n")
     }
 
     private func count(_ number: Int, _ noun: String) -> String {
@@ -58,6 +60,6 @@ struct Compact: ParsableCommand {
         let store = try suite.existing()
         let before = try store.verify().fileSize
         try store.compact()
-        print("\(before) bytes before, \(try store.verify().fileSize) bytes now.")
+        try write("\(before) bytes before, \(try store.verify().fileSize) bytes now.\n")
     }
 }

@@ -7,7 +7,7 @@ struct List: ParsableCommand {
 
     func run() throws {
         for name in try SuiteReference.names() {
-            print(name)
+            try write("\(name)\n")
         }
     }
 }
