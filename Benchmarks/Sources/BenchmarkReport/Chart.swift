@@ -60,7 +60,9 @@ struct Chart {
             for row in group.rows {
                 let end = x(row.time)
                 let baseline = y + Self.barHeight - 4
-                bars.append(text(row.label, x: Self.left - 8, y: baseline, attributes: "text-anchor=\"end\" fill=\"#57606a\""))
+                bars.append(
+                    text(row.label, x: Self.left - 8, y: baseline, attributes: "text-anchor=\"end\" fill=\"#57606a\"")
+                )
                 bars.append(
                     """
                     <rect x="\(number(Self.left))" y="\(number(y))" width="\(number(max(2, end - Self.left)))" \

@@ -32,6 +32,7 @@ struct Environment {
         let line = text.split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
         let name = line?.split(separator: "=").last?.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
         let kernel = (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)) ?? ""
-        return "\(name ?? ProcessInfo.processInfo.operatingSystemVersionString), kernel \(kernel.trimmingCharacters(in: .newlines))"
+        return
+            "\(name ?? ProcessInfo.processInfo.operatingSystemVersionString), kernel \(kernel.trimmingCharacters(in: .newlines))"
     }
 }

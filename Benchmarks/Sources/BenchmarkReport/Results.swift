@@ -67,7 +67,8 @@ struct Results {
             return exported.secondaryMetrics[BenchmarkName.latencyMetric]?.scorePercentiles["50.0"]
         }
         // Microseconds with three decimals, whatever the benchmark's own unit.
-        guard let metric = exported.secondaryMetrics.first(where: { $0.key.hasPrefix("Time (wall clock)") })?.value else {
+        guard let metric = exported.secondaryMetrics.first(where: { $0.key.hasPrefix("Time (wall clock)") })?.value
+        else {
             return nil
         }
         return metric.scorePercentiles["50.0"].map { $0 * 1_000 / Double(name.count) }

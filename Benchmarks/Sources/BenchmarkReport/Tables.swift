@@ -10,7 +10,9 @@ struct Tables {
 
     /// Each target beside what was measured.
     var targets: String {
-        let header = ["operation on the standard store off Apple's systems", "target", "measured", "", "range over the rounds"]
+        let header = [
+            "operation on the standard store off Apple's systems", "target", "measured", "", "range over the rounds",
+        ]
         let rows = Target.all.map { target in
             guard let measured = target.measured(in: results) else {
                 return [target.title, target.boundText, "not measured", "", ""]

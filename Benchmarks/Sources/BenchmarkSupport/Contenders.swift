@@ -1,5 +1,5 @@
-public import Foundation
-public import GRDB
+import Foundation
+import GRDB
 import Synchronization
 
 #if canImport(Glibc)
@@ -11,44 +11,47 @@ import Darwin
 #endif
 
 /// A settings type in `UserDefaults`, the way people write it by hand.
-public struct HandWrittenDefaults: @unchecked Sendable {
+package struct HandWrittenDefaults: @unchecked Sendable {
     // `UserDefaults` is safe across threads, and not marked so by swift-corelibs-foundation.
-    public let defaults: UserDefaults
+    package let defaults: UserDefaults
     /// Whether each write goes to the disk, as it has to on systems where Foundation never does that by itself.
-    public let synchronizes: Bool
+    package let synchronizes: Bool
 
-    public init(suiteName: String, synchronizes: Bool) throws {
+    /// - Parameters:
+    ///   - suiteName: The suite's name.
+    ///   - keys: What is there already; stored at once, since Foundation takes seconds for ten thousand single sets.
+    ///   - synchronizes: Whether each write is followed by `synchronize`.
+    /// - Throws: An error when there can be no such suite.
+    package init(suiteName: String, keys: [String], synchronizes: Bool) throws {
+        let values = Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) })
+        UserDefaults.standard.setPersistentDomain(values, forName: suiteName)
         guard let defaults = UserDefaults(suiteName: suiteName) else { throw CocoaError(.fileReadInvalidFileName) }
         self.defaults = defaults
         self.synchronizes = synchronizes
-    }
-
-    public func fill(_ keys: [String]) {
-        for key in keys { defaults.set(Raw.value, forKey: key) }
         defaults.synchronize()
     }
 
-    public func read() -> VisualSettings? {
+    package func read() -> VisualSettings? {
         guard let data = defaults.data(forKey: "VisualSettings") else { return nil }
         return try? JSONDecoder().decode(VisualSettings.self, from: data)
     }
 
-    public func write(_ settings: VisualSettings) {
+    package func write(_ settings: VisualSettings) {
         guard let data = try? JSONEncoder().encode(settings) else { return }
         set(data, "VisualSettings")
     }
 
-    public func set(_ value: Any, _ key: String) {
+    package func set(_ value: Any, _ key: String) {
         defaults.set(value, forKey: key)
         if synchronizes { defaults.synchronize() }
     }
 }
 
 /// A table of keys and values in SQLite, with write-ahead logging, prepared statements and no more syncing than settings need.
-public struct SQLiteStore: Sendable {
+package struct SQLiteStore: Sendable {
     private let pool: DatabasePool
 
-    public init(path: String) throws {
+    package init(path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { database in
@@ -58,16 +61,16 @@ public struct SQLiteStore: Sendable {
     }
 
     /// The version of the library that is linked.
-    public static func version() throws -> String? {
+    package static func version() throws -> String? {
         try DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
     }
 
     /// Brings everything into the one file that may then be copied.
-    public func close() throws {
+    package func close() throws {
         try pool.close()
     }
 
-    public func fill(_ keys: [String]) throws {
+    package func fill(_ keys: [String]) throws {
         try pool.write { database in
             try database.execute(
                 sql: "CREATE TABLE IF NOT EXISTS settings (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID"
@@ -82,7 +85,7 @@ public struct SQLiteStore: Sendable {
         ).execute(arguments: [key, value])
     }
 
-    public func set(_ value: any DatabaseValueConvertible & Sendable, _ key: String) throws {
+    package func set(_ value: any DatabaseValueConvertible & Sendable, _ key: String) throws {
         // One statement is a transaction by itself.
         try pool.writeWithoutTransaction { try Self.set(value, key, in: $0) }
     }
@@ -92,15 +95,15 @@ public struct SQLiteStore: Sendable {
         return try Value.fetchOne(statement, arguments: [key])
     }
 
-    public func data(_ key: String) throws -> Data? {
+    package func data(_ key: String) throws -> Data? {
         try pool.read { try Self.value(key, in: $0) }
     }
 
-    public func integer(_ key: String) throws -> Int? {
+    package func integer(_ key: String) throws -> Int? {
         try pool.read { try Self.value(key, in: $0) }
     }
 
-    public func increment(_ key: String) throws {
+    package func increment(_ key: String) throws {
         try pool.writeWithoutTransaction { database in
             try database.cachedStatement(
                 sql: "INSERT INTO settings VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET value = value + 1"
@@ -108,18 +111,19 @@ public struct SQLiteStore: Sendable {
         }
     }
 
-    public func read() throws -> VisualSettings? {
+    package func read() throws -> VisualSettings? {
         try data("VisualSettings").map { try JSONDecoder().decode(VisualSettings.self, from: $0) }
     }
 
-    public func write(_ settings: VisualSettings) throws {
+    package func write(_ settings: VisualSettings) throws {
         try set(try JSONEncoder().encode(settings), "VisualSettings")
     }
 
-    public func update(_ change: @Sendable (inout VisualSettings) -> Void) throws {
+    package func update(_ change: @Sendable (inout VisualSettings) -> Void) throws {
         try pool.write { database in
             let stored: Data? = try Self.value("VisualSettings", in: database)
-            var settings = try stored.map { try JSONDecoder().decode(VisualSettings.self, from: $0) } ?? VisualSettings()
+            var settings =
+                try stored.map { try JSONDecoder().decode(VisualSettings.self, from: $0) } ?? VisualSettings()
             change(&settings)
             try Self.set(try JSONEncoder().encode(settings), "VisualSettings", in: database)
         }
@@ -127,49 +131,49 @@ public struct SQLiteStore: Sendable {
 }
 
 /// A dictionary in a property list that is read and replaced as a whole, as configuration files are.
-public struct PropertyListFile: Sendable {
-    public let url: URL
+package struct PropertyListFile: Sendable {
+    package let url: URL
 
-    public init(url: URL) {
+    package init(url: URL) {
         self.url = url
     }
 
-    public func fill(_ keys: [String]) throws {
+    package func fill(_ keys: [String]) throws {
         try save(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) }))
     }
 
-    public func load() throws -> [String: Any] {
+    package func load() throws -> [String: Any] {
         let list = try PropertyListSerialization.propertyList(from: Data(contentsOf: url), format: nil)
         return list as? [String: Any] ?? [:]
     }
 
-    public func save(_ values: [String: Any]) throws {
+    package func save(_ values: [String: Any]) throws {
         let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
         try data.write(to: url, options: .atomic)
     }
 
-    public func set(_ value: Any, _ key: String) throws {
+    package func set(_ value: Any, _ key: String) throws {
         var values = try load()
         values[key] = value
         try save(values)
     }
 
-    public func read() throws -> VisualSettings? {
+    package func read() throws -> VisualSettings? {
         try (load()["VisualSettings"] as? Data).map { try JSONDecoder().decode(VisualSettings.self, from: $0) }
     }
 
-    public func write(_ settings: VisualSettings) throws {
+    package func write(_ settings: VisualSettings) throws {
         try set(try JSONEncoder().encode(settings), "VisualSettings")
     }
 }
 
 /// The least that a write safe across processes takes.
-public struct LockedFile: Sendable {
+package struct LockedFile: Sendable {
     private let lock: Int32
     private let file: Int32
 
     /// Opens the files `path.lock` and `path`.
-    public init(path: String) throws {
+    package init(path: String) throws {
         lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0, file >= 0 else { throw CocoaError(.fileNoSuchFile) }
@@ -178,14 +182,14 @@ public struct LockedFile: Sendable {
     private static let record = [UInt8](repeating: 1, count: 150)
 
     /// Writes 150 bytes under the lock.
-    public func write(_ index: Int) {
+    package func write(_ index: Int) {
         flock(lock, LOCK_EX)
         _ = pwrite(file, Self.record, 150, off_t(index % 1_000 * 150))
         flock(lock, LOCK_UN)
     }
 
     /// Writes what an encoder gave under the lock.
-    public func write(_ data: Data, _ index: Int) {
+    package func write(_ data: Data, _ index: Int) {
         flock(lock, LOCK_EX)
         data.withUnsafeBytes { _ = pwrite(file, $0.baseAddress, $0.count, off_t(index % 1_000 * 150)) }
         flock(lock, LOCK_UN)
@@ -193,14 +197,14 @@ public struct LockedFile: Sendable {
 }
 
 /// The least that a look-up safe across threads takes.
-public final class LockedTable: Sendable {
+package final class LockedTable: Sendable {
     private let table: Mutex<[String: Data]>
 
-    public init(_ keys: [String]) {
+    package init(_ keys: [String]) {
         table = Mutex(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) }))
     }
 
-    public func data(_ key: String) -> Data? {
+    package func data(_ key: String) -> Data? {
         table.withLock { $0[key] }
     }
 }

@@ -1,5 +1,5 @@
 /// What is measured; the raw values are part of the benchmarks' names.
-public enum MeasuredOperation: String, CaseIterable, Sendable {
+package enum MeasuredOperation: String, CaseIterable, Sendable {
     case settingsRead = "settings-read"
     case settingsReadAfterChange = "settings-read-after-change"
     case settingsWrite = "settings-write"
@@ -32,7 +32,7 @@ public enum MeasuredOperation: String, CaseIterable, Sendable {
     case encodeAndLockedWrite = "floor-encode-and-locked-write"
 
     /// What a table says.
-    public var title: String {
+    package var title: String {
         switch self {
         case .settingsRead: "settings type: read, unchanged"
         case .settingsReadAfterChange: "settings type: change by another handle, then read"
@@ -68,7 +68,7 @@ public enum MeasuredOperation: String, CaseIterable, Sendable {
     }
 
     /// How many keys there are beside the one in use, where that is what is measured.
-    public var keyCount: Int {
+    package var keyCount: Int {
         switch self {
         case .open10, .growth10: 10
         case .open1000, .growth1000: 1_000
@@ -79,21 +79,22 @@ public enum MeasuredOperation: String, CaseIterable, Sendable {
     }
 
     /// What nothing that does the operation can do without.
-    public var floor: MeasuredOperation? {
+    package var floor: MeasuredOperation? {
         switch self {
         case .settingsRead, .keyGet, .dataGet, .dataGetThreads1, .settingsReadThreads1: .lookUp
         case .settingsReadAfterChange: .decode
         case .settingsWrite, .settingsUpdate: .encodeAndLockedWrite
-        case .keySet, .keyIncrement, .dataSet, .growth10, .growth100, .growth1000, .growth10000, .growth100000: .lockedWrite
+        case .keySet, .keyIncrement, .dataSet, .growth10, .growth100, .growth1000, .growth10000, .growth100000:
+            .lockedWrite
         default: nil
         }
     }
 
-    public var isFloor: Bool { rawValue.hasPrefix("floor-") }
+    package var isFloor: Bool { rawValue.hasPrefix("floor-") }
 }
 
 /// Who does it.
-public enum Contender: String, CaseIterable, Sendable {
+package enum Contender: String, CaseIterable, Sendable {
     case library = "Default"
     case userDefaults = "UserDefaults"
     case synchronized = "UserDefaults-synchronize"
@@ -102,7 +103,7 @@ public enum Contender: String, CaseIterable, Sendable {
     case floor = "floor"
 
     /// What a table says.
-    public var title: String {
+    package var title: String {
         switch self {
         case .library: "Default"
         case .userDefaults: "`UserDefaults`"
@@ -115,17 +116,17 @@ public enum Contender: String, CaseIterable, Sendable {
 }
 
 /// One benchmark of the plan, as its name has it: the harness's export carries names and little else.
-public struct BenchmarkName: Hashable, Sendable {
+package struct BenchmarkName: Hashable, Sendable {
     /// The metric of what takes place in two processes and that the harness can't time.
-    public static let latencyMetric = "nanoseconds"
+    package static let latencyMetric = "nanoseconds"
 
-    public var round: Int
-    public var operation: MeasuredOperation
-    public var contender: Contender
+    package var round: Int
+    package var operation: MeasuredOperation
+    package var contender: Contender
     /// How many operations one iteration makes.
-    public var count: Int
+    package var count: Int
 
-    public init(round: Int, operation: MeasuredOperation, contender: Contender, count: Int) {
+    package init(round: Int, operation: MeasuredOperation, contender: Contender, count: Int) {
         self.round = round
         self.operation = operation
         self.contender = contender
@@ -133,9 +134,10 @@ public struct BenchmarkName: Hashable, Sendable {
     }
 
     /// The name that ``text`` makes; nil when it is no such name.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/")
-        guard parts.count == 4, let round = Int(parts[0].drop { !$0.isNumber }), let count = Int(parts[3].drop { !$0.isNumber }),
+        guard parts.count == 4, let round = Int(parts[0].drop { !$0.isNumber }),
+            let count = Int(parts[3].drop { !$0.isNumber }),
             let operation = MeasuredOperation(rawValue: String(parts[1])),
             let contender = Contender(rawValue: String(parts[2]))
         else { return nil }
@@ -143,7 +145,7 @@ public struct BenchmarkName: Hashable, Sendable {
     }
 
     /// The harness runs benchmarks in the order of their names: rounds take turns, and what is compared is measured side by side.
-    public var text: String {
+    package var text: String {
         "round\(round)/\(operation.rawValue)/\(contender.rawValue)/x\(count)"
     }
 }

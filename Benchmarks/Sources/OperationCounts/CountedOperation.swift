@@ -60,7 +60,8 @@ extension CountedOperation {
 
     /// The operations, each with what is not counted of it.
     static let all: [(operation: CountedOperation, floor: CountedOperation?)] =
-        settings + [keyGet, keySet, keyIncrement, dataGet, dataSet, dataSetSame, dataRemove, transaction].map { ($0, nil) }
+        settings
+        + [keyGet, keySet, keyIncrement, dataGet, dataSet, dataSetSame, dataRemove, transaction].map { ($0, nil) }
 
     private static let settings: [(operation: CountedOperation, floor: CountedOperation?)] = [
         (

@@ -35,7 +35,9 @@ struct Comparison {
                 if value > threshold + Self.tolerance {
                     failures.append("\(name): \(Self.text(value)) \(part.name), allowed are \(Self.text(threshold)).")
                 } else if value < threshold - Self.tolerance {
-                    notes.append("\(name): \(Self.text(value)) \(part.name); \(Self.text(threshold)) are allowed: --update?")
+                    notes.append(
+                        "\(name): \(Self.text(value)) \(part.name); \(Self.text(threshold)) are allowed: --update?"
+                    )
                 }
                 return "\(Self.text(value)) ≤ \(Self.text(threshold))"
             }

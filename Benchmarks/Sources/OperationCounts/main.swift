@@ -47,7 +47,9 @@ func measure(_ operation: CountedOperation) throws -> Counts {
     strings.append(nil)
     let status = operation_counts_run(strings)
     guard status == 0 else {
-        print("\(operation.name): the traced program ended with \(status); -1 and 127 mean that it could not be traced.")
+        print(
+            "\(operation.name): the traced program ended with \(status); -1 and 127 mean that it could not be traced."
+        )
         exit(2)
     }
     return try JSONDecoder().decode(Counts.self, from: Data(contentsOf: directory.appending(path: counted)))

@@ -135,9 +135,9 @@ final class ThreadCondition: @unchecked Sendable {
 }
 
 /// The calling thread and new ones.
-enum Threads {
+package enum Threads {
     /// A number that identifies the calling thread while it runs, never 0.
-    static var current: UInt {
+    package static var current: UInt {
         #if canImport(Darwin) || canImport(Musl)
         UInt(bitPattern: pthread_self())
         #else

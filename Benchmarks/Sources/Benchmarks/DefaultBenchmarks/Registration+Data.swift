@@ -35,7 +35,7 @@ extension Registration {
         }
     }
 
-    /// How a set becomes slower with the number of keys. What takes seconds is left out.
+    /// How a set becomes slower with the number of keys, but for what takes seconds.
     func addGrowth() {
         for operation in [MeasuredOperation.growth10, .growth100, .growth1000, .growth10000, .growth100000] {
             addSetting(operation, value: Raw.value(_:_:))

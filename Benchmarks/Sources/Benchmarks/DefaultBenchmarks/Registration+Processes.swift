@@ -11,7 +11,9 @@ private final class Peer {
 
     /// Starts it, and waits until it says that it is ready.
     init(_ what: String, path: String) throws {
-        process.executableURL = URL(filePath: Workspace.program).deletingLastPathComponent().appending(path: "BenchmarkPeer")
+        process.executableURL = URL(filePath: Workspace.program).deletingLastPathComponent().appending(
+            path: "BenchmarkPeer"
+        )
         process.arguments = [what, path]
         process.standardInput = input
         process.standardOutput = output

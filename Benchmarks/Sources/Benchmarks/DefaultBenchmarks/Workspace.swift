@@ -77,10 +77,10 @@ extension Workspace {
         return suite
     }
 
-    static func foundation(_ keys: [String], synchronizes: Bool, name: String = "foundation") throws -> HandWrittenDefaults {
-        let defaults = try HandWrittenDefaults(suiteName: name, synchronizes: synchronizes)
-        defaults.fill(keys)
-        return defaults
+    static func foundation(_ keys: [String], synchronizes: Bool, name: String = "foundation") throws
+        -> HandWrittenDefaults
+    {
+        try HandWrittenDefaults(suiteName: name, keys: keys, synchronizes: synchronizes)
     }
 
     static func sqlite(_ keys: [String], name: String = "settings.sqlite") throws -> SQLiteStore {

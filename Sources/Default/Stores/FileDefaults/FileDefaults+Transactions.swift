@@ -41,7 +41,9 @@ extension FileDefaults {
                 for (key, value) in changes {
                     try batch.set(key, to: value)
                 }
-                try suite.journal.append(batch, durability: JournalDurability(durability))
+                try index.withOwnChanges { () throws(JournalError) in
+                    try suite.journal.append(batch, durability: JournalDurability(durability))
+                }
             } catch {
                 throw DefaultsError.failing(error, in: storeDescription)
             }

@@ -76,7 +76,9 @@ extension OpenSuite {
         guard index.entries[key] != nil else {
             return
         }
-        try key.withBytes { key throws(JournalError) in try journal.remove(key: key, durability: durability) }
+        try index.withOwnChanges { () throws(JournalError) in
+            try key.withBytes { key throws(JournalError) in try journal.remove(key: key, durability: durability) }
+        }
     }
 }
 

@@ -87,6 +87,12 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     /// The changes that are to be told; used under the locks above, while somebody wants to know.
     @exclusivity(unchecked)
     private var changed = ChangedKeys()
+    /// Those made by threads of this process, each of which tells of its own: before the call that made them returns.
+    @exclusivity(unchecked)
+    private var changedByThread: [UInt: ChangedKeys] = [:]
+    /// Whether what changes now is changed by the thread with exclusive access, which alone uses this.
+    @exclusivity(unchecked)
+    private var isWriting = false
 
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
@@ -105,7 +111,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     /// Does what ``set(key:value:)`` does, with what is in memory already.
     func enter(_ value: StoredValue, for key: StoreKey) -> Int? {
         if changes.isActive {
-            changed.insert(key.string)
+            changedByThread[Threads.current, default: ChangedKeys()].insert(key.string)
         }
         return entries.updateValue(value, forKey: key).map { key.string.utf8.count + $0.byteCount }
     }
@@ -117,7 +123,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     func removeAll() {
         if changes.isActive {
-            changed.begin(from: entries)
+            noteChange { $0.begin(from: entries) }
         }
         entries = [:]
         hasAdopted = false
@@ -125,14 +131,35 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     private func noteChange(of key: UnsafeRawBufferPointer) {
         if changes.isActive {
-            changed.insert(String(decoding: key, as: UTF8.self))
+            noteChange { $0.insert(String(decoding: key, as: UTF8.self)) }
         }
     }
 
-    /// The keys that have changed since this was last called; under the locks above.
+    private func noteChange(_ note: (inout ChangedKeys) -> Void) {
+        if isWriting {
+            note(&changedByThread[Threads.current, default: ChangedKeys()])
+        } else {
+            note(&changed)
+        }
+    }
+
+    /// Runs a body that changes entries on behalf of the calling thread, which has exclusive access.
+    func withOwnChanges(_ body: () throws(JournalError) -> Void) throws(JournalError) {
+        isWriting = true
+        defer { isWriting = false }
+        try body()
+    }
+
+    /// The keys that are the calling thread's to tell of: its own changes, and other processes'.
+    ///
+    /// Called under the locks above.
     func takeChangedKeys() -> Set<String> {
         defer { changed = ChangedKeys() }
-        return changed.keys(now: entries)
+        let keys = changed.keys(now: entries)
+        guard let own = changedByThread.removeValue(forKey: Threads.current) else {
+            return keys
+        }
+        return keys.union(own.keys(now: entries))
     }
 
     func prepare(forBytes count: Int) {
