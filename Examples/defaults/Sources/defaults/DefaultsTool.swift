@@ -7,8 +7,8 @@ struct DefaultsTool: AsyncParsableCommand {
         commandName: "defaults",
         abstract: "Looks into suites of settings, and changes them.",
         discussion: """
-            SUITE is the name of a suite in the directory for configuration ($XDG_CONFIG_HOME, else ~/.config), or the \
-            path of a suite's directory. Any program may use the suite at the same time.
+            SUITE is the name of a suite in the directory for configuration ($XDG_CONFIG_HOME, else ~/.config; on a Mac \
+            Application Support), or the path of a suite's directory. Any program may use the suite at the same time.
             """,
         subcommands: [
             List.self, Read.self, Write.self, Delete.self, Rename.self, Export.self, Import.self, Watch.self,
