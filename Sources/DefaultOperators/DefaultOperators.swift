@@ -8,6 +8,9 @@ postfix operator ++
 /// Stores a value under a key where nothing is stored; one operation across threads and, on a ``FileDefaults``, processes.
 ///
 /// ```swift
+/// import Default
+/// import DefaultOperators
+///
 /// Defaults["color"] ?= "white"
 /// ```
 ///

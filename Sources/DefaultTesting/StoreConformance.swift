@@ -22,7 +22,7 @@ public import Default
 ///     }
 ///
 ///     @Test("is a store like any other", arguments: StoreConformance.checks)
-///     func conformance(check: StoreConformance.Check) {
+///     func promise(check: StoreConformance.Check) {
 ///         #expect(Self.conformance.findings(of: check) == [])
 ///     }
 /// }

@@ -71,8 +71,12 @@ extension DefaultsStore {
         }
         var loss: DefaultsError?
         do {
+            guard !isReadable else {
+                try put(encoded, forKey: key)
+                return tellOfChange(forKey: key)
+            }
             try withExclusiveAccess {
-                guard !isReadable, let stored = propertyListValue(forKey: key),
+                guard let stored = propertyListValue(forKey: key),
                     let unreadable = unreadability(of: stored, forKey: key, by: bridge)
                 else {
                     return try put(encoded, forKey: key)

@@ -6,12 +6,14 @@
 /// its form yourself:
 ///
 /// ```swift
-/// extension Color: PropertyListConvertible {
+/// struct Color: PropertyListConvertible {
+///     var hexadecimal: String
+///
 ///     var propertyListValue: PropertyListValue { .string(hexadecimal) }
 ///
 ///     init?(propertyListValue: PropertyListValue) {
 ///         guard case .string(let text) = propertyListValue else { return nil }
-///         self.init(hexadecimal: text)
+///         hexadecimal = text
 ///     }
 /// }
 /// ```

@@ -23,7 +23,7 @@ extension ValueBridge where Value: PropertyListConvertible {
     /// As the property-list value that the type chose.
     static var native: ValueBridge {
         ValueBridge(
-            encode: \.propertyListValue,
+            encode: { $0.propertyListValue },
             decode: decodeNative
         )
     }

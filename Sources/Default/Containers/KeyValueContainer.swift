@@ -51,10 +51,12 @@ public final class KeyValueContainer<Value: Codable>: Observable {
         set { set(newValue) }
         _modify {
             if let place = storage.place(ofKey: key) {
-                var change = ValueChange(forKey: place.key, by: bridge, in: place.store, default: { defaultValue })
+                var change = ValueChange(forKey: place.key, in: place.store)
                 defer { change.end() }
-                yield &change.value
-                change.commit()
+                let bridge = bridge
+                var value = change.value(by: bridge, default: { defaultValue })
+                yield &value
+                change.commit(value, by: bridge)
             } else {
                 let isExclusive = (try? storage.beginExclusiveAccess()) != nil
                 defer { if isExclusive { storage.endExclusiveAccess() } }

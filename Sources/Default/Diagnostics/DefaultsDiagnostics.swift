@@ -9,7 +9,7 @@ internal import Foundation
 ///
 /// ```swift
 /// DefaultsDiagnostics.handler = { event in
-///     logger.warning("\(event)")
+///     print("Settings:", event)
 /// }
 /// ```
 ///

@@ -10,6 +10,8 @@ public import Foundation
 ///     let settings = try VisualSettings.load()
 /// } catch DefaultsError.Code.undecodable {
 ///     // The bytes are still there, as they were.
+/// } catch {
+///     print(error)
 /// }
 /// ```
 ///

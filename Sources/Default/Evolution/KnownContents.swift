@@ -149,16 +149,18 @@ private final class DecodedValue<Value>: @unchecked Sendable {
 }
 
 extension Data {
+    fileprivate func isSame(as other: Data) -> Bool {
+        count == other.count && withUnsafeBytes { own in other.withUnsafeBytes { own.isSame(as: $0) } }
+    }
+}
+
+extension UnsafeRawBufferPointer {
     /// Whether these are the same bytes, without comparing them where they stand in the same place: what shares its place
     /// with something that is still held has not been changed.
-    fileprivate func isSame(as other: Data) -> Bool {
-        guard count == other.count, count > 0 else {
+    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let start = baseAddress, let others = other.baseAddress else {
             return count == other.count
         }
-        return withUnsafeBytes { own in
-            other.withUnsafeBytes { others in
-                own.baseAddress == others.baseAddress || memcmp(own.baseAddress!, others.baseAddress!, own.count) == 0
-            }
-        }
+        return start == others || memcmp(start, others, count) == 0
     }
 }

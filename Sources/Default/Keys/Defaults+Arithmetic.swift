@@ -51,14 +51,13 @@ extension Defaults.Proxy {
                 return number
             }
         )
-        var change = ValueChange(forKey: key, by: bridge, in: suite, default: { .integer(0) })
+        var change = ValueChange(forKey: key, in: suite)
         defer { change.end() }
-        guard let sum = change.value.adding(summand) else {
+        guard let sum = change.value(by: bridge, default: { .integer(0) }).adding(summand) else {
             let error = DefaultsError.arithmeticOverflow(key: key, store: suite.storeDescription)
             return DefaultsDiagnostics.report(.init(kind: .writeFailed, error: error))
         }
-        change.value = sum
-        change.commit()
+        change.commit(sum, by: bridge)
     }
 }
 

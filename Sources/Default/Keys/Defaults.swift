@@ -58,10 +58,11 @@ extension Defaults {
         get { value(for: key) }
         nonmutating set { set(newValue, for: key) }
         nonmutating _modify {
-            var change = ValueChange(of: key, in: suite)
+            var change = ValueChange(forKey: key.name, in: suite)
             defer { change.end() }
-            yield &change.value
-            change.commit()
+            var value = change.value(by: key.bridge, default: { key.defaultValue })
+            yield &value
+            change.commit(value, by: key.bridge)
         }
     }
 

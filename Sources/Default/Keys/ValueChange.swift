@@ -1,53 +1,46 @@
 /// A change in place, between reading a value and storing what became of it; exclusive access lasts as long.
 ///
-/// A coroutine can't yield inside a closure, so the steps are methods: `init`, then ``commit()`` unless the change was broken
-/// off by an error, and in any case ``end()``.
-struct ValueChange<Value> {
-    var value: Value
+/// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
+/// ``commit(_:by:)`` unless the change was broken off by an error, and in any case ``end()``. Only the methods know the value's
+/// type: a struct that did would be looked up by it at each step.
+struct ValueChange {
     private let store: any DefaultsStore
     private let key: String
-    private let bridge: ValueBridge<Value>
     /// Whether what was found could be read.
     private var isReadable = true
     /// Why there is no exclusive access; nothing is stored then.
-    private var refusal: DefaultsError?
+    private let refusal: (any Error)?
 
-    init(of key: Defaults.Key<Value>, in store: any DefaultsStore) {
-        self.init(forKey: key.name, by: key.bridge, in: store, default: { key.defaultValue })
-    }
-
-    init(
-        forKey key: String,
-        by bridge: ValueBridge<Value>,
-        in store: any DefaultsStore,
-        default makeDefault: () -> Value
-    ) {
+    init(forKey key: String, in store: any DefaultsStore) {
         self.store = store
         self.key = key
-        self.bridge = bridge
         do {
             try store.beginExclusiveAccess()
+            refusal = nil
         } catch {
-            refusal = .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
-            value = makeDefault()
-            return
+            refusal = error
         }
-        guard let found = store.propertyListValue(forKey: key) else {
-            value = makeDefault()
-            return
+    }
+
+    /// The value to change.
+    mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
+        guard refusal == nil, let found = store.propertyListValue(forKey: key) else {
+            return makeDefault()
         }
-        let decoded = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            try store.decode(found, forKey: key, by: bridge)
+        do {
+            return try store.decode(found, forKey: key, by: bridge)
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+            isReadable = false
+            return makeDefault()
         }
-        isReadable = decoded != nil
-        value = decoded ?? makeDefault()
     }
 
     /// Stores the changed value; before it takes the place of something that could not be read, that is quarantined.
-    func commit() {
+    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             if let refusal {
-                throw refusal
+                throw .wrapping(refusal, key: key, type: Value.self, store: store.storeDescription)
             }
             try store.save(value, forKey: key, by: bridge, isReadable: isReadable)
         }

@@ -4,12 +4,15 @@ public import Observation
 /// stored.
 ///
 /// ```swift
-/// let live = LiveSettings<VisualSettings>()
-/// live.themeName = "dark"                  // one update of what is stored
+/// import Default
+/// import Observation
+///
+/// let live = LiveSettings<VisualSettings>()!   // a type with a defaultValue
+/// live.themeName = "dark"                      // one update of what is stored
 /// withObservationTracking {
 ///     print(live.themeName)
 /// } onChange: {
-///     // Somebody has changed the settings: this process, or in a FileDefaults any other.
+///     print("Changed by this process or, in a FileDefaults, by any other.")
 /// }
 /// ```
 ///

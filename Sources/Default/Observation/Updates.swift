@@ -75,7 +75,9 @@ extension DefaultStorable {
     /// The stored value, and what becomes of it; see ``ValueUpdates``.
     ///
     /// ```swift
-    /// for await settings in VisualSettings.updates() { … }
+    /// for await settings in VisualSettings.updates() {
+    ///     print(settings?.themeName ?? "none")
+    /// }
     /// ```
     ///
     /// - Parameter key: The key to watch; nil, the default, for the type's ``defaultIdentifier``.

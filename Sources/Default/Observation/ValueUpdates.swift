@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// for await theme in Defaults.updates(.theme) {
-///     apply(theme)
+///     print("The theme is", theme)
 /// }
 /// ```
 ///

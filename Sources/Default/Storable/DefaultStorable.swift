@@ -29,8 +29,12 @@ public protocol DefaultStorable: Codable {
     /// The store that the settings are kept in: the platform's standard one, unless the type says otherwise.
     ///
     /// ```swift
-    /// static var defaults: UserDefaults { UserDefaults(suiteName: "group.app")! }
-    /// static let defaults = MemoryDefaults()
+    /// struct Shared: DefaultStorable {
+    ///     static var defaults: UserDefaults { UserDefaults(suiteName: "group.app")! }
+    /// }
+    /// struct Passing: DefaultStorable {
+    ///     static let defaults = MemoryDefaults()
+    /// }
     /// ```
     static var defaults: DefaultsSuite { get }
 

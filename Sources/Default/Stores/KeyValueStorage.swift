@@ -6,8 +6,8 @@ public import Foundation
 ///
 /// ```swift
 /// struct Vault: KeyValueStorage {
-///     func value<T: Codable>(forKey key: String) -> T? { … }
-///     func setValue<T: Codable>(_ value: T?, forKey key: String) { … }
+///     func value<T: Codable>(forKey key: String) -> T? { nil }
+///     func setValue<T: Codable>(_ value: T?, forKey key: String) {}
 /// }
 /// ```
 public protocol KeyValueStorage {

@@ -63,6 +63,22 @@ extension PropertyListValue {
         }
     }
 
+    /// A number's bytes, which take less to put together than what may nest; nil for anything else.
+    var encodedNumber: Data? {
+        let (tag, bits): (Tag, UInt64)
+        switch self {
+        case .integer(let integer): (tag, bits) = (.integer, UInt64(bitPattern: integer))
+        case .unsigned(let unsigned): (tag, bits) = (.unsigned, unsigned)
+        case .real(let real): (tag, bits) = (.real, real.bitPattern)
+        default: return nil
+        }
+        return withUnsafeTemporaryAllocation(byteCount: 9, alignment: 1) { bytes in
+            bytes[0] = tag.rawValue
+            bytes.storeBytes(of: bits.littleEndian, toByteOffset: 1, as: UInt64.self)
+            return Data(bytes)
+        }
+    }
+
     /// Reads a value's bytes; nil when they are not those of a value.
     package init?(encoded bytes: Data) {
         self.init(encoded: bytes, depth: 0)

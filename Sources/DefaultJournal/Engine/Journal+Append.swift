@@ -26,7 +26,7 @@ extension Journal {
     ///   - value: The other bytes: at most 64 MiB.
     ///   - durability: When the write has to have reached the disk.
     ///   - isStored: Whether the index has this value already, so that nothing need be written. Called with exclusive
-    ///     access.
+    ///     access; the index does not change between that and `enter`.
     ///   - enter: Does to the index what ``JournalIndex/set(key:value:)`` would do with the whole value, and gives what
     ///     that would. Called under the state lock, once the write can't fail any more.
     /// - Throws: As ``set(key:value:durability:)``.
@@ -64,7 +64,7 @@ extension Journal {
     ) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
-        try beginExclusiveAccess()
+        try beginWriting(durability)
         defer { endExclusiveAccess() }
         try batch.withPayload { payload throws(JournalError) in
             writer.pointee.buffer.reserve(Record.headerSize + payload.count)
@@ -92,7 +92,7 @@ extension Journal {
         guard size - key.count <= Operation.maximumValue else {
             throw JournalError(.valueTooLarge(bytes: size - key.count), path: journalPath)
         }
-        try beginExclusiveAccess()
+        try beginWriting(durability)
         defer { endExclusiveAccess() }
         guard !isStored() else {
             // It may not have reached the disk yet.
@@ -106,12 +106,26 @@ extension Journal {
     }
 
     private func appendRemoval(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
-        try beginExclusiveAccess()
+        try beginWriting(durability)
         defer { endExclusiveAccess() }
         let payload = operation.encodedSize
         writer.pointee.buffer.reserve(Record.headerSize + payload)
         operation.encode(to: writer.pointee.buffer.memory + Record.headerSize)
         try commit(payload: payload, durability) { visitor in visitor.visit(operation) }
+    }
+
+    /// Begins exclusive access for a write.
+    @inline(__always)
+    private func beginWriting(_ durability: JournalDurability) throws(JournalError) {
+        try beginExclusiveAccess()
+        // A sync that failed before may have lost more than this write; nothing can be promised until that is mended.
+        guard durability == .everyWrite, page.syncFailed else { return }
+        do throws(JournalError) {
+            try synchronizeFiles()
+        } catch {
+            endExclusiveAccess()
+            throw error
+        }
     }
 
     /// Writes the record whose payload stands in the encode buffer, publishes it, and applies it to the index.
@@ -121,8 +135,6 @@ extension Journal {
         _ durability: JournalDurability,
         apply: (inout IndexVisitor) -> Void
     ) throws(JournalError) {
-        // A sync that failed before may have lost more than this write; nothing can be promised until that is mended.
-        if durability == .everyWrite, page.syncFailed { try synchronizeFiles() }
         let page = self.page
         let start = page.end
         let size = Record.headerSize + payload

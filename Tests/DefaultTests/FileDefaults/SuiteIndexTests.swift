@@ -14,10 +14,11 @@ struct SuiteIndexTests {
                 let entered = SuiteIndex()
                 let replayed = SuiteIndex()
                 for value in [first, second] {
-                    let replaced = Array("k".utf8).withUnsafeBytes { key in
-                        value.encoded.withUnsafeBytes { replayed.set(key: key, value: $0) }
+                    Array("k".utf8).withUnsafeBytes { key in
+                        value.encoded.withUnsafeBytes { _ = replayed.set(key: key, value: $0) }
                     }
-                    #expect(entered.enter(StoredValue(value), for: key) == replaced)
+                    entered.enter(StoredValue(value), for: key, at: entered.entries.index(forKey: key))
+                    #expect(entered.entries == replayed.entries)
                     #expect(entered.entries[key]?.value == value)
                     #expect(replayed.entries[key]?.value == value)
                 }

@@ -9,8 +9,8 @@ extension FileDefaults {
     ///
     /// ```swift
     /// try suite.transaction {
-    ///     try suite.set(host, forKey: "host")
-    ///     try suite.set(port, forKey: "port")
+    ///     try suite.set("example.com", forKey: "host")
+    ///     try suite.set(443, forKey: "port")
     /// }
     /// ```
     ///

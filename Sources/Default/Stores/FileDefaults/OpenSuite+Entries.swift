@@ -60,10 +60,17 @@ extension OpenSuite {
     ) throws(JournalError) {
         try key.withBytes { keyBytes throws(JournalError) in
             try value.withBytes { tag, rest throws(JournalError) in
+                var slot: SuiteIndex.Slot?
+                var replaced: Int?
                 try journal.set(key: keyBytes, prefix: tag, value: rest, durability: durability) {
-                    index.entries[key] == value
+                    slot = index.entries.index(forKey: key)
+                    guard let slot else { return false }
+                    let old = index.entries.values[slot]
+                    replaced = keyBytes.count + old.byteCount
+                    return old.hasBytes(tag, rest)
                 } enter: {
-                    index.enter(value, for: key)
+                    index.enter(value, for: key, at: slot)
+                    return replaced
                 }
             }
         }

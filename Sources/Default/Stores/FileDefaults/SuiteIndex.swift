@@ -20,7 +20,7 @@ enum StoredValue: Hashable, Sendable {
         if case .data(let data) = value {
             self.init(data)
         } else {
-            self = .encoded(Data(value.encoded))
+            self = .encoded(value.encodedNumber ?? Data(value.encoded))
         }
     }
 
@@ -54,6 +54,20 @@ enum StoredValue: Hashable, Sendable {
                     try body(bytes[0], UnsafeRawBufferPointer(rebasing: bytes[1...]))
                 }
             }.get()
+        }
+    }
+
+    /// Whether these are the bytes that the journal has.
+    @inline(__always)
+    func hasBytes(_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Bool {
+        switch self {
+        case .data(let data):
+            tag == PropertyListValue.Tag.data.rawValue && data.withUnsafeBytes { $0.isSame(as: rest) }
+        case .encoded(let bytes):
+            bytes.count == rest.count + 1
+                && bytes.withUnsafeBytes { bytes in
+                    bytes[0] == tag && UnsafeRawBufferPointer(rebasing: bytes[1...]).isSame(as: rest)
+                }
         }
     }
 
@@ -108,12 +122,19 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
     }
 
-    /// Does what ``set(key:value:)`` does, with what is in memory already.
-    func enter(_ value: StoredValue, for key: StoreKey) -> Int? {
+    /// Where an entry is in the dictionary, as long as none is added or removed.
+    typealias Slot = Dictionary<StoreKey, StoredValue>.Index
+
+    /// Sets an entry to what is in memory already, at the place where the key was found.
+    func enter(_ value: StoredValue, for key: StoreKey, at slot: Slot?) {
         if changes.isActive {
             changedByThread[Threads.current, default: ChangedKeys()].insert(key.string)
         }
-        return entries.updateValue(value, forKey: key).map { key.string.utf8.count + $0.byteCount }
+        if let slot {
+            entries.values[slot] = value
+        } else {
+            entries[key] = value
+        }
     }
 
     func remove(key: UnsafeRawBufferPointer) -> Int? {

@@ -1,0 +1,40 @@
+// What the blocks in doc comments take for known. `.ci/snippets` compiles them with it.
+
+public import Default
+public import Foundation
+
+public struct VisualSettings: DefaultStorable {
+    public var themeName = "bright"
+    public var backgroundImageURL: URL?
+
+    public static var defaultValue: VisualSettings? { VisualSettings() }
+
+    public init(themeName: String = "bright") { self.themeName = themeName }
+}
+
+public struct VolumeSetting: Codable, Sendable {
+    public var sourceName: String
+    public var value: Double
+
+    public init(sourceName: String, value: Double) {
+        self.sourceName = sourceName
+        self.value = value
+    }
+}
+
+public enum Theme: String, Sendable { case light, dark }
+
+public struct Palette: Codable, Sendable {}
+
+extension Defaults.Keys {
+    public static let launchCount = Defaults.Key<Int>("launchCount")
+    public static let volume = Defaults.Key<Double>("volume")
+    public static let theme = Defaults.Key<Theme>("theme", default: .light)
+}
+
+public let store = MemoryDefaults()
+public let suite = try! FileDefaults(suiteName: "com.example.player")
+public let storage = PersistentStorage(suiteName: "com.example.player")!
+
+/// A store of one's own, as far as its tests see it.
+public func Vault(directory: URL? = nil) -> MemoryDefaults { MemoryDefaults() }
