@@ -1,0 +1,11 @@
+import Default
+
+/// The settings of version 1.
+struct NotesSettings: DefaultStorable {
+    var author = "nobody"
+    var fontSize = "12"
+    var recentFiles: [String] = []
+
+    static var defaults: FileDefaults { Suite.notes }
+    static var defaultValue: NotesSettings? { NotesSettings() }
+}

@@ -1,0 +1,20 @@
+import Default
+import Foundation
+
+/// The suite that both versions of the program use; left alone, each would have one named after its executable.
+enum Suite {
+    static let notes: FileDefaults = {
+        do {
+            return try FileDefaults(suiteName: "notes")
+        } catch {
+            fail("\(error)", status: 1)
+        }
+    }()
+}
+
+/// Ends the program with a message on standard error.
+func fail(_ message: String, status: Int32) -> Never {
+    // Nothing is left to tell when standard error itself can't be written.
+    try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
+    exit(status)
+}

@@ -1,0 +1,81 @@
+public import Crypto
+public import Foundation
+
+/// A key in a file that only its owner can read, in a place that is not backed up together with the suite.
+///
+/// Where the system has something better, take the key from there: a keychain, a TPM, a service's credentials.
+public struct KeyFile: Sendable {
+    /// Why a key file can't be used.
+    public enum Failure: Error, Sendable {
+        /// Others than the owner may read the file.
+        case readableByOthers(path: String)
+        /// The file does not hold 256 bits.
+        case wrongSize(path: String)
+        /// There is no file.
+        case missing(path: String)
+    }
+
+    /// The file.
+    public let url: URL
+
+    /// Names a key file.
+    ///
+    /// - Parameter url: The file, which need not exist yet, in a directory of its own.
+    public init(url: URL) {
+        self.url = url
+    }
+
+    /// The key in the file.
+    ///
+    /// - Returns: The key.
+    /// - Throws: A ``Failure``, or the system's error when the file can't be read.
+    public func key() throws -> SymmetricKey {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure.missing(path: path)
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        guard let permissions = attributes[.posixPermissions] as? NSNumber, permissions.intValue & 0o077 == 0 else {
+            throw Failure.readableByOthers(path: path)
+        }
+        let bytes = try Data(contentsOf: url)
+        guard bytes.count == 32 else {
+            throw Failure.wrongSize(path: path)
+        }
+        return SymmetricKey(data: bytes)
+    }
+
+    /// Makes the file with a new random key, unless there is one.
+    ///
+    /// To be called where the program is set up, never where a secret is read: a key made because the old one was not found
+    /// does not open what the old one closed.
+    ///
+    /// - Throws: The system's error when the file can't be written.
+    public func createIfMissing() throws {
+        let manager = FileManager.default
+        let directory = url.deletingLastPathComponent()
+        try manager.createDirectory(
+            at: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        guard !manager.fileExists(atPath: path) else {
+            return
+        }
+        let fresh = directory.appending(path: UUID().uuidString)
+        defer { try? manager.removeItem(at: fresh) }
+        let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+        try Data().write(to: fresh, options: .withoutOverwriting)
+        try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: fresh.path(percentEncoded: false))
+        try bytes.write(to: fresh)
+        do {
+            // A link is made only where there is no file, so of two processes one wins, with all of its key.
+            try manager.linkItem(at: fresh, to: url)
+        } catch {
+            guard manager.fileExists(atPath: path) else {
+                throw error
+            }
+        }
+    }
+
+    private var path: String { url.path(percentEncoded: false) }
+}

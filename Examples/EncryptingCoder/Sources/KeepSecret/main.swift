@@ -1,0 +1,45 @@
+import Default
+import EncryptingCoder
+import Foundation
+
+/// What the program keeps secret.
+struct AccessToken: DefaultStorable {
+    var token: String
+
+    static var defaultCoder: DefaultsCoder {
+        .encrypting(for: "AccessToken") { try keyFile.key() }
+    }
+}
+
+/// In the directory for data, away from the suite, which is configuration: a copy of the one has not the other.
+let keyFile: KeyFile = {
+    let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(filePath: $0) }
+    return KeyFile(url: (data ?? URL.homeDirectory.appending(path: ".local/share")).appending(path: "KeepSecret/key"))
+}()
+
+func fail(_ message: String, status: Int32) -> Never {
+    // Nothing is left to tell when standard error itself can't be written.
+    try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
+    exit(status)
+}
+
+do {
+    switch CommandLine.arguments.dropFirst().first {
+    case "set":
+        guard let token = readLine(), !token.isEmpty else {
+            fail("Give the token on standard input.", status: 64)
+        }
+        try keyFile.createIfMissing()
+        try AccessToken(token: token).save()
+        print("Kept the token in \(AccessToken.defaults.storeDescription), encrypted by \(keyFile.url.path).")
+    case "show":
+        guard let secret = try AccessToken.load() else {
+            fail("No token is kept.", status: 1)
+        }
+        print(secret.token)
+    default:
+        fail("Usage: KeepSecret set < token, or KeepSecret show", status: 64)
+    }
+} catch {
+    fail("The token can't be kept or shown. \(error)", status: 1)
+}

@@ -1,0 +1,109 @@
+import Default
+import Foundation
+import TenantSettings
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+let tenants = ["acme", "globex", "initech", "umbrella"]
+
+struct Failure: Error {
+    let description: String
+}
+
+/// What the server tells of a tenant.
+struct Answer: Decodable {
+    var greeting: String
+    var revision: Int
+}
+
+struct Client {
+    let server: URL
+
+    /// Waits, for half a minute at most, until the server takes connections.
+    func waitForServer() async throws {
+        for _ in 0..<300 {
+            do {
+                _ = try await settings(of: tenants[0])
+                return
+            } catch let error as URLError where error.code == .cannotConnectToHost {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        throw Failure(description: "There is no server at \(server).")
+    }
+
+    func settings(of tenant: String) async throws -> Answer {
+        try await answer(to: URLRequest(url: url(of: tenant)))
+    }
+
+    func change(of tenant: String, greeting: String) async throws -> Answer {
+        var request = URLRequest(url: url(of: tenant))
+        request.httpMethod = "PATCH"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = try JSONEncoder().encode(["greeting": greeting])
+        return try await answer(to: request)
+    }
+
+    private func url(of tenant: String) -> URL {
+        server.appending(path: "tenants/\(tenant)/settings")
+    }
+
+    private func answer(to request: URLRequest) async throws -> Answer {
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+            throw Failure(description: "The server refused a request: \(response)")
+        }
+        return try JSONDecoder().decode(Answer.self, from: data)
+    }
+}
+
+/// Changes a tenant's settings by turns through the server and in the suite itself, as an administrator's tool does.
+func load(_ tenant: String, rounds: Int, client: Client) async throws {
+    var newest = 0
+    for round in 0..<rounds {
+        let answer = try await client.change(of: tenant, greeting: "Hello \(round)")
+        try check(answer.revision > newest, "A change through the server was made to older settings.")
+        newest = try TenantSettings.change(of: tenant) { $0.greeting = "Good day \(round)" }.revision
+        try check(newest > answer.revision, "A change in the suite was made to older settings.")
+        let seen = try await client.settings(of: tenant).revision
+        try check(seen >= newest, "The server did not see a change that was made before it was asked.")
+    }
+}
+
+func check(_ isRight: Bool, _ complaint: String) throws {
+    guard isRight else {
+        throw Failure(description: complaint)
+    }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard arguments.count >= 2, let server = URL(string: arguments[1]) else {
+    print("Usage: LoadGenerator load URL [ROUNDS], or LoadGenerator count URL")
+    exit(64)
+}
+let client = Client(server: server)
+do {
+    try await client.waitForServer()
+    switch arguments[0] {
+    case "load":
+        let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 0 : 100
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for tenant in tenants {
+                group.addTask { try await load(tenant, rounds: rounds, client: client) }
+            }
+            try await group.waitForAll()
+        }
+        print("\(2 * rounds * tenants.count) changes were accepted.")
+    default:
+        var total = 0
+        for tenant in tenants {
+            total += try await client.settings(of: tenant).revision
+        }
+        print("\(total) changes are stored.")
+    }
+} catch {
+    print("The load failed. \((error as? Failure)?.description ?? "\(error)")")
+    exit(1)
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Default
+import Foundation
+
+/// A format in which a suite's contents leave one suite and enter another.
+enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
+    /// Foundation's binary property lists, which lose no value.
+    case binary
+    /// Foundation's XML property lists, which lose fractions of seconds and the sign of zero.
+    case xml
+    /// JSON, with tags for what JSON lacks; loses nothing.
+    case json
+
+    /// The format that a file's name asks for.
+    init?(fileName: String) {
+        switch URL(filePath: fileName).pathExtension.lowercased() {
+        case "json": self = .json
+        case "xml": self = .xml
+        case "plist": self = .binary
+        default: return nil
+        }
+    }
+
+    func encode(_ contents: SuiteContents) throws -> Data {
+        switch self {
+        case .binary: try Self.encode(contents, as: .binary)
+        case .xml: try Self.encode(contents, as: .xml)
+        case .json: Data((JSONText(contents).pretty + "\n").utf8)
+        }
+    }
+
+    private static func encode(
+        _ contents: SuiteContents,
+        as format: PropertyListSerialization.PropertyListFormat
+    ) throws -> Data {
+        var objects: [String: Any] = [:]
+        for entry in contents.entries {
+            guard objects.updateValue(try entry.value.object(), forKey: entry.key) == nil else {
+                throw ToolError(
+                    """
+                    Two keys of this suite look the same, \(entry.key.debugDescription), and differ in their bytes only, which \
+                    property lists can't hold. Use --format json.
+                    """
+                )
+            }
+        }
+        return try PropertyListSerialization.data(fromPropertyList: objects, format: format, options: 0)
+    }
+}
+
+extension SuiteContents {
+    /// Reads contents in whichever format they are.
+    init(decoding data: Data) throws {
+        if let json = JSONText(parsing: data, maximumDepth: Self.maximumJSONDepth) {
+            self = try SuiteContents(json)
+            return
+        }
+        guard !data.isEmpty else {
+            throw ToolError("There is nothing to import: the input is empty.")
+        }
+        if BinaryPropertyListReader.isBinary(data) {
+            guard let value = BinaryPropertyListReader.value(in: data) else {
+                throw ToolError("The input is a property list that is damaged, or holds what no suite does.")
+            }
+            guard case .dictionary(let values) = value else { throw Self.noDictionary }
+            entries = values.map { Entry(key: $0, value: $1) }
+        } else {
+            guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
+                throw ToolError("The input is neither a property list nor JSON.")
+            }
+            guard let objects = object as? [String: Any] else { throw Self.noDictionary }
+            entries = try objects.map { Entry(key: $0, value: try PropertyListValue(object: $1)) }
+        }
+    }
+
+    private static var noDictionary: ToolError {
+        ToolError("The input is a property list, but no dictionary: a suite has values by their keys.")
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Default
+import Foundation
+
+struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes all values of a suite to a file or to standard output.",
+        discussion: """
+            The format is the one that the file's name asks for (.plist, .xml, .json); else a binary property list, which \
+            loses nothing, or JSON on a terminal. XML property lists have dates to whole seconds and no sign of zero; \
+            what they lose is told on standard error.
+            """
+    )
+
+    @Argument(help: "The suite.")
+    var suite: SuiteReference
+
+    @Argument(help: "The file; standard output without one, or for \"-\".", completion: .file())
+    var file: String?
+
+    @Option(help: "The format.")
+    var format: InterchangeFormat?
+
+    func run() throws {
+        let contents = try SuiteContents(of: try suite.existing())
+        let data = try chosenFormat.encode(contents)
+        let copy = try SuiteContents(decoding: data)
+        for key in contents.keys(lostIn: copy) {
+            warn("The value for \(key.debugDescription) is not exact in \(chosenFormat.rawValue).")
+        }
+        if let path = outputPath {
+            try writePrivately(data, to: path)
+        } else {
+            try FileHandle.standardOutput.write(contentsOf: data)
+        }
+    }
+
+    /// Writes a file that is, like a suite, its owner's alone.
+    private func writePrivately(_ data: Data, to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard descriptor >= 0 else {
+            throw ToolError("\(path) can't be written: \(String(cString: strerror(errno))).")
+        }
+        let file = FileHandle(fileDescriptor: descriptor)
+        try file.write(contentsOf: data)
+        try file.close()
+    }
+
+    private var outputPath: String? { file == "-" ? nil : file }
+
+    private var chosenFormat: InterchangeFormat {
+        if let format {
+            return format
+        }
+        if let outputPath {
+            return InterchangeFormat(fileName: outputPath) ?? .binary
+        }
+        return isatty(STDOUT_FILENO) == 1 ? .json : .binary
+    }
+}
+
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stores the values of a file, or of standard input, in a suite.",
+        discussion: """
+            Takes what export writes, and property lists and JSON objects in general. All values are stored as one change; \
+            values under other keys stay, unless --replace is given.
+            """
+    )
+
+    @Argument(help: "The suite; made if there is none.")
+    var suite: SuiteReference
+
+    @Argument(help: "The file; standard input without one, or for \"-\".", completion: .file())
+    var file: String?
+
+    @Flag(help: "Remove the values under all other keys.")
+    var replace = false
+
+    func run() throws {
+        let contents = try SuiteContents(decoding: try input())
+        try contents.checkStorable()
+        let store = try suite.existingOrNew()
+        try store.transaction {
+            for key in replace ? store.storedKeys() : [] {
+                try store.removeObject(forKey: key)
+            }
+            for entry in contents.entries {
+                try store.set(entry.value, forKey: entry.key)
+            }
+        }
+    }
+
+    private func input() throws -> Data {
+        guard let file, file != "-" else {
+            return try FileHandle.standardInput.readToEnd() ?? Data()
+        }
+        return try Data(contentsOf: URL(filePath: file))
+    }
+}
+
+/// Tells something on standard error.
+func warn(_ message: String) {
+    // Nothing is left to tell when standard error itself can't be written.
+    try? FileHandle.standardError.write(contentsOf: Data("Warning: \(message)\n".utf8))
+}

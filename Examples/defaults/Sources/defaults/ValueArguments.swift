@@ -1,0 +1,149 @@
+import ArgumentParser
+import Default
+import Foundation
+
+/// What is to be stored, as it is written on the command line in the words of the Mac's tool.
+enum ValueArguments {
+    case value(PropertyListValue)
+    case addedElements([PropertyListValue])
+    case addedEntries([String: PropertyListValue])
+
+    /// The types that a value may have before it.
+    static let types = [
+        "-string", "-int", "-integer", "-float", "-bool", "-boolean", "-date", "-data", "-json", "-array", "-array-add",
+        "-dict", "-dict-add",
+    ]
+
+    static let help = """
+        VALUE is a string, or a property list in XML or in the old notation of arrays "(a, b)" and dictionaries \
+        "{a = b;}". With its type before it:
+
+          -string TEXT            a string
+          -int NUMBER             a whole number
+          -float NUMBER           a floating-point number; nan, inf and -inf as well
+          -bool true|false        a Boolean; yes, no, 1 and 0 as well
+          -date DATE              2026-11-21, 2026-11-21T12:00:00.5Z or "2026-11-21 12:00:00 +0100"
+          -data DIGITS            bytes in hexadecimal
+          -json TEXT              JSON, stored as settings types are: as bytes
+          -array VALUE ...        an array; each VALUE may have its type before it
+          -array-add VALUE ...    elements for the end of the array that is there
+          -dict KEY VALUE ...     a dictionary
+          -dict-add KEY VALUE ... entries for the dictionary that is there
+        """
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        switch rest.first {
+        case nil:
+            throw ValidationError("There is no value to write.")
+        case "-array":
+            self = .value(.array(try Self.elements(rest.dropFirst())))
+        case "-array-add":
+            self = .addedElements(try Self.elements(rest.dropFirst()))
+        case "-dict":
+            self = .value(.dictionary(try Self.entries(rest.dropFirst())))
+        case "-dict-add":
+            self = .addedEntries(try Self.entries(rest.dropFirst()))
+        default:
+            self = .value(try Self.takeValue(from: &rest))
+            if let excess = rest.first {
+                throw ValidationError("There is more than one value: \(excess.debugDescription) is left over.")
+            }
+        }
+    }
+
+    /// What was written, whether it is the value or to be added to one.
+    var given: PropertyListValue {
+        switch self {
+        case .value(let value): value
+        case .addedElements(let elements): .array(elements)
+        case .addedEntries(let entries): .dictionary(entries)
+        }
+    }
+
+    private static func elements(_ arguments: ArraySlice<String>) throws -> [PropertyListValue] {
+        var rest = arguments
+        var elements: [PropertyListValue] = []
+        while !rest.isEmpty {
+            elements.append(try takeValue(from: &rest))
+        }
+        return elements
+    }
+
+    private static func entries(_ arguments: ArraySlice<String>) throws -> [String: PropertyListValue] {
+        var rest = arguments
+        var entries: [String: PropertyListValue] = [:]
+        while let key = rest.popFirst() {
+            guard !rest.isEmpty else {
+                throw ValidationError("The key \(key.debugDescription) has no value.")
+            }
+            entries[key] = try takeValue(from: &rest)
+        }
+        return entries
+    }
+
+    private static func takeValue(from arguments: inout ArraySlice<String>) throws -> PropertyListValue {
+        guard let first = arguments.popFirst() else {
+            throw ValidationError("A value is missing at the end.")
+        }
+        guard types.contains(first) else {
+            return try untyped(first)
+        }
+        guard let text = arguments.popFirst() else {
+            throw ValidationError("There is no value after \(first).")
+        }
+        guard let value = typed(first, text) else {
+            throw ValidationError("\(text.debugDescription) can't be read as \(first).")
+        }
+        return value
+    }
+
+    private static func typed(_ type: String, _ text: String) -> PropertyListValue? {
+        switch type {
+        case "-string": .string(text)
+        case "-int", "-integer": Int64(text).map { .integer($0) } ?? UInt64(text).map { .unsigned($0) }
+        case "-float": Double(text).map { .real($0) }
+        case "-bool", "-boolean": boolean(text).map { .boolean($0) }
+        case "-date": Date(text: text).map { .date($0) }
+        case "-data": Data(hexadecimal: text).map { .data($0) }
+        case "-json": JSONText(parsing: text.utf8) == nil ? nil : .data(Data(text.utf8))
+        default: nil
+        }
+    }
+
+    private static func boolean(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "1": true
+        case "false", "no", "0": false
+        default: nil
+        }
+    }
+
+    private static func untyped(_ text: String) throws -> PropertyListValue {
+        guard let first = text.first(where: { !$0.isWhitespace }), "({<".contains(first) else {
+            return .string(text)
+        }
+        guard let value = PropertyListValue(serialized: Data(text.utf8)) else {
+            throw ValidationError(
+                "\(text.debugDescription) looks like a property list, but is none. Write -string or -json before it."
+            )
+        }
+        return value
+    }
+}
+
+extension Data {
+    fileprivate init?(hexadecimal text: String) {
+        let digits = text.filter { !$0.isWhitespace }
+        guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else {
+            return nil
+        }
+        self.init()
+        var rest = digits[...]
+        while !rest.isEmpty {
+            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            append(byte)
+            rest = rest.dropFirst(2)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Default
+
+struct Write: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stores a value, in a new suite if there is none of the name.",
+        discussion: ValueArguments.help
+    )
+
+    @Argument(help: "The suite.")
+    var suite: SuiteReference
+
+    @Argument(help: "The key.", completion: .keys)
+    var key: String
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: "The value, with its type before it unless it is a string.",
+        completion: .list(ValueArguments.types)
+    )
+    var value: [String]
+
+    func validate() throws {
+        _ = try ValueArguments(value)
+    }
+
+    func run() throws {
+        // What is wrong with the key and the value is found before a suite is made for it.
+        let change = try ValueArguments(value)
+        try SuiteContents(entries: [SuiteContents.Entry(key: key, value: change.given)]).checkStorable()
+        let store = try suite.existingOrNew()
+        switch change {
+        case .value(let value):
+            try store.set(value, forKey: key)
+        case .addedElements(let added):
+            try store.withExclusiveAccess {
+                try store.set(.array(try array(in: store) + added), forKey: key)
+            }
+        case .addedEntries(let added):
+            try store.withExclusiveAccess {
+                try store.set(.dictionary(try dictionary(in: store).merging(added) { $1 }), forKey: key)
+            }
+        }
+    }
+
+    private func array(in store: FileDefaults) throws -> [PropertyListValue] {
+        switch store.propertyListValue(forKey: key) {
+        case nil: []
+        case .array(let elements): elements
+        default: throw ToolError("What is stored under \(key.debugDescription) is no array; nothing was added.")
+        }
+    }
+
+    private func dictionary(in store: FileDefaults) throws -> [String: PropertyListValue] {
+        switch store.propertyListValue(forKey: key) {
+        case nil: [:]
+        case .dictionary(let entries): entries
+        default: throw ToolError("What is stored under \(key.debugDescription) is no dictionary; nothing was added.")
+        }
+    }
+}
+
+struct Delete: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Removes a value, or all values of a suite.",
+        discussion: "The suite stays, empty, for the programs that have it open."
+    )
+
+    @Argument(help: "The suite.")
+    var suite: SuiteReference
+
+    @Argument(help: "The key; all keys without one.", completion: .keys)
+    var key: String?
+
+    func run() throws {
+        let store = try suite.existing()
+        try store.transaction {
+            if let key, store.propertyListValue(forKey: key) == nil {
+                throw ToolError.noValue(forKey: key, in: suite)
+            }
+            for key in key.map({ [$0] }) ?? store.storedKeys() {
+                try store.removeObject(forKey: key)
+            }
+        }
+        if key == nil {
+            // Whoever removes everything does not want the old values to stay in the journal.
+            try store.compact()
+        }
+    }
+}
+
+struct Rename: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Moves a value to another key.")
+
+    @Argument(help: "The suite.")
+    var suite: SuiteReference
+
+    @Argument(help: "The key of the value.", completion: .keys)
+    var key: String
+
+    @Argument(help: "The key it is to have.")
+    var newKey: String
+
+    @Flag(help: "Replace the value that the new key has.")
+    var overwrite = false
+
+    func run() throws {
+        let store = try suite.existing()
+        try store.transaction {
+            guard let value = store.propertyListValue(forKey: key) else {
+                throw ToolError.noValue(forKey: key, in: suite)
+            }
+            guard overwrite || store.propertyListValue(forKey: newKey) == nil else {
+                throw ToolError("There is a value for \(newKey.debugDescription) already; --overwrite replaces it.")
+            }
+            try store.removeObject(forKey: key)
+            try store.set(value, forKey: newKey)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Default
+import Foundation
+import Testing
+
+@testable import defaults
+
+struct InterchangeTests {
+    @Test(
+        "A suite that is exported and imported is equal to the first, for every type of value",
+        arguments: [
+            "defaults export one | defaults import two",
+            "defaults export one - | defaults import two -",
+            "defaults export one --format json | defaults import two",
+            "defaults export one file.plist && defaults import two file.plist",
+            "defaults export one file.json && defaults import two file.json",
+            "cp -r one.defaults two.defaults",
+        ]
+    )
+    func exportedSuite(line: String) throws {
+        try Tool.withHome { tool in
+            let one = try FileDefaults(url: tool.url(ofSuite: "one"))
+            try Samples.store(in: one)
+            let outcome = try tool.shell(line)
+            #expect(outcome.status == 0)
+            #expect(outcome.errors == "")
+            let two = try FileDefaults(url: tool.url(ofSuite: "two"))
+            #expect(two.exactContents() == one.exactContents())
+        }
+    }
+
+    @Test("XML keeps what it can, and the tool tells what it can't")
+    func xml() throws {
+        try Tool.withHome { tool in
+            let one = try FileDefaults(url: tool.url(ofSuite: "one"))
+            try Samples.store(in: one)
+            let outcome = try tool.shell("defaults export one one.xml && defaults import two one.xml")
+            #expect(outcome.status == 0)
+            let text = try String(contentsOf: tool.home.appending(path: "one.xml"), encoding: .utf8)
+            #expect(text.hasPrefix("<?xml"))
+            let two = try FileDefaults(url: tool.url(ofSuite: "two"))
+            let (before, after) = (one.exactContents(), two.exactContents())
+            let lost = before.keys.filter { before[$0] != after[$0] }
+            #expect(lost.contains("negative zero") && !lost.contains("string") && !lost.contains("largest unsigned"))
+            for key in lost {
+                #expect(outcome.errors.contains("The value for \"\(key)\" is not exact in xml."))
+            }
+            #expect(outcome.errors.split(separator: "\n").count == lost.count)
+        }
+    }
+
+    @Test("An exported file is its owner's alone, and one that can't be written is an error")
+    func permissions() throws {
+        try Tool.withHome { tool in
+            try FileDefaults(url: tool.url(ofSuite: "one")).set("secret", forKey: "key")
+            #expect(try tool.shell("umask 0; defaults export one file.plist").status == 0)
+            let file = tool.home.appending(path: "file.plist").path
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            let refused = try tool.run("export", "one", "missing/file.plist")
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("missing/file.plist can't be written"))
+            let unread = try tool.run("import", "one", "missing.plist")
+            #expect(unread.status == 1)
+            #expect(unread.errors.contains("missing.plist: ") && !unread.errors.contains("Domain"))
+        }
+    }
+
+    @Test("Keys that differ in their bytes only go through JSON, and are refused as a property list")
+    func equivalentKeys() throws {
+        try Tool.withHome { tool in
+            let one = try FileDefaults(url: tool.url(ofSuite: "one"))
+            try one.set(1, forKey: "\u{E9}")
+            try one.set(2, forKey: "e\u{301}")
+            let refused = try tool.run("export", "one")
+            #expect(refused.status == 1)
+            #expect(refused.output.isEmpty)
+            #expect(refused.errors.contains("--format json"))
+            #expect(try tool.shell("defaults export one --format json | defaults import two").status == 0)
+            let two = try FileDefaults(url: tool.url(ofSuite: "two"))
+            #expect(two.integer(forKey: "\u{E9}") == 1)
+            #expect(two.integer(forKey: "e\u{301}") == 2)
+        }
+    }
+
+    @Test("An import adds to what is there, or replaces it")
+    func merging() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "suite"))
+            try suite.set("old", forKey: "kept")
+            try suite.set("old", forKey: "color")
+            let file = tool.home.appending(path: "new.json")
+            try Data(#"{"color": "red"}"#.utf8).write(to: file)
+            #expect(try tool.run("import", "suite", "new.json").status == 0)
+            #expect(suite.string(forKey: "kept") == "old")
+            #expect(suite.string(forKey: "color") == "red")
+            #expect(try tool.run("import", "suite", "--replace", input: file).status == 0)
+            #expect(suite.storedKeys() == ["color"])
+        }
+    }
+
+    @Test(
+        "What can't be imported changes nothing and makes no suite",
+        arguments: [
+            "", "nonsense", "bplist00nonsense", "[1]", "{\"a\": null}", "{\"a\": 1", "{\"a\": {\"$data\": \"?\"}}",
+            "(a, b)", "{\"\": 1}",
+            "{\"good\": 1, \"\": 2}", "{\"a\": 1e999}",
+        ]
+    )
+    func badInput(text: String) throws {
+        try Tool.withHome { tool in
+            let file = tool.home.appending(path: "input")
+            try Data(text.utf8).write(to: file)
+            let outcome = try tool.run("import", "suite", "input")
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.hasPrefix("Error: "))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path) == ["input"])
+            try FileDefaults(url: tool.url(ofSuite: "suite")).set("old", forKey: "good")
+            #expect(try tool.run("import", "suite", "--replace", input: file).status == 1)
+            #expect(try tool.run("read", "suite").text == "good = \"old\"\n")
+        }
+    }
+
+    @Test("A damaged property list is read or refused, and never ends the tool", arguments: [true, false])
+    func damagedPropertyLists(isBinary: Bool) throws {
+        let values: [String: Any] = [
+            "a": [1, 2.5, "b", UInt64.max, -1, "é"] as [Any], "c": Data([1, 2]), "d": Date(timeIntervalSince1970: 0.5),
+            "e": ["f": [String: Any](), "g": true] as [String: Any],
+        ]
+        let format: PropertyListSerialization.PropertyListFormat = isBinary ? .binary : .xml
+        let list = try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
+        for index in list.indices {
+            for change: UInt8 in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xFF] {
+                var damaged = list
+                damaged[index] ^= change
+                _ = try? SuiteContents(decoding: damaged)
+            }
+            _ = try? SuiteContents(decoding: list.prefix(index))
+        }
+        #expect(try SuiteContents(decoding: list).entries.count == values.count)
+    }
+
+    @Test("A failed export at the head of a pipe makes no suite at its end")
+    func failedExport() throws {
+        try Tool.withHome { tool in
+            let outcome = try tool.shell("defaults export nothing | defaults import two")
+            #expect(outcome.status == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Default
+import Foundation
+import Testing
+
+struct MaintenanceTests {
+    @Test("An intact suite is told to be so")
+    func intact() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set(1, forKey: "a")
+            try suite.set(2, forKey: "a")
+            let outcome = try tool.run("verify", "app")
+            #expect(outcome.status == 0)
+            #expect(outcome.text.hasPrefix("1 value in 2 records"))
+            #expect(outcome.text.hasSuffix("Intact.\n"))
+        }
+    }
+
+    @Test("A damaged suite is told by the exit status, and the file that was kept aside by its name")
+    func damaged() throws {
+        try Tool.withHome { tool in
+            // A suite that this process has open would not be a closed one any more.
+            try tool.run("write", "app", "damaged", "some value that is damaged")
+            try tool.run("write", "app", "whole", "another value")
+            let file = tool.url(ofSuite: "app").appending(path: "journal")
+            var journal = try Data(contentsOf: file)
+            let place = try #require(journal.range(of: Data("some value".utf8)))
+            journal[place.lowerBound] ^= 1
+            try journal.write(to: file)
+            let first = try tool.run("verify", "app")
+            #expect(first.status == 1)
+            #expect(first.text.hasSuffix("Damaged.\n"))
+            let second = try tool.run("verify", "app")
+            #expect(second.status == 0)
+            #expect(second.text.contains("journal.damaged-"))
+            #expect(try tool.run("read", "app").text == "whole = \"another value\"\n")
+        }
+    }
+
+    @Test("Compaction shrinks a journal and keeps its values")
+    func compact() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            for number in 1...100 {
+                try suite.set(number, forKey: "number")
+            }
+            let before = try suite.verify().fileSize
+            #expect(try tool.run("compact", "app").text.hasPrefix("\(before) bytes before"))
+            #expect(try suite.verify().fileSize < before / 10)
+            #expect(suite.integer(forKey: "number") == 100)
+        }
+    }
+
+    @Test("Changes that another process makes are shown with their time, hidden ones without their value")
+    func watch() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("old", forKey: "color")
+            let process = try tool.process("watch", "app", "--hide", "token")
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            defer {
+                process.terminate()
+                process.waitUntilExit()
+            }
+            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
+            try suite.set("red", forKey: "color")
+            let set = try #require(output.fileHandleForReading.nextLine())
+            #expect(set.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z color = "red"/) != nil)
+            try suite.removeObject(forKey: "color")
+            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z color removed") == true)
+            try suite.set("secret", forKey: "token")
+            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z token = <hidden>") == true)
+        }
+    }
+
+    @Test("Watching a suite that doesn't exist fails, and makes none")
+    func watchNothing() throws {
+        try Tool.withHome { tool in
+            let process = try tool.process("watch", "nothing")
+            let errors = Pipe()
+            process.standardError = errors
+            try process.run()
+            let complaint = try #require(errors.fileHandleForReading.nextLine())
+            #expect(complaint.hasPrefix("Error: "))
+            if !complaint.hasPrefix("Error: ") {
+                process.terminate()
+            }
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+        }
+    }
+
+    @Test("Only the key that is watched is shown")
+    func watchKey() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            let process = try tool.process("watch", "app", "color")
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            defer {
+                process.terminate()
+                process.waitUntilExit()
+            }
+            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
+            try suite.transaction {
+                try suite.set(1, forKey: "another")
+                try suite.set("red", forKey: "color")
+            }
+            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("color = \"red\"") == true)
+        }
+    }
+
+    @Test("What was kept aside is shown, and removed when that is said")
+    func quarantine() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set(1, forKey: "other")
+            let defaults = Defaults(suite: suite)
+            let key = Defaults.Key<VisualSettings?>("VisualSettings")
+            try suite.set(Data("{\"half".utf8), forKey: "VisualSettings")
+            try defaults.save(VisualSettings(), for: key)
+            try #require(try defaults.quarantined(key).count == 1)
+            let line = /[-0-9T:.]+Z, no .*VisualSettings.*: VisualSettings = <7b2268616c66>\n/
+            #expect(try tool.run("quarantine", "app").text.wholeMatch(of: line) != nil)
+            let hidden = try tool.run("quarantine", "app", "--hide", "*settings").text
+            #expect(hidden.hasSuffix("VisualSettings = <hidden>\n"))
+            #expect(try tool.run("quarantine", "app", "other", "--remove").text == "")
+            #expect(try tool.run("quarantine", "app", "VisualSettings", "--remove").text.wholeMatch(of: line) != nil)
+            #expect(try tool.run("quarantine", "app").text == "")
+            #expect(try defaults.quarantined(key).isEmpty)
+            #expect(suite.storedKeys().sorted() == ["VisualSettings", "other"])
+        }
+    }
+
+    @Test("A value whose key only ends like that of the kept ones is none of them")
+    func quarantineInName() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("two weeks", forKey: "traveller.quarantine")
+            try suite.set("always", forKey: ".quarantine")
+            let all = try tool.run("quarantine", "app", "--remove")
+            #expect(all.status == 0)
+            #expect(all.text == "")
+            #expect(suite.storedKeys().count == 2)
+            #expect(try tool.run("quarantine", "app", "traveller").status == 1)
+        }
+    }
+}
+
+extension FileHandle {
+    /// Waits for a line and takes it; nil at the end.
+    fileprivate func nextLine() -> String? {
+        var line = Data()
+        while true {
+            let byte = readData(ofLength: 1)
+            if byte.isEmpty {
+                return nil
+            }
+            if byte == Data("\n".utf8) {
+                return String(decoding: line, as: UTF8.self)
+            }
+            line += byte
+        }
+    }
+}
