@@ -84,6 +84,17 @@ struct PlaceTests {
         #expect(try Journal.openUnregistered(directory.suite)["b"] == "2")
     }
 
+    @Test("A compaction during which the suite is deleted says that, and not that a file is missing")
+    func deletedDuringCompaction() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("a", "1")
+        probe.plan(.fail(code: ENOENT), call: .open, number: 0)
+        #expect(throws: JournalError(.replaced, path: directory.suite)) { try journal.compact() }
+        #expect(journal["a"] == "1")
+    }
+
     @Test("A suite that was deleted can be opened again while the old journal still exists")
     func deletedAndOpenedAgain() throws {
         let old = try Journal.openTest(directory.suite)

@@ -234,6 +234,9 @@ extension Journal {
                 target = try calls.open(Place.compactionName, in: directory, .create, path: newPath)
             } catch  where error.isWrongType {
                 throw JournalError(.notARegularFile, path: newPath)
+            } catch  where error.isNotFound {
+                // Deleted since this compaction began.
+                throw JournalError(.replaced, path: path)
             }
             let inode = try Place.checkFile(target.raw, path: newPath, calls: calls).inode
             if waits {
