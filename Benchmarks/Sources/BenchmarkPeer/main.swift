@@ -51,7 +51,7 @@ case "sqlite":
     while readByte() {}
 case "locked-file":
     let file = try LockedFile(path: path)
-    try setContinually { file.write($0) }
+    try setContinually { _ in file.append() }
     say("ready")
     while readByte() {}
 case "stamps":

@@ -167,31 +167,40 @@ package struct PropertyListFile: Sendable {
     }
 }
 
-/// The least that a write safe across processes takes.
-package struct LockedFile: Sendable {
+/// The least that a write safe across processes takes: something is appended to a file under a lock.
+package final class LockedFile: @unchecked Sendable {
     private let lock: Int32
     private let file: Int32
+    /// Where the file ends; each benchmark has a file of its own, and writes from one thread.
+    private var end = 0
 
     /// Opens the files `path.lock` and `path`.
     package init(path: String) throws {
         lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard lock >= 0, file >= 0 else { throw CocoaError(.fileNoSuchFile) }
+    }
+
+    deinit {
+        close(file)
+        close(lock)
     }
 
     private static let record = [UInt8](repeating: 1, count: 150)
 
-    /// Writes 150 bytes under the lock.
-    package func write(_ index: Int) {
-        flock(lock, LOCK_EX)
-        _ = pwrite(file, Self.record, 150, off_t(index % 1_000 * 150))
-        flock(lock, LOCK_UN)
+    /// Appends 150 bytes under the lock.
+    package func append() {
+        Self.record.withUnsafeBytes(append)
     }
 
-    /// Writes what an encoder gave under the lock.
-    package func write(_ data: Data, _ index: Int) {
+    /// Appends what an encoder gave under the lock.
+    package func append(_ data: Data) {
+        data.withUnsafeBytes(append)
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer) {
         flock(lock, LOCK_EX)
-        data.withUnsafeBytes { _ = pwrite(file, $0.baseAddress, $0.count, off_t(index % 1_000 * 150)) }
+        end += pwrite(file, bytes.baseAddress, bytes.count, off_t(end))
         flock(lock, LOCK_UN)
     }
 }

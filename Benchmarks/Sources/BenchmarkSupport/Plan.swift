@@ -62,8 +62,8 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         case .lookUp: "`Mutex` + `Dictionary` look-up, 100 keys"
         case .encode: "encode alone"
         case .decode: "decode alone"
-        case .lockedWrite: "flock + `pwrite` of 150 bytes + unlock"
-        case .encodeAndLockedWrite: "encode + flock + `pwrite` + unlock"
+        case .lockedWrite: "flock + `pwrite` of 150 bytes at the end of a file + unlock"
+        case .encodeAndLockedWrite: "encode + flock + `pwrite` at the end of a file + unlock"
         }
     }
 

@@ -18,8 +18,8 @@ extension Registration {
         }
         add(.lockedWrite, .floor, count: 1_000) { _ in
             let file = try LockedFile(path: Workspace.path("floor"))
-            return {
-                file.write($0)
+            return { _ in
+                file.append()
                 return 0
             }
         }
@@ -28,7 +28,7 @@ extension Registration {
             let encoder = JSONEncoder()
             return {
                 let data = try encoder.encode(VisualSettings($0))
-                file.write(data, $0)
+                file.append(data)
                 return data.count
             }
         }

@@ -56,8 +56,8 @@ extension Registration {
         add(.dataSetProcesses2, .floor, count: 1_000) { keys in
             let file = try LockedFile(path: Workspace.path("floor"))
             let peer = try Peer("locked-file", path: Workspace.path("floor"))
-            return { index in
-                file.write(index)
+            return { _ in
+                file.append()
                 return withExtendedLifetime(peer) { 0 }
             }
         }
