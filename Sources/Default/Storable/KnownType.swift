@@ -10,29 +10,64 @@ final class KnownType: Sendable {
     /// What is known of values stored as this type.
     let contents = KnownContents()
 
-    private init(_ type: Any.Type) {
+    private let id: ObjectIdentifier
+    /// The next one in the same bucket.
+    private let next: KnownType?
+
+    private init(_ type: Any.Type, next: KnownType?) {
         plainName = String(describing: type)
+        id = ObjectIdentifier(type)
+        self.next = next
     }
 
-    private typealias Table = [(id: ObjectIdentifier, type: KnownType)]
-
-    /// Types that are asked for often move to the front, so that they are found sooner than a dictionary would find them.
-    private static let table = Guarded<Table>([])
-
-    /// What is remembered of a type; there are as many as the program stores types.
+    /// What is remembered of a type; there are as many as the program stores types, and each stays.
     static func of(_ type: Any.Type) -> KnownType {
-        let id = ObjectIdentifier(type)
-        return table.withLock { table in
-            for index in table.indices where table[index].id == id {
-                let known = table[index].type
-                if index > 8 {
-                    table.swapAt(index, index / 2)
+        let bucket = Buckets.shared.bucket(of: type)
+        return bucket.pointee.known(type) ?? bucket.pointee.insert(type)
+    }
+
+    /// A list that only grows, at its front, and so is looked through without a lock.
+    private struct Bucket: ~Copyable {
+        private let head = Atomic<Unmanaged<KnownType>?>(nil)
+
+        func known(_ type: Any.Type) -> KnownType? {
+            var known = head.load(ordering: .acquiring)?.takeUnretainedValue()
+            while let found = known, found.id != ObjectIdentifier(type) {
+                known = found.next
+            }
+            return known
+        }
+
+        func insert(_ type: Any.Type) -> KnownType {
+            Buckets.shared.inserting.withLock { _ in
+                if let known = known(type) {
+                    return known
                 }
+                let known = KnownType(type, next: head.load(ordering: .relaxed)?.takeUnretainedValue())
+                head.store(.passRetained(known), ordering: .releasing)
                 return known
             }
-            let new = KnownType(type)
-            table.append((id, new))
-            return new
+        }
+    }
+
+    private final class Buckets: @unchecked Sendable {
+        static let shared = Buckets()
+
+        let inserting = Guarded(())
+        private static let count = 64
+        // Atomics need a fixed address.
+        private let buckets = UnsafeMutablePointer<Bucket>.allocate(capacity: count)
+
+        private init() {
+            for index in 0..<Self.count {
+                (buckets + index).initialize(to: Bucket())
+            }
+        }
+
+        func bucket(of type: Any.Type) -> UnsafeMutablePointer<Bucket> {
+            // Types are told apart by addresses, whose lowest bits are alike.
+            buckets
+                + Int(bitPattern: UInt(bitPattern: Int(bitPattern: ObjectIdentifier(type))) >> 4 & UInt(Self.count - 1))
         }
     }
 }

@@ -16,6 +16,28 @@ extension Journal {
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }
 
+    /// Brings the index up to date, and lets nothing change it until ``endReading(_:)``: for looking something up, which any
+    /// number of threads may do at once.
+    ///
+    /// Otherwise as ``lockForReading()``, which excludes other readers as well.
+    ///
+    /// - Returns: What ``endReading(_:)`` takes.
+    @inline(__always)
+    package func beginReading() -> ReadersTurn {
+        if let slot = stateLock.join() {
+            if page.generation == state.pointee.generation { return ReadersTurn(slot: slot) }
+            stateLock.leave(slot)
+        }
+        lockForReading()
+        return ReadersTurn(slot: nil)
+    }
+
+    /// Ends what ``beginReading()`` began.
+    @inline(__always)
+    package func endReading(_ turn: ReadersTurn) {
+        if let slot = turn.slot { stateLock.leave(slot) } else { unlockForReading() }
+    }
+
     /// Calls `body` with the index, up to date and locked.
     package func withCurrentIndex<Result, Failure: Error>(
         _ body: (any JournalIndex) throws(Failure) -> Result
@@ -48,4 +70,10 @@ extension Journal {
         }
         stateLock.lock()
     }
+}
+
+/// What a reader of a journal holds.
+package struct ReadersTurn {
+    /// Where the reader is counted; nil when it has the lock alone.
+    fileprivate let slot: Int?
 }

@@ -35,7 +35,7 @@ package final class Journal: @unchecked Sendable {
 
     let options: JournalOptions
     let exclusive = ThreadLock(isRecursive: true)
-    let stateLock = ThreadLock()
+    let stateLock = SharedLock()
     let compaction = ThreadLock()
     /// Guarded by `stateLock`; `place` and `journal` are changed under `exclusive` as well.
     let state: UnsafeMutablePointer<State>

@@ -22,10 +22,13 @@ package final class ThreadLock: @unchecked Sendable {
         mutex.initialize(to: pthread_mutex_t())
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
-        pthread_mutexattr_settype(
-            &attributes,
-            isRecursive ? Int32(PTHREAD_MUTEX_RECURSIVE) : Int32(PTHREAD_MUTEX_NORMAL)
-        )
+        #if canImport(Glibc)
+        // Waits awake for a moment before it sleeps, since most holders take less than falling asleep does.
+        let plain = PTHREAD_MUTEX_ADAPTIVE_NP
+        #else
+        let plain = PTHREAD_MUTEX_NORMAL
+        #endif
+        pthread_mutexattr_settype(&attributes, Int32(isRecursive ? PTHREAD_MUTEX_RECURSIVE : plain))
         pthread_mutex_init(mutex, &attributes)
         pthread_mutexattr_destroy(&attributes)
     }

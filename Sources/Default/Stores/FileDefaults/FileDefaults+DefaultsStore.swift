@@ -162,6 +162,9 @@ extension FileDefaults {
         if !arguments.values.isEmpty, let argument = arguments.values[storeKey] {
             return argument
         }
+        if let found = suite.withCurrent({ $0.value(for: storeKey) ?? $0.index.registeredValue(for: storeKey) }) {
+            return found
+        }
         guard let suite = suite.openIfPossible() else {
             return suite.registeredValue(for: storeKey)
         }

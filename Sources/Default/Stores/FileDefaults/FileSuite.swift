@@ -21,6 +21,9 @@ final class FileSuite: @unchecked Sendable {
     // Set once, before `isOpen`; read only after it.
     @exclusivity(unchecked)
     private var opened: OpenSuite?
+    // The same, held by the above.
+    @exclusivity(unchecked)
+    private var openedReference: Unmanaged<OpenSuite>?
     // Used under `opening`; passed on to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     // Used under `opening`; called when the suite is opened.
@@ -41,6 +44,16 @@ final class FileSuite: @unchecked Sendable {
     /// The suite, nil while it has not been opened.
     var current: OpenSuite? {
         isOpen.load(ordering: .acquiring) ? opened : nil
+    }
+
+    /// Calls a body with the suite if it is open, without a count of the body's reference to it: threads that read at once would
+    /// take the count from one another's processors.
+    @inline(__always)
+    func withCurrent<Result>(_ body: (OpenSuite) -> Result) -> Result? {
+        guard isOpen.load(ordering: .acquiring), let reference = openedReference else {
+            return nil
+        }
+        return reference._withUnsafeGuaranteedRef(body)
     }
 
     /// Opens the suite if it is not open.
@@ -72,6 +85,7 @@ final class FileSuite: @unchecked Sendable {
         index.register(registeredBefore)
         registeredBefore = [:]
         opened = suite
+        openedReference = .passUnretained(suite)
         isOpen.store(true, ordering: .releasing)
         for begin in observersBefore {
             begin(suite)

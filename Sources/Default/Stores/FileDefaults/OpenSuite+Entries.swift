@@ -7,9 +7,9 @@ extension OpenSuite {
         if journal.hasExclusiveAccess, let change = index.transaction?[key] {
             return change?.value
         }
-        journal.lockForReading()
-        let entry = index.entries[key]
-        journal.unlockForReading()
+        let turn = journal.beginReading()
+        let entry = index.entry(for: key)
+        journal.endReading(turn)
         tellOfChanges()
         return entry?.value
     }
@@ -25,9 +25,9 @@ extension OpenSuite {
     }
 
     private var entries: [StoreKey: StoredValue] {
-        journal.lockForReading()
+        let turn = journal.beginReading()
         let entries = index.entries
-        journal.unlockForReading()
+        journal.endReading(turn)
         tellOfChanges()
         guard journal.hasExclusiveAccess, let changes = index.transaction else {
             return entries

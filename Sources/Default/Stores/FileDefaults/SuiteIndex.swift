@@ -87,8 +87,12 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     // The locks above exclude overlapping accesses; checking for them at each access would cost more than the access.
 
     /// By key, without those that are the library's own.
+    private(set) var entries: [StoreKey: StoredValue] {
+        get { table.entries }
+        _modify { yield &table.entries }
+    }
     @exclusivity(unchecked)
-    private(set) var entries: [StoreKey: StoredValue] = [:]
+    private var table = EntryTable()
     /// Whether values of a Foundation property list were taken over.
     private(set) var hasAdopted = false
 
@@ -120,6 +124,12 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         }
         noteChange(of: key)
         return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
+    }
+
+    /// The entry under a key.
+    @inline(__always)
+    func entry(for key: StoreKey) -> StoredValue? {
+        table.entry(for: key)
     }
 
     /// Where an entry is in the dictionary, as long as none is added or removed.
@@ -198,6 +208,17 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     var registeredValues: [StoreKey: PropertyListValue] {
         registered.withLock { $0 }
+    }
+}
+
+/// A dictionary that is looked something up in without being copied first: the count of references to it would move from
+/// processor to processor between threads that read at once.
+private struct EntryTable: ~Copyable {
+    var entries: [StoreKey: StoredValue] = [:]
+
+    @inline(__always)
+    borrowing func entry(for key: StoreKey) -> StoredValue? {
+        entries[key]
     }
 }
 

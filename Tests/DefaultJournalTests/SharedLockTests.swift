@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("A lock that readers share", .timeLimit(.minutes(2)))
+struct SharedLockTests {
+    @Test("lets any number of readers in, and nobody else while it is taken")
+    func sharing() throws {
+        let lock = SharedLock()
+        let first = try #require(lock.join())
+        let second = try #require(lock.join())
+        lock.leave(first)
+        lock.leave(second)
+        lock.lock()
+        #expect(lock.join() == nil)
+        lock.unlock()
+        let third = try #require(lock.join())
+        lock.leave(third)
+        lock.lock()
+        lock.unlock()
+    }
+
+    @Test("never shows readers a change that is half made")
+    func consistency() {
+        // Two numbers that are equal whenever nobody has the lock alone.
+        final class Pair: @unchecked Sendable {
+            let lock = SharedLock()
+            var first = 0
+            var second = 0
+        }
+        let pair = Pair()
+        let differences = Guarded(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for _ in 0..<5_000 {
+                if thread < 2 {
+                    pair.lock.lock()
+                    pair.first += 1
+                    pair.second += 1
+                    pair.lock.unlock()
+                } else if let slot = pair.lock.join() {
+                    let isSame = pair.first == pair.second
+                    pair.lock.leave(slot)
+                    if !isSame { differences.withLock { $0 += 1 } }
+                }
+            }
+        }
+        #expect(differences.withLock { $0 } == 0)
+        #expect(pair.first == 10_000)
+    }
+}
