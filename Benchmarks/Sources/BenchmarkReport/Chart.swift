@@ -8,10 +8,10 @@ struct Chart {
 
     private static let groups: [(title: String, operation: MeasuredOperation)] = [
         ("Read a settings type", .settingsRead),
-        ("Write a settings type, on disk", .settingsWrite),
+        ("Write a settings type, safe from a kill", .settingsWrite),
         ("Read a typed key", .keyGet),
-        ("Add 1 to a typed key, on disk", .keyIncrement),
-        ("Set 112 bytes, on disk", .dataSet),
+        ("Add 1 to a typed key, safe from a kill", .keyIncrement),
+        ("Set 112 bytes, safe from a kill", .dataSet),
     ]
     private static let bars: [(contender: Contender, title: String, color: String)] = [
         (.library, "Default", "#0a7d4f"),
