@@ -15,15 +15,7 @@ enum IdentifierRegistry {
 
     /// Notes that a type's identifier was used in a store, and reports when it belongs to another type already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
-        note(type, knownAs: .of(type), in: store)
-    }
-
-    /// The same, for callers that have what is remembered of the type.
-    static func note<Settings: DefaultStorable>(
-        _ type: Settings.Type,
-        knownAs known: KnownType,
-        in store: any DefaultsStore
-    ) {
+        let known = KnownType.of(type)
         // Each type is looked at once, since the look costs more than reading settings does.
         guard !known.isRegistered.load(ordering: .relaxed),
             !known.isRegistered.exchange(true, ordering: .relaxed)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// A settings value as it was found in a store.
 struct StoredSettings<Settings: DefaultStorable> {
@@ -48,8 +49,8 @@ extension DefaultStorable {
         }
         let store = store
         let known = KnownType.of(Self.self)
-        if key == nil {
-            IdentifierRegistry.note(Self.self, knownAs: known, in: store)
+        if key == nil, !known.isRegistered.load(ordering: .relaxed) {
+            IdentifierRegistry.note(Self.self, in: store)
         }
         let key = key ?? defaultIdentifier
         guard let data = store.data(forKey: key) else {

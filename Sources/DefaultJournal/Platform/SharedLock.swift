@@ -51,7 +51,12 @@ final class SharedLock: Sendable {
 
     @inline(never)
     private func waitForReaders() {
-        while slots.areInUse { Threads.yield() }
+        var rounds = 0
+        while slots.areInUse {
+            rounds += 1
+            // A reader that was interrupted may have to wait for a thread of higher priority, such as this one.
+            if rounds < 1_000 { Threads.yield() } else { Threads.pause() }
+        }
     }
 }
 

@@ -148,6 +148,11 @@ package enum Threads {
         #endif
     }
 
+    /// Sleeps for a tenth of a millisecond.
+    static func pause() {
+        usleep(100)
+    }
+
     /// Lets other threads run first.
     static func yield() {
         sched_yield()

@@ -16,6 +16,11 @@ extension FileDefaults: DefaultsStore {
     /// - Parameter key: The key.
     /// - Returns: The bytes, nil when there is no value or it is not `Data`.
     public func data(forKey key: String) -> Data? {
+        if arguments.values.isEmpty,
+            case .data(let data)?? = suite.withCurrent({ $0.entry(for: StoreKey(unchecked: key)) })
+        {
+            return data
+        }
         guard case .data(let data) = value(forKey: key) else {
             return nil
         }

@@ -4,14 +4,20 @@ internal import Foundation
 extension OpenSuite {
     /// The stored value for a key, as the transaction of this thread has left it.
     func value(for key: StoreKey) -> PropertyListValue? {
+        entry(for: key)?.value
+    }
+
+    /// The same, in the form that it is held in.
+    @inline(__always)
+    func entry(for key: StoreKey) -> StoredValue? {
         if journal.hasExclusiveAccess, let change = index.transaction?[key] {
-            return change?.value
+            return change
         }
         let turn = journal.beginReading()
         let entry = index.entry(for: key)
         journal.endReading(turn)
         tellOfChanges()
-        return entry?.value
+        return entry
     }
 
     /// All stored values, as the transaction of this thread has left them.
