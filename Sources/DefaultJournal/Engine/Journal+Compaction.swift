@@ -21,7 +21,7 @@ extension Journal {
         }
         compaction.lock()
         defer { compaction.unlock() }
-        try compactFiles(waits: true, from: .none)
+        _ = try compactFiles(waits: true, from: .none)
     }
 
     /// The size up to which a journal with so many live bytes may grow.
@@ -44,8 +44,9 @@ extension Journal {
     func compactIfNeeded(_ need: CompactionNeed) {
         if need == .now {
             compaction.lock()
-            defer { compaction.unlock() }
-            return compactUnlessDone(waits: true)
+            let old = compactUnlessDone(waits: true)
+            compaction.unlock()
+            return _ = consume old
         }
         guard !isCompactionScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         if !BackgroundWorker.shared.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
@@ -55,14 +56,19 @@ extension Journal {
     func compactInBackground() {
         compaction.lock()
         isCompactionScheduled.store(false, ordering: .releasing)
-        compactUnlessDone(waits: false)
+        let old = compactUnlessDone(waits: false)
         compaction.unlock()
+        _ = consume old
         deliverReports()
     }
 
-    private func compactUnlessDone(waits: Bool) {
+    /// Compacts if there is still need.
+    ///
+    /// - Returns: What was compacted, open: closing it frees its blocks, which takes time, and whoever waits for the
+    ///   compaction need not wait for that.
+    private func compactUnlessDone(waits: Bool) -> Source? {
         do throws(JournalError) {
-            try compactFiles(waits: waits, from: waits ? .now : .soon)
+            return try compactFiles(waits: waits, from: waits ? .now : .soon)
         } catch  where error.kind == .replaced {
             // There is nothing to compact any more.
         } catch {
@@ -71,6 +77,7 @@ extension Journal {
             exclusive.unlock()
             note(.compactionFailed(error))
         }
+        return nil
     }
 
     /// What a compaction begins with.
@@ -86,8 +93,9 @@ extension Journal {
     /// - Parameters:
     ///   - waits: Whether to wait for another process that is compacting already.
     ///   - need: Nothing is done if the journal needs compaction less than this.
+    /// - Returns: The old journal, if there was need.
     /// - Throws: What kept it from compacting; the journal is as it was then.
-    private func compactFiles(waits: Bool, from need: CompactionNeed) throws(JournalError) {
+    private func compactFiles(waits: Bool, from need: CompactionNeed) throws(JournalError) -> Source? {
         let follows = need != .soon
         let found = try withFilesLocked(followsPath: follows) { () throws(JournalError) -> Source? in
             guard need == .none || compactionNeed() >= need else { return nil }
@@ -100,7 +108,7 @@ extension Journal {
                 end: page.end
             )
         }
-        guard let source = found else { return }
+        guard let source = found else { return nil }
         var isFinished = false
         defer {
             if !isFinished {
@@ -109,19 +117,22 @@ extension Journal {
                 exclusive.unlock()
             }
         }
-        guard let target = try openCompactionTarget(in: source.directory.raw, waits: waits) else { return }
+        guard let target = try openCompactionTarget(in: source.directory.raw, waits: waits) else { return nil }
         let header = JournalHeader.random()
         let newPath = file(Place.compactionName)
         var stream = RecordStream(header: header, to: target.raw, calls: calls, path: newPath)
-        guard try copyEntries(of: source, to: &stream) else { return try reloadDamaged(source.salt) }
+        guard try copyEntries(of: source, to: &stream) else {
+            try reloadDamaged(source.salt)
+            return nil
+        }
         var progress = Progress(copied: source.end, entriesEnd: try stream.finish())
         // Whatever can be copied without holding writers up is: first what came while the entries were written, then
         // what came during the sync.
-        guard try copyCommitted(of: source, to: &stream, &progress) else { return }
+        guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
         try calls.sync(target.raw, path: newPath)
         progress.synced = progress.copied
         progress.syncedEnd = stream.end
-        guard try copyCommitted(of: source, to: &stream, &progress) else { return }
+        guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
         var finished: OwnedDescriptor? = consume target
         try withFilesLocked(followsPath: follows) { () throws(JournalError) in
             guard state.pointee.journalID == source.salt, let target = finished.take() else { return }
@@ -130,7 +141,7 @@ extension Journal {
             page.isCompacting = false
             isFinished = true
         }
-        // `source` closes the old journal only here: freeing its blocks takes time, and no lock is held any more.
+        return source
     }
 
     /// How far a compaction has come.
