@@ -122,7 +122,7 @@ struct MovingTests {
     func migrating(kind: StoreKind) throws {
         struct Old: DefaultStorable {
             var size = 1
-            static let defaults = MemoryDefaults()
+            static var defaults: CurrentStore { CurrentStore() }
             static var defaultIdentifier: String { "Size" }
             static var schemaVersion: Int { 1 }
         }
@@ -134,10 +134,11 @@ struct MovingTests {
             init(migrating previous: Old) { size = previous.size * 10 }
         }
         try kind.withCurrentStore { _ in
-            try Old(size: 3).save()
-            #expect(try New.move(from: Old.defaults, removingOriginal: true))
+            let source = MemoryDefaults()
+            try CurrentStore.with(source) { try Old(size: 3).save() }
+            #expect(try New.move(from: source, removingOriginal: true))
             #expect(try New.load()?.size == 30)
-            #expect(Old.defaults.dictionaryRepresentation().isEmpty)
+            #expect(source.dictionaryRepresentation().isEmpty)
         }
     }
 }
