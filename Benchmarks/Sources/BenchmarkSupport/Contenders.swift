@@ -23,7 +23,7 @@ package struct HandWrittenDefaults: @unchecked Sendable {
     ///   - synchronizes: Whether each write is followed by `synchronize`.
     /// - Throws: An error when there can be no such suite.
     package init(suiteName: String, keys: [String], synchronizes: Bool) throws {
-        let values = Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) })
+        let values = Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.newValue()) })
         UserDefaults.standard.setPersistentDomain(values, forName: suiteName)
         guard let defaults = UserDefaults(suiteName: suiteName) else { throw CocoaError(.fileReadInvalidFileName) }
         self.defaults = defaults
@@ -139,7 +139,7 @@ package struct PropertyListFile: Sendable {
     }
 
     package func fill(_ keys: [String]) throws {
-        try save(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) }))
+        try save(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.newValue()) }))
     }
 
     package func load() throws -> [String: Any] {
@@ -210,7 +210,7 @@ package final class LockedTable: Sendable {
     private let table: Mutex<[String: Data]>
 
     package init(_ keys: [String]) {
-        table = Mutex(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.value) }))
+        table = Mutex(Dictionary(uniqueKeysWithValues: keys.map { ($0, Raw.newValue()) }))
     }
 
     package func data(_ key: String) -> Data? {

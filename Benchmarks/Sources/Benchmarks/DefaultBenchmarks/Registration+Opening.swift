@@ -10,22 +10,26 @@ extension Registration {
             addOpening(operation, .library, name: "suite") { keys in
                 _ = try Workspace.suite(keys)
             } open: { url in
-                try FileDefaults(url: url).data(forKey: "setting.1")
+                let suite = try FileDefaults(url: url)
+                return (suite, suite.data(forKey: "setting.1"))
             }
             addOpening(operation, .userDefaults, name: "foundation.plist", folder: ".config/") { keys in
                 _ = try Workspace.foundation(keys, synchronizes: true)
             } open: { url in
-                UserDefaults(suiteName: url.deletingPathExtension().lastPathComponent)?.data(forKey: "setting.1")
+                let defaults = UserDefaults(suiteName: url.deletingPathExtension().lastPathComponent)
+                return (defaults as Any, defaults?.data(forKey: "setting.1"))
             }
             addOpening(operation, .sqlite, name: "settings.sqlite") { keys in
                 try Workspace.sqlite(keys).close()
             } open: { url in
-                try SQLiteStore(path: url.path(percentEncoded: false)).data("setting.1")
+                let store = try SQLiteStore(path: url.path(percentEncoded: false))
+                return (store, try store.data("setting.1"))
             }
             addOpening(operation, .propertyList, name: "settings.plist") { keys in
                 _ = try Workspace.propertyList(keys)
             } open: { url in
-                try PropertyListFile(url: url).load()["setting.1"] as? Data
+                let values = try PropertyListFile(url: url).load()
+                return (values, values["setting.1"] as? Data)
             }
         }
     }
@@ -36,7 +40,7 @@ extension Registration {
         name: String,
         folder: String = "",
         make: @escaping (_ keys: [String]) throws -> Void,
-        open: @escaping (_ url: URL) throws -> Data?
+        open: @escaping (_ url: URL) throws -> (store: Any, value: Data?)
     ) {
         addBatches(operation, contender, count: 1) { keys in
             try make(keys)
@@ -46,9 +50,10 @@ extension Registration {
                 try FileManager.default.copyItem(at: original, to: copy)
                 defer { try? FileManager.default.removeItem(at: copy) }
                 benchmark.startMeasurement()
-                let value = try open(copy)
-                benchmark.stopMeasurement()
-                guard value == Raw.value else { throw CocoaError(.fileReadCorruptFile) }
+                // What is opened is let go only after the measurement, as a program keeps it.
+                let opened = try open(copy)
+                withExtendedLifetime(opened.store) { benchmark.stopMeasurement() }
+                guard opened.value == Raw.value else { throw CocoaError(.fileReadCorruptFile) }
                 return 1
             }
         }

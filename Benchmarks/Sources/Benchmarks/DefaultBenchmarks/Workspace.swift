@@ -66,12 +66,12 @@ extension Workspace {
     /// The store that settings types and typed keys use by themselves, with keys beside those in use.
     static func fillStandardStore(_ keys: [String]) throws {
         let store = StandardDefaults.standard
-        for key in keys { try store.set(Raw.value, forKey: key) }
+        for key in keys { try store.set(Raw.newValue(), forKey: key) }
     }
 
     static func suite(_ keys: [String], name: String = "suite") throws -> FileDefaults {
         let suite = try FileDefaults(url: url(name))
-        for key in keys { try suite.set(Raw.value, forKey: key) }
+        for key in keys { try suite.set(Raw.newValue(), forKey: key) }
         try suite.synchronize()
         try suite.compact()
         return suite
