@@ -11,8 +11,8 @@ let package = Package(
         .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
     targets: [
-        .target(name: "CDefaultChecksum"),
-        .target(name: "DefaultJournal", dependencies: ["CDefaultChecksum"]),
+        .target(name: "CDefaultProcessor"),
+        .target(name: "DefaultJournal", dependencies: ["CDefaultProcessor"]),
         .target(
             name: "Default",
             dependencies: ["DefaultJournal"],
@@ -49,7 +49,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "CDefaultChecksum" {
+for target in package.targets where target.name != "CDefaultProcessor" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

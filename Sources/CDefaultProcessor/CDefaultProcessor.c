@@ -1,7 +1,26 @@
-// The one thing that Swift can't say: an instruction that not every processor of an architecture has.
-#include "CDefaultChecksum.h"
+// What Swift can't say: an instruction that not every processor of an architecture has, and a function that the C library
+// declares on request only.
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include "CDefaultProcessor.h"
 
 #include <string.h>
+
+#if defined(__linux__)
+#include <sched.h>
+
+int default_processor_number(void) {
+    return sched_getcpu();
+}
+
+#else
+
+int default_processor_number(void) {
+    return -1;
+}
+
+#endif
 
 #if defined(__x86_64__)
 #include <cpuid.h>

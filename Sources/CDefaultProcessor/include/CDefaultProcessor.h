@@ -1,5 +1,5 @@
-#ifndef CDEFAULTCHECKSUM_H
-#define CDEFAULTCHECKSUM_H
+#ifndef CDEFAULTPROCESSOR_H
+#define CDEFAULTPROCESSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +12,10 @@ bool default_crc32c_is_in_hardware(void);
 ///
 /// Only to be called where `default_crc32c_is_in_hardware` says so.
 uint32_t default_crc32c_in_hardware(uint32_t state, const void *_Nonnull bytes, size_t count);
+
+/// The number of the processor that the calling thread runs on at this moment; negative where the system doesn't tell.
+///
+/// With glibc 2.35 and later a look into the thread's own memory.
+int default_processor_number(void);
 
 #endif

@@ -15,90 +15,109 @@ final class KnownContents: Sendable {
     /// Longer contents are known by their digests, unless their values are kept as well.
     static let longest = 16_384
 
-    private enum Content {
-        case bytes(Data)
-        case digest(count: Int, ContentDigest)
-        /// The value is a ``DecodedValue``.
-        case value(Data, any AnyObject & Sendable)
-    }
-
-    private final class Entry {
+    /// What is known of the content under one key.
+    ///
+    /// Immutable, so that comparing takes no copies: those cost more than what is compared.
+    private class Entry: @unchecked Sendable {
         let key: StoreKey
-        var content: Content
+        private let bytes: Data
+        /// Of contents that are too long to be kept.
+        private let digest: (count: Int, ContentDigest)?
+        /// Whether this is a ``DecodedEntry``.
+        let isDecoded: Bool
 
-        init(key: StoreKey, content: Content) {
+        init(key: StoreKey, bytes: Data, isDecoded: Bool = false) {
             self.key = key
-            self.content = content
+            self.bytes = bytes
+            digest = nil
+            self.isDecoded = isDecoded
+        }
+
+        init(key: StoreKey, digestOf data: Data) {
+            self.key = key
+            bytes = Data()
+            digest = (data.count, ContentDigest(data))
+            isDecoded = false
+        }
+
+        func isAbout(_ data: Data) -> Bool {
+            guard let digest else {
+                return bytes.isSame(as: data)
+            }
+            return digest == (data.count, ContentDigest(data))
         }
     }
 
-    private struct State {
-        /// The one asked for last: most types have one.
-        var latest: Entry?
-        var entries: [StoreKey: Entry] = [:]
+    /// The same, with what the bytes were decoded to: a value that shares nothing which could be changed.
+    private final class DecodedEntry<Value>: Entry, @unchecked Sendable {
+        let value: Value
 
-        mutating func entry(for key: StoreKey) -> Entry? {
-            if let latest, latest.key == key {
+        init(_ value: Value, of bytes: Data, key: StoreKey) {
+            self.value = value
+            super.init(key: key, bytes: bytes, isDecoded: true)
+        }
+    }
+
+    /// Used under `lock`, alone by whoever changes it.
+    private final class State: @unchecked Sendable {
+        @exclusivity(unchecked)
+        private(set) var entries: [StoreKey: Entry] = [:]
+        /// The one added last, which is among the entries: most types have one.
+        ///
+        /// Counting references to it would make threads that read the same settings wait for each other.
+        @exclusivity(unchecked)
+        private var latest: Unmanaged<Entry>?
+
+        func entry(for key: StoreKey) -> Unmanaged<Entry>? {
+            if let latest, latest._withUnsafeGuaranteedRef({ $0.key == key }) {
                 return latest
             }
-            guard let entry = entries[key] else {
-                return nil
-            }
-            latest = entry
-            return entry
+            return entries[key].map(Unmanaged.passUnretained)
         }
 
-        mutating func set(_ content: Content, for key: StoreKey) {
-            if let entry = entry(for: key) {
-                entry.content = content
-                return
-            }
-            if entries.count >= KnownContents.capacity {
+        func add(_ entry: Entry) {
+            if entries.count >= KnownContents.capacity, entries[entry.key] == nil {
                 entries = [:]
             }
-            let entry = Entry(key: key, content: content)
-            entries[key] = entry
-            latest = entry
+            entries[entry.key] = entry
+            latest = .passUnretained(entry)
+        }
+
+        func remove(_ key: StoreKey) {
+            latest = nil
+            entries[key] = nil
         }
     }
 
-    private let state = Guarded(State())
+    private let lock = SharedLock()
+    private let state = State()
 
     /// Whether bytes are known to be decodable.
     func isKnown(_ data: Data, forKey key: String) -> Bool {
-        state.withLock { state in
-            switch state.entry(for: StoreKey(unchecked: key))?.content {
-            case nil: false
-            case .bytes(let bytes), .value(let bytes, _): bytes.isSame(as: data)
-            case .digest(let count, let digest): count == data.count && digest == ContentDigest(data)
-            }
-        }
+        // Compared after the lock: long contents take a while.
+        entry(for: StoreKey(unchecked: key))?.isAbout(data) ?? false
+    }
+
+    private func entry(for key: StoreKey) -> Entry? {
+        let turn = lock.lockShared()
+        defer { lock.unlockShared(turn) }
+        return state.entry(for: key)?.takeUnretainedValue()
     }
 
     /// Takes note of bytes that can be decoded.
     func note(_ data: Data, forKey key: String) {
-        guard data.count <= Self.longest else {
-            if !isKnown(data, forKey: key) {
-                let digest = Content.digest(count: data.count, ContentDigest(data))
-                state.withLock { $0.set(digest, for: StoreKey(unchecked: key)) }
-            }
+        guard !isKnown(data, forKey: key) else {
             return
         }
-        state.withLock { state in
-            let key = StoreKey(unchecked: key)
-            if case .value(let bytes, _) = state.entry(for: key)?.content, bytes.isSame(as: data) {
-                return
-            }
-            state.set(.bytes(data), for: key)
-        }
+        let key = StoreKey(unchecked: key)
+        add(data.count <= Self.longest ? Entry(key: key, bytes: data) : Entry(key: key, digestOf: data))
     }
 
     /// Forgets what is known, so that the memory is free.
     func forget(_ key: String) {
-        state.withLock { state in
-            state.entries[StoreKey(unchecked: key)] = nil
-            state.latest = nil
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        state.remove(StoreKey(unchecked: key))
     }
 
     /// What bytes decode to: the value that was made of them before, if it may be given again, else a new one.
@@ -110,49 +129,41 @@ final class KnownContents: Sendable {
     /// - Returns: The value.
     /// - Throws: What `decode` throws.
     func value<Value>(of data: Data, forKey key: String, decode: () throws -> Value) throws -> Value {
-        if let known = knownValue(of: data, forKey: key) {
-            // Each type has contents of its own.
-            return unsafeDowncast(known, to: DecodedValue<Value>.self).value
+        do {
+            let turn = lock.lockShared()
+            defer { lock.unlockShared(turn) }
+            if let known = state.entry(for: StoreKey(unchecked: key)),
+                known._withUnsafeGuaranteedRef({ $0.isDecoded && $0.isAbout(data) })
+            {
+                // Each type has contents of its own.
+                return known._withUnsafeGuaranteedRef { unsafeDowncast($0, to: DecodedEntry<Value>.self).value }
+            }
         }
         let value = try decode()
         if PlainValues.isPlain(value) {
-            let known = Content.value(data, DecodedValue(value))
-            state.withLock { $0.set(known, for: StoreKey(unchecked: key)) }
+            add(DecodedEntry(value, of: data, key: StoreKey(unchecked: key)))
         } else {
             note(data, forKey: key)
         }
         return value
     }
 
-    private func knownValue(of data: Data, forKey key: String) -> (any AnyObject & Sendable)? {
-        state.withLock { state in
-            guard case .value(let bytes, let value) = state.entry(for: StoreKey(unchecked: key))?.content,
-                bytes.isSame(as: data)
-            else {
-                return nil
-            }
-            return value
-        }
+    private func add(_ entry: Entry) {
+        lock.lock()
+        defer { lock.unlock() }
+        state.add(entry)
     }
 
-    var count: Int { state.withLock { $0.entries.count } }
-}
-
-/// A value that shares nothing which could be changed.
-private final class DecodedValue<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) {
-        self.value = value
+    var count: Int {
+        let turn = lock.lockShared()
+        defer { lock.unlockShared(turn) }
+        return state.entries.count
     }
 }
 
 extension Data {
     /// Whether these are the same bytes, without looking at them where both are the same `Data`, bit for bit.
     fileprivate func isSame(as other: Data) -> Bool {
-        let isCopy = Swift.withUnsafeBytes(of: self) { own in
-            Swift.withUnsafeBytes(of: other) { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
-        }
-        return isCopy || self == other
+        isBitwiseCopy(self, of: other) || self == other
     }
 }

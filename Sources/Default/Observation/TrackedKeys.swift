@@ -85,17 +85,17 @@ private final class TrackedKey: Observable, Sendable {
 /// it keeps the key paths of what is read in a set, and so takes the hash value of what a key path captures.
 private final class TrackingDetector: Observable, Sendable {
     static var isTracking: Bool {
-        shared.turn.withLock { _ in
-            shared.wasHashed.store(false, ordering: .relaxed)
-            shared.registrar.access(shared, keyPath: shared.path.keyPath)
-            return shared.wasHashed.load(ordering: .relaxed)
-        }
+        shared.turn.lock()
+        defer { shared.turn.unlock() }
+        shared.wasHashed.store(false, ordering: .relaxed)
+        shared.registrar.access(shared, keyPath: shared.path.keyPath)
+        return shared.wasHashed.load(ordering: .relaxed)
     }
 
     private static let shared = TrackingDetector()
 
     private let registrar = ObservationRegistrar()
-    private let turn = Guarded(())
+    private let turn = ThreadLock()
     private let wasHashed = Atomic<Bool>(false)
     private let path = Path()
 

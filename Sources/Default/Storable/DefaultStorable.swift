@@ -79,7 +79,9 @@ public protocol DefaultStorable: Codable {
 
 extension DefaultStorable {
     /// The type's plain name.
-    public static var defaultIdentifier: String { KnownType.of(Self.self).plainName }
+    public static var defaultIdentifier: String {
+        KnownType.reference(to: Self.self)._withUnsafeGuaranteedRef(\.plainName)
+    }
 
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }

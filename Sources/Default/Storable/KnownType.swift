@@ -12,9 +12,9 @@ final class KnownType: Sendable {
 
     private let id: ObjectIdentifier
     /// The next one in the same bucket.
-    private let next: KnownType?
+    private let next: Unmanaged<KnownType>?
 
-    private init(_ type: Any.Type, next: KnownType?) {
+    private init(_ type: Any.Type, next: Unmanaged<KnownType>?) {
         plainName = String(describing: type)
         id = ObjectIdentifier(type)
         self.next = next
@@ -22,6 +22,11 @@ final class KnownType: Sendable {
 
     /// What is remembered of a type; there are as many as the program stores types, and each stays.
     static func of(_ type: Any.Type) -> KnownType {
+        reference(to: type).takeUnretainedValue()
+    }
+
+    /// The same, for what happens so often that counting references, which threads share, would be most of its cost.
+    static func reference(to type: Any.Type) -> Unmanaged<KnownType> {
         let bucket = Buckets.shared.bucket(of: type)
         return bucket.pointee.known(type) ?? bucket.pointee.insert(type)
     }
@@ -30,30 +35,30 @@ final class KnownType: Sendable {
     private struct Bucket: ~Copyable {
         private let head = Atomic<Unmanaged<KnownType>?>(nil)
 
-        func known(_ type: Any.Type) -> KnownType? {
-            var known = head.load(ordering: .acquiring)?.takeUnretainedValue()
-            while let found = known, found.id != ObjectIdentifier(type) {
-                known = found.next
+        func known(_ type: Any.Type) -> Unmanaged<KnownType>? {
+            var known = head.load(ordering: .acquiring)
+            while let found = known, found._withUnsafeGuaranteedRef({ $0.id != ObjectIdentifier(type) }) {
+                known = found._withUnsafeGuaranteedRef(\.next)
             }
             return known
         }
 
-        func insert(_ type: Any.Type) -> KnownType {
-            Buckets.shared.inserting.withLock { _ in
-                if let known = known(type) {
-                    return known
-                }
-                let known = KnownType(type, next: head.load(ordering: .relaxed)?.takeUnretainedValue())
-                head.store(.passRetained(known), ordering: .releasing)
+        func insert(_ type: Any.Type) -> Unmanaged<KnownType> {
+            Buckets.shared.inserting.lock()
+            defer { Buckets.shared.inserting.unlock() }
+            if let known = known(type) {
                 return known
             }
+            let known = Unmanaged.passRetained(KnownType(type, next: head.load(ordering: .relaxed)))
+            head.store(known, ordering: .releasing)
+            return known
         }
     }
 
     private final class Buckets: @unchecked Sendable {
         static let shared = Buckets()
 
-        let inserting = Guarded(())
+        let inserting = ThreadLock()
         private static let count = 64
         // Atomics need a fixed address.
         private let buckets = UnsafeMutablePointer<Bucket>.allocate(capacity: count)

@@ -48,18 +48,20 @@ extension DefaultStorable {
             throw NoPlainValue()
         }
         let store = store
-        let known = KnownType.of(Self.self)
-        if key == nil, !known.isRegistered.load(ordering: .relaxed) {
+        let known = KnownType.reference(to: Self.self)
+        if key == nil, !known._withUnsafeGuaranteedRef({ $0.isRegistered.load(ordering: .relaxed) }) {
             IdentifierRegistry.note(Self.self, in: store)
         }
         let key = key ?? defaultIdentifier
         guard let data = store.data(forKey: key) else {
-            known.contents.forget(key)
+            known._withUnsafeGuaranteedRef { $0.contents.forget(key) }
             throw NoPlainValue()
         }
         do {
-            return try known.contents.value(of: data, forKey: key) {
-                try defaultCoder.decodeTopLevel(Self.self, from: data)
+            return try known._withUnsafeGuaranteedRef { known in
+                try known.contents.value(of: data, forKey: key) {
+                    try defaultCoder.decodeTopLevel(Self.self, from: data)
+                }
             }
         } catch {
             throw NoPlainValue()

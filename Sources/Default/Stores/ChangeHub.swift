@@ -40,7 +40,7 @@ final class ChangeHub: Sendable {
 
     private let state = Guarded(State())
     private let hasHandlers = Atomic<Bool>(false)
-    private let coming = Guarded(())
+    private let coming = ThreadLock()
 
     /// Whether anybody wants to know; one load, so that a store can ask at each write.
     var isActive: Bool { hasHandlers.load(ordering: .acquiring) }
@@ -76,7 +76,9 @@ final class ChangeHub: Sendable {
 
     /// Runs a body that starts or ends what has to go on while there is anybody, one at a time.
     func whileNobodyComesOrGoes(_ body: (_ isActive: Bool) -> Void) {
-        coming.withLock { _ in body(isActive) }
+        coming.lock()
+        defer { coming.unlock() }
+        body(isActive)
     }
 
     private func remove(_ id: Int) {

@@ -37,6 +37,10 @@ package struct StoreKey: Hashable, Sendable {
     }
 
     package static func == (lhs: StoreKey, rhs: StoreKey) -> Bool {
+        isBitwiseCopy(lhs.string, of: rhs.string) || haveSameBytes(lhs, rhs)
+    }
+
+    private static func haveSameBytes(_ lhs: StoreKey, _ rhs: StoreKey) -> Bool {
         let left = lhs.string.utf8
         let right = rhs.string.utf8
         // Strings of another representation than Swift's own lend no storage; they are rare, and compared byte by byte.
@@ -54,5 +58,16 @@ package struct StoreKey: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) {
         var string = string
         string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// Whether one value has the same bits as another, and so surely is the same.
+///
+/// Short strings and data hold their content themselves, copies of long ones share it. Equal ones need not have the same
+/// bits.
+@inline(__always)
+func isBitwiseCopy<Value>(_ value: Value, of other: Value) -> Bool {
+    withUnsafeBytes(of: value) { own in
+        withUnsafeBytes(of: other) { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
     }
 }

@@ -1,4 +1,4 @@
-internal import CDefaultChecksum
+internal import CDefaultProcessor
 
 /// CRC-32C, the checksum of every header and record.
 ///

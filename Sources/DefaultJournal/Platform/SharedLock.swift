@@ -3,18 +3,20 @@ internal import Synchronization
 /// A lock that readers share, made for readers that are many, short, and on several processors.
 ///
 /// A mutex, or one count of readers, would move from processor to processor with each look-up, which takes longer than the
-/// look-up. So readers count themselves in places of their own, one of a few by thread, and only whoever wants the lock alone
+/// look-up. So readers count themselves in places of their own, one of a few by processor, and only whoever wants the lock alone
 /// looks at all of them. The scheme is known as a distributed or "big-reader" lock.
 ///
 /// Readers never wait for each other. They must be short, since whoever wants the lock alone waits for them awake.
-final class SharedLock: Sendable {
+package final class SharedLock: Sendable {
     private let alone = ThreadLock()
     private let isTaken = Atomic<Bool>(false)
     private let slots = Slots()
 
+    package init() {}
+
     /// Takes the lock alone.
     @inline(__always)
-    func lock() {
+    package func lock() {
         alone.lock()
         // From here on readers turn back; those that came before are waited for. Both sides write before they look, so one
         // of them sees the other.
@@ -24,9 +26,23 @@ final class SharedLock: Sendable {
 
     /// Ends what ``lock()`` began.
     @inline(__always)
-    func unlock() {
+    package func unlock() {
         isTaken.store(false, ordering: .releasing)
         alone.unlock()
+    }
+
+    /// Joins the readers, or takes the lock alone if that is what somebody else has just done.
+    ///
+    /// - Returns: What ``unlockShared(_:)`` takes.
+    package func lockShared() -> Int? {
+        if let slot = join() { return slot }
+        lock()
+        return nil
+    }
+
+    /// Ends what ``lockShared()`` began.
+    package func unlockShared(_ slot: Int?) {
+        if let slot { leave(slot) } else { unlock() }
     }
 
     /// Joins the readers, unless the lock is taken or about to be.
@@ -34,7 +50,7 @@ final class SharedLock: Sendable {
     /// - Returns: What ``leave(_:)`` takes; nil when ``lock()`` has to be called instead.
     @inline(__always)
     func join() -> Int? {
-        let slot = slots.ofThread
+        let slot = slots.nearest
         slots.enter(slot)
         if isTaken.load(ordering: .sequentiallyConsistent) {
             slots.leave(slot)
@@ -70,10 +86,11 @@ private final class Slots: @unchecked Sendable {
         )
     }
 
-    private static let count = 8
+    private static let count = 16
 
-    // Atomics need a fixed address.
-    private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
+    // Atomics need a fixed address. Whatever else lay in the first one's cache line would suffer with it.
+    private let slots = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Slot>.stride, alignment: 128)
+        .bindMemory(to: Slot.self, capacity: count)
 
     init() {
         for index in 0..<Self.count { (slots + index).initialize(to: Slot()) }
@@ -84,9 +101,9 @@ private final class Slots: @unchecked Sendable {
         slots.deallocate()
     }
 
-    /// Threads are told apart by addresses, whose middle bits differ.
+    /// The calling thread's.
     @inline(__always)
-    var ofThread: Int { Int(truncatingIfNeeded: (Threads.current &* 0x9E37_79B9_7F4A_7C15) >> 61) }
+    var nearest: Int { Threads.place & (Self.count - 1) }
 
     @inline(__always)
     func enter(_ index: Int) {

@@ -1,3 +1,4 @@
+internal import CDefaultProcessor
 internal import Synchronization
 #if canImport(Darwin)
 internal import Darwin
@@ -17,7 +18,7 @@ package final class ThreadLock: @unchecked Sendable {
     fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// - Parameter isRecursive: Whether the thread that holds the lock may take it again.
-    init(isRecursive: Bool = false) {
+    package init(isRecursive: Bool = false) {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         var attributes = pthread_mutexattr_t()
@@ -146,6 +147,14 @@ package enum Threads {
         #else
         UInt(pthread_self())
         #endif
+    }
+
+    /// A number that threads which run at the same moment seldom share: that of the processor, where the system tells it.
+    static var place: Int {
+        let processor = default_processor_number()
+        if processor >= 0 { return Int(processor) }
+        // An address, whose middle bits tell threads apart.
+        return Int(truncatingIfNeeded: (UInt64(current) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
     /// Sleeps for a tenth of a millisecond.

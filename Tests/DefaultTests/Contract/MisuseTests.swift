@@ -36,7 +36,7 @@ struct MisuseTests {
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = [
             "swiftc", "-typecheck", "-swift-version", "6", "-I", build.appending(path: "Modules").path,
-            "-Xcc", "-fmodule-map-file=\(build.appending(path: "CDefaultChecksum.build/module.modulemap").path)",
+            "-Xcc", "-fmodule-map-file=\(build.appending(path: "CDefaultProcessor.build/module.modulemap").path)",
             program.path,
         ]
         let output = Pipe()

@@ -249,6 +249,24 @@ struct KnownContentsTests {
         }
     }
 
+    @Test("gives each of many threads what the bytes it has decode to")
+    func threads() throws {
+        struct OtherContent: Error {}
+        let contents = KnownContents()
+        try onEightThreads {
+            for number in 0..<2_000 {
+                let key = "key \(number % 3)"
+                let text = "content \(number % 7)"
+                guard try contents.value(of: Data(text.utf8), forKey: key, decode: { text }) == text else {
+                    throw OtherContent()
+                }
+                if number.isMultiple(of: 97) {
+                    contents.forget(key)
+                }
+            }
+        }
+    }
+
     @Test("does not grow without end")
     func bounds() {
         let contents = KnownContents()
