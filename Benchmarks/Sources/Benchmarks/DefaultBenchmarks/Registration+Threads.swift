@@ -55,7 +55,9 @@ extension Registration {
             return { _, indices in
                 DispatchQueue.concurrentPerform(iterations: threads) { thread in
                     var sum = 0
-                    for index in indices where index % threads == thread { sum &+= step(index) }
+                    for index in stride(from: indices.lowerBound + thread, to: indices.upperBound, by: threads) {
+                        sum &+= step(index)
+                    }
                     precondition(sum >= 0)
                 }
                 return 0
