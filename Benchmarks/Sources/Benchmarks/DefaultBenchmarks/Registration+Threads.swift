@@ -5,7 +5,7 @@ import Foundation
 extension Registration {
     /// The same operations by one thread and by two that share the store.
     func addThreads() {
-        let reads = 200_000
+        let reads = 1_000_000
         let pairs = [
             (1, MeasuredOperation.dataGetThreads1, MeasuredOperation.settingsReadThreads1),
             (2, MeasuredOperation.dataGetThreads2, MeasuredOperation.settingsReadThreads2),
