@@ -15,36 +15,48 @@ final class KnownContents: Sendable {
     /// Longer contents are known by their digests, unless their values are kept as well.
     static let longest = 16_384
 
-    /// What is known of the content under one key.
-    ///
-    /// Immutable, so that comparing takes no copies: those cost more than what is compared.
+    /// What stands for contents that are too long to be kept.
+    private struct Digest: Equatable {
+        private let count: Int
+        private let digest: ContentDigest
+
+        /// Nil for contents that are kept themselves.
+        init?(_ data: Data) {
+            guard data.count > KnownContents.longest else {
+                return nil
+            }
+            count = data.count
+            digest = ContentDigest(data)
+        }
+    }
+
+    /// What is known of the content under one key; used under `lock`, as ``State`` is.
     private class Entry: @unchecked Sendable {
         let key: StoreKey
-        private let bytes: Data
-        /// Of contents that are too long to be kept.
-        private let digest: (count: Int, ContentDigest)?
         /// Whether this is a ``DecodedEntry``.
         let isDecoded: Bool
+        @exclusivity(unchecked)
+        private var bytes: Data
+        @exclusivity(unchecked)
+        private var digest: Digest?
 
-        init(key: StoreKey, bytes: Data, isDecoded: Bool = false) {
+        init(_ bytes: Data, _ digest: Digest?, key: StoreKey, isDecoded: Bool = false) {
             self.key = key
-            self.bytes = bytes
-            digest = nil
             self.isDecoded = isDecoded
+            self.bytes = digest == nil ? bytes : Data()
+            self.digest = digest
         }
 
-        init(key: StoreKey, digestOf data: Data) {
-            self.key = key
-            bytes = Data()
-            digest = (data.count, ContentDigest(data))
-            isDecoded = false
+        func set(_ bytes: Data, _ digest: Digest?) {
+            self.bytes = digest == nil ? bytes : Data()
+            self.digest = digest
         }
 
-        func isAbout(_ data: Data) -> Bool {
-            guard let digest else {
-                return bytes.isSame(as: data)
+        func isAbout(_ data: Data, _ digest: Digest?) -> Bool {
+            if let own = self.digest {
+                return own == digest
             }
-            return digest == (data.count, ContentDigest(data))
+            return bytes.isSame(as: data)
         }
     }
 
@@ -54,7 +66,7 @@ final class KnownContents: Sendable {
 
         init(_ value: Value, of bytes: Data, key: StoreKey) {
             self.value = value
-            super.init(key: key, bytes: bytes, isDecoded: true)
+            super.init(bytes, nil, key: key, isDecoded: true)
         }
     }
 
@@ -94,23 +106,28 @@ final class KnownContents: Sendable {
 
     /// Whether bytes are known to be decodable.
     func isKnown(_ data: Data, forKey key: String) -> Bool {
-        // Compared after the lock: long contents take a while.
-        entry(for: StoreKey(unchecked: key))?.isAbout(data) ?? false
-    }
-
-    private func entry(for key: StoreKey) -> Entry? {
+        // Made before the lock is taken: it takes a while.
+        let digest = Digest(data)
         let turn = lock.lockShared()
         defer { lock.unlockShared(turn) }
-        return state.entry(for: key)?.takeUnretainedValue()
+        return state.entry(for: StoreKey(unchecked: key))?._withUnsafeGuaranteedRef { $0.isAbout(data, digest) }
+            ?? false
     }
 
     /// Takes note of bytes that can be decoded.
     func note(_ data: Data, forKey key: String) {
-        guard !isKnown(data, forKey: key) else {
-            return
-        }
+        let digest = Digest(data)
         let key = StoreKey(unchecked: key)
-        add(data.count <= Self.longest ? Entry(key: key, bytes: data) : Entry(key: key, digestOf: data))
+        lock.lock()
+        defer { lock.unlock() }
+        guard let known = state.entry(for: key)?.takeUnretainedValue() else {
+            return state.add(Entry(data, digest, key: key))
+        }
+        if !known.isDecoded {
+            known.set(data, digest)
+        } else if !known.isAbout(data, digest) {
+            state.add(Entry(data, digest, key: key))
+        }
     }
 
     /// Forgets what is known, so that the memory is free.
@@ -133,7 +150,7 @@ final class KnownContents: Sendable {
             let turn = lock.lockShared()
             defer { lock.unlockShared(turn) }
             if let known = state.entry(for: StoreKey(unchecked: key)),
-                known._withUnsafeGuaranteedRef({ $0.isDecoded && $0.isAbout(data) })
+                known._withUnsafeGuaranteedRef({ $0.isDecoded && $0.isAbout(data, nil) })
             {
                 // Each type has contents of its own.
                 return known._withUnsafeGuaranteedRef { unsafeDowncast($0, to: DecodedEntry<Value>.self).value }
