@@ -33,8 +33,9 @@ final class KnownContents: Sendable {
     /// What is known of the content under one key; used under `lock`, as ``State`` is.
     private class Entry: @unchecked Sendable {
         let key: StoreKey
-        /// Whether this is a ``DecodedEntry``.
-        let isDecoded: Bool
+        /// Whether this is a ``DecodedEntry`` whose value is that of the content.
+        @exclusivity(unchecked)
+        private(set) var isDecoded: Bool
         @exclusivity(unchecked)
         private var bytes: Data
         @exclusivity(unchecked)
@@ -50,6 +51,7 @@ final class KnownContents: Sendable {
         func set(_ bytes: Data, _ digest: Digest?) {
             self.bytes = digest == nil ? bytes : Data()
             self.digest = digest
+            isDecoded = false
         }
 
         func isAbout(_ data: Data, _ digest: Digest?) -> Bool {
@@ -60,7 +62,7 @@ final class KnownContents: Sendable {
         }
     }
 
-    /// The same, with what the bytes were decoded to: a value that shares nothing which could be changed.
+    /// The same, with what the bytes it began with were decoded to: a value that shares nothing which could be changed.
     private final class DecodedEntry<Value>: Entry, @unchecked Sendable {
         let value: Value
 
@@ -123,10 +125,8 @@ final class KnownContents: Sendable {
         guard let known = state.entry(for: key)?.takeUnretainedValue() else {
             return state.add(Entry(data, digest, key: key))
         }
-        if !known.isDecoded {
+        if !known.isDecoded || !known.isAbout(data, digest) {
             known.set(data, digest)
-        } else if !known.isAbout(data, digest) {
-            state.add(Entry(data, digest, key: key))
         }
     }
 
