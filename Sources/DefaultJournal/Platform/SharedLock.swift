@@ -98,12 +98,12 @@ private final class Slots: @unchecked Sendable {
 
     deinit {
         slots.deinitialize(count: Self.count)
-        slots.deallocate()
+        UnsafeMutableRawPointer(slots).deallocate()
     }
 
     /// The calling thread's.
     @inline(__always)
-    var nearest: Int { Threads.place & (Self.count - 1) }
+    var nearest: Int { Threads.processor & (Self.count - 1) }
 
     @inline(__always)
     func enter(_ index: Int) {

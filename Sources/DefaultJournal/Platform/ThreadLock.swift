@@ -150,9 +150,9 @@ package enum Threads {
     }
 
     /// A number that threads which run at the same moment seldom share: that of the processor, where the system tells it.
-    static var place: Int {
-        let processor = default_processor_number()
-        if processor >= 0 { return Int(processor) }
+    static var processor: Int {
+        let number = default_processor_number()
+        if number >= 0 { return Int(number) }
         // An address, whose middle bits tell threads apart.
         return Int(truncatingIfNeeded: (UInt64(current) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
