@@ -109,6 +109,14 @@ struct FileDefaultsTests {
             #expect(suite.double(forKey: "volume") == 0.5)
             #expect(try suite.verify().valueCount == 0)
 
+            try suite.register(defaults: ["token": Data([1])])
+            #expect(suite.data(forKey: "token") == Data([1]))
+            #expect(suite.data(forKey: "name") == nil)
+            try suite.set("text", forKey: "token")
+            #expect(suite.data(forKey: "token") == nil)
+            try suite.set(Data([2]), forKey: "token")
+            #expect(suite.data(forKey: "token") == Data([2]))
+
             expectError(.unsupportedValue) { try suite.register(defaults: ["good": 1, "bad": NSNull()]) }
             #expect(suite.object(forKey: "good") == nil)
         }

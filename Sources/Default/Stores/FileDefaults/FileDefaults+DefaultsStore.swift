@@ -16,10 +16,9 @@ extension FileDefaults: DefaultsStore {
     /// - Parameter key: The key.
     /// - Returns: The bytes, nil when there is no value or it is not `Data`.
     public func data(forKey key: String) -> Data? {
-        if arguments.values.isEmpty,
-            case .data(let data)?? = suite.withCurrent({ $0.entry(for: StoreKey(unchecked: key)) })
+        if arguments.values.isEmpty, let found = suite.withCurrent({ $0.dataOrDefault(for: StoreKey(unchecked: key)) })
         {
-            return data
+            return found
         }
         guard case .data(let data) = value(forKey: key) else {
             return nil
@@ -167,13 +166,13 @@ extension FileDefaults {
         if !arguments.values.isEmpty, let argument = arguments.values[storeKey] {
             return argument
         }
-        if let found = suite.withCurrent({ $0.value(for: storeKey) ?? $0.index.registeredValue(for: storeKey) }) {
+        if let found = suite.withCurrent({ $0.valueOrDefault(for: storeKey) }) {
             return found
         }
         guard let suite = suite.openIfPossible() else {
             return suite.registeredValue(for: storeKey)
         }
-        return suite.value(for: storeKey) ?? suite.index.registeredValue(for: storeKey)
+        return suite.valueOrDefault(for: storeKey)
     }
 
     /// Stores a value, or takes it into the transaction that this thread is in.

@@ -7,7 +7,25 @@ extension OpenSuite {
         entry(for: key)?.value
     }
 
-    /// The same, in the form that it is held in.
+    /// The stored value for a key, else the registered one.
+    func valueOrDefault(for key: StoreKey) -> PropertyListValue? {
+        value(for: key) ?? index.registeredValue(for: key)
+    }
+
+    /// The same for a value that is `Data`; nil when it is anything else.
+    @inline(__always)
+    func dataOrDefault(for key: StoreKey) -> Data? {
+        let entry = entry(for: key)
+        if case .data(let data) = entry {
+            return data
+        }
+        guard case .data(let data) = entry?.value ?? index.registeredValue(for: key) else {
+            return nil
+        }
+        return data
+    }
+
+    /// The stored value for a key, as ``value(for:)``, in the form that it is held in.
     @inline(__always)
     func entry(for key: StoreKey) -> StoredValue? {
         if journal.hasExclusiveAccess, let change = index.transaction?[key] {
