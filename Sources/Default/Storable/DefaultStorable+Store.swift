@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension DefaultStorable {
     /// Where the settings are: what the type chose, or what a task has put in the standard store's place.
     static var store: any DefaultsStore {

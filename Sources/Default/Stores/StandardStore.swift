@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 
 /// The store that code uses which chose none: the platform's standard one, or what a task has put in its place.
