@@ -19,11 +19,12 @@
 /// read. Reading migrates in memory and changes nothing that is stored; the next write stores the new form, and so does
 /// ``DefaultStorable/migrate(forKey:)``.
 ///
-/// Which type the stored bytes are of is told by the version stored beside them, where the type states a
+/// The version stored beside the bytes says which type they are of, where the type states a
 /// ``DefaultStorable/schemaVersion``; a predecessor that states none has the version before that of its successor. Bytes
-/// without a recorded version are those of the newest predecessor without one that they can be decoded as. Where the type
-/// itself states no version, a predecessor is tried only when the bytes can't be decoded as the type itself: then give it
-/// at least one property that no predecessor has, and that isn't optional.
+/// without a recorded version belong to the newest type without a version that decodes them exactly; where none does, to the
+/// newest predecessor without a version that, with missing properties filled in from its
+/// ``DefaultStorable/defaultValue``, can use all that is stored. Give each type at least one property that no predecessor has
+/// and that isn't optional, or better a ``DefaultStorable/schemaVersion`` from the first release on.
 public protocol DefaultMigratable: DefaultStorable {
     /// The type that was stored before this one.
     ///

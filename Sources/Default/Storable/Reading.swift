@@ -7,6 +7,9 @@ struct Reading<Value> {
     var report: LoadReport?
     /// Whether writing the value would leave the bytes as they are, but for their formatting.
     var isCurrent = true
+
+    /// How many of the stored values are of no use to the type.
+    var loss: Int { report?.unusable.count ?? 0 }
 }
 
 extension DefaultStorable {
@@ -89,26 +92,81 @@ extension DefaultStorable {
             }
             return try step.read(data, coder, true)
         }
-        // Nobody recorded a version. Whoever states one does so with each write, so the bytes are of a type that states
-        // none, if there is one; among several, the newest that they can be decoded as.
-        let unversioned = steps.filter { !$0.statesVersion }
-        let versioned = steps.filter(\.statesVersion)
-        var attempts: [() throws -> Reading<Self>] = unversioned.map { step in { try step.read(data, coder, false) } }
-        let current: () throws -> Reading<Self> = { try decodeCurrent(data, coder: own) }
-        attempts.insert(current, at: schemaVersion == 0 ? 0 : attempts.count)
-        attempts += versioned.map { step in { try step.read(data, coder, false) } }
-        for attempt in attempts {
-            do {
-                var reading = try attempt()
-                reading.isCurrent = reading.isCurrent && schemaVersion == 0
-                return reading
-            } catch let failure as MigrationFailure {
-                throw failure
-            } catch {}
-        }
-        var reading = try readCurrent(data, coder: own)
-        reading.isCurrent = false
+        var reading = try readUnrecorded(data, steps: steps, coder: coder)
+        reading.isCurrent = reading.isCurrent && schemaVersion == 0
         return reading
+    }
+
+    /// Makes a value of bytes without a recorded version.
+    ///
+    /// A type that states a version records it with each write, so the bytes are of a type that states none, if there is one.
+    /// The first of these readings that succeeds is taken, each among several types newest first:
+    ///
+    /// 1. by the types that state no version, exactly;
+    /// 2. by the predecessors that state none, filled in from their default values, if every stored value is of use to them;
+    /// 3. by the types that state a version, exactly;
+    /// 4. filled in, by whichever of the predecessors that state none and this type can use most; of equals, the first.
+    private static func readUnrecorded(
+        _ data: Data,
+        steps: [MigrationStep<Self>],
+        coder: DefaultsCoder?
+    ) throws -> Reading<Self> {
+        let unversioned = steps.filter { !$0.statesVersion }
+        let own = { try decodeCurrent(data, coder: coder ?? defaultCoder) }
+        let isVersioned = schemaVersion > 0
+        if let reading = try attempt(own, unless: isVersioned) ?? firstReading(by: unversioned, of: data, coder: coder)
+        {
+            return reading
+        }
+        var filledIn: [Reading<Self>] = []
+        for step in unversioned {
+            guard let reading = try attempt({ try step.read(data, coder, true) }) else {
+                continue
+            }
+            if reading.loss == 0 {
+                return reading
+            }
+            filledIn.append(reading)
+        }
+        let versioned = steps.filter(\.statesVersion)
+        if let reading = try attempt(own, unless: !isVersioned) ?? firstReading(by: versioned, of: data, coder: coder) {
+            return reading
+        }
+        do {
+            filledIn.append(try readCurrent(data, coder: coder ?? defaultCoder))
+        } catch  where !filledIn.isEmpty {}
+        return filledIn.dropFirst().reduce(filledIn[0]) { $1.loss < $0.loss ? $1 : $0 }
+    }
+
+    private static func firstReading(
+        by steps: [MigrationStep<Self>],
+        of data: Data,
+        coder: DefaultsCoder?
+    ) throws -> Reading<Self>? {
+        for step in steps {
+            if let reading = try attempt({ try step.read(data, coder, false) }) {
+                return reading
+            }
+        }
+        return nil
+    }
+
+    /// The outcome of a reading; nil when the bytes are not of its type.
+    private static func attempt(
+        _ read: () throws -> Reading<Self>,
+        unless isSkipped: Bool = false
+    ) throws -> Reading<Self>? {
+        guard !isSkipped else {
+            return nil
+        }
+        do {
+            return try read()
+        } catch let failure as MigrationFailure {
+            // The bytes are of that type, and it refuses them.
+            throw failure
+        } catch {
+            return nil
+        }
     }
 
     /// Decodes bytes of this type, with renamed properties, and completes them if they can't be.

@@ -32,6 +32,32 @@ private enum Unversioned {
     }
 }
 
+/// Three releases without versions: a property was added in the second, and one changed its meaning in the third.
+private enum Skipped {
+    struct Release2: DefaultStorable {
+        var volume = 20
+        var name = "none"
+        static var defaultIdentifier: String { "Skipped" }
+        static var defaultValue: Release2? { Release2() }
+    }
+
+    struct Release3: DefaultMigratable, Equatable {
+        var volume: Double
+        var name = "none"
+        var balance = 0.0
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Skipped" }
+        static var defaultValue: Release3? { Release3(volume: 0.2) }
+
+        init(volume: Double, name: String = "none", balance: Double = 0) {
+            (self.volume, self.name, self.balance) = (volume, name, balance)
+        }
+        init(migrating previous: Release2) {
+            self.init(volume: Double(previous.volume) / 100, name: previous.name)
+        }
+    }
+}
+
 private struct Refusal: Error {}
 
 /// The same property in all versions, so that nothing but the version tells which one was stored.
@@ -93,6 +119,29 @@ struct MigrationTests {
             #expect(try Unversioned.V3.loadWithReport()?.report == LoadReport())
             #expect(try Unversioned.V3.quarantined().isEmpty)
             #expect(store.dictionaryRepresentation().keys.filter { $0.hasPrefix("Settings") } == ["Settings"])
+        }
+    }
+
+    @Test(
+        "starts from the predecessor, even when a release was skipped and its properties are missing",
+        arguments: StoreKind.allCases
+    )
+    func skippedRelease(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            // What release 1 stored, which had no name.
+            try store.set(Data(#"{"volume":50}"#.utf8), forKey: "Skipped")
+            let (value, report) = try #require(try Skipped.Release3.loadWithReport())
+            #expect(value == Skipped.Release3(volume: 0.5))
+            #expect(report.migratedFrom == "Release2")
+            #expect(report.completed == ["name"] && report.unusable.isEmpty)
+            // What an early build of release 3 stored, which had no balance: more of it fits the type itself.
+            try store.set(Data(#"{"volume":0.75,"name":"x"}"#.utf8), forKey: "Skipped")
+            let (early, earlyReport) = try #require(try Skipped.Release3.loadWithReport())
+            #expect(early == Skipped.Release3(volume: 0.75, name: "x"))
+            #expect(earlyReport.migratedFrom == nil && earlyReport.completed == ["balance"])
+            // Nothing fits as it is: of types that lose as much, the predecessor.
+            try store.set(Data(#"{"volume":"loud","name":"x"}"#.utf8), forKey: "Skipped")
+            #expect(try Skipped.Release3.loadWithReport()?.report.migratedFrom == "Release2")
         }
     }
 
