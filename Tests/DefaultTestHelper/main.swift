@@ -204,7 +204,7 @@ func run() throws {
             ("precomposed \u{E9}", ""), ("decomposed e\u{301}", ""),
         ]
         for (key, value) in values {
-            try (suite as any DefaultsStore).set(value, forKey: key)
+            try (suite as any DefaultsStore).setStoredValue(PropertyListValue(object: value), forKey: key)
         }
     case "write-suite":
         try FileDefaults(suiteName: arguments[0]).set(arguments[2], forKey: arguments[1])

@@ -8,7 +8,7 @@ public protocol DefaultsEncoder {
     ///
     /// - Parameter value: The value.
     /// - Returns: The bytes to store.
-    /// - Throws: Whatever tells that the value can't be encoded; nothing is stored then.
+    /// - Throws: Any error when the value can't be encoded; nothing is stored then.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
@@ -22,7 +22,7 @@ public protocol DefaultsDecoder {
     ///   - type: The type of the value.
     ///   - data: The bytes, as ``DefaultsEncoder/encode(_:)`` gave them.
     /// - Returns: The value.
-    /// - Throws: Whatever tells that the bytes can't be decoded; they stay stored.
+    /// - Throws: Any error when the bytes can't be decoded; they stay stored.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
@@ -37,8 +37,28 @@ public protocol DefaultsDecoder {
 ///
 /// A coder may be used from several threads at once. Change nothing in an encoder or decoder after you made a coder of it.
 public struct DefaultsCoder: Sendable {
-    private let encoder: any DefaultsEncoder & Sendable
-    private let decoder: any DefaultsDecoder & Sendable
+    // One reference, since a coder is copied with each read.
+    private let storage: Storage
+
+    private final class Storage: Sendable {
+        let encoder: any DefaultsEncoder & Sendable
+        let decoder: any DefaultsDecoder & Sendable
+        let isBuiltIn: Bool
+
+        init(
+            encoder: any DefaultsEncoder & Sendable,
+            decoder: any DefaultsDecoder & Sendable,
+            isBuiltIn: Bool
+        ) {
+            self.encoder = encoder
+            self.decoder = decoder
+            self.isBuiltIn = isBuiltIn
+        }
+    }
+
+    private init(storage: Storage) {
+        self.storage = storage
+    }
 
     /// Creates a coder from an encoder and the decoder that reads what it writes.
     ///
@@ -46,9 +66,13 @@ public struct DefaultsCoder: Sendable {
     ///   - encoder: The encoder.
     ///   - decoder: The decoder.
     public init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
-        self.encoder = encoder
-        self.decoder = decoder
+        self.init(storage: Storage(encoder: encoder, decoder: decoder, isBuiltIn: false))
     }
+
+    /// Whether the coder gives the same outcome for the same bytes at any time, so that outcomes can be remembered.
+    ///
+    /// A coder of one's own may depend on a key that changes, and what it decodes may be secret.
+    var isBuiltIn: Bool { storage.isBuiltIn }
 
     /// JSON, with keys sorted so that equal values give equal bytes, and slashes as they are.
     ///
@@ -56,14 +80,14 @@ public struct DefaultsCoder: Sendable {
     public static let json: DefaultsCoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return DefaultsCoder(encoder: encoder, decoder: JSONDecoder())
+        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: JSONDecoder(), isBuiltIn: true))
     }()
 
     /// Binary property lists.
     public static let propertyList: DefaultsCoder = {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
-        return DefaultsCoder(encoder: encoder, decoder: PropertyListDecoder())
+        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: PropertyListDecoder(), isBuiltIn: true))
     }()
 }
 
@@ -74,7 +98,7 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// - Returns: The bytes to store.
     /// - Throws: What the encoder throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        try encoder.encode(value)
+        try storage.encoder.encode(value)
     }
 
     /// Decodes a value with the coder's decoder.
@@ -85,6 +109,6 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// - Returns: The value.
     /// - Throws: What the decoder throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try decoder.decode(type, from: data)
+        try storage.decoder.decode(type, from: data)
     }
 }

@@ -11,9 +11,9 @@ public import Observation
 /// storage.volume.value                                                 // 0.8 as Double?
 /// ```
 ///
-/// A container takes part in Observation: code inside `withObservationTracking` that reads ``value``, and so a view, is told of
-/// any change of it, by whomever. Of a storage that is no ``DefaultsStore`` and no ``PersistentStorage``, those made through
-/// containers are told, unless it implements ``KeyValueStorage/observeChanges(_:)``.
+/// A container takes part in Observation: code inside `withObservationTracking` that reads ``value``, and so a view, is
+/// notified of any change of it, wherever it is made. Of a storage that is neither a ``DefaultsStore`` nor a
+/// ``PersistentStorage``, only changes made through containers are seen, unless it implements ``KeyValueStorage/observeChanges(_:)``.
 ///
 /// A container holds nothing itself: containers for the same key of the same storage see the same value. It is as safe
 /// to use from several threads as its storage.
@@ -45,7 +45,11 @@ public final class KeyValueContainer<Value: Codable>: Observable {
     /// processes. What it replaces and can't be read is quarantined.
     public var value: Value? {
         get {
-            TrackedKeys.access([key], in: storage)
+            if let place = storage.place(ofKey: key) {
+                TrackedKeys.access([place.key], in: place.store)
+            } else {
+                TrackedKeys.access([key], in: storage)
+            }
             return storage.value(forKey: key) ?? defaultValue
         }
         set { set(newValue) }
@@ -80,6 +84,9 @@ public final class KeyValueContainer<Value: Codable>: Observable {
 
     /// Reads, changes and stores the value as one operation.
     ///
+    /// **The change may run more than once** on a storage that detects conflicts; see
+    /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
+    ///
     /// - Parameter change: Changes the value, which is the stored one, else the default value; nil removes what is stored.
     ///   When it throws, nothing is stored.
     /// - Returns: What the change returns.
@@ -89,24 +96,24 @@ public final class KeyValueContainer<Value: Codable>: Observable {
     public func update<Result>(_ change: (inout Value?) throws -> Result) throws -> Result {
         try storage.withExclusiveAccess {
             guard let place = storage.place(ofKey: key) else {
-                // A storage of somebody's own tells neither of the two.
+                // A storage of one's own reports neither of the two.
                 var changed = storage.value(forKey: key) ?? defaultValue
                 let result = try change(&changed)
                 set(changed)
                 return result
             }
-            var changed = try place.store.load(forKey: place.key, by: bridge) ?? defaultValue
+            var changed = try place.load(by: bridge) ?? defaultValue
             let result = try change(&changed)
-            try place.store.save(changed, forKey: place.key, by: bridge, isReadable: true)
+            try place.save(changed, by: bridge, isReadable: true)
             return result
         }
     }
 
     private func set(_ value: Value?) {
         storage.setValue(value, forKey: key)
-        // A store has told of it already.
+        // A store has notified its observers already.
         if storage.place(ofKey: key) == nil {
-            storage.tellOfChange(forKey: key)
+            storage.notifyChange(forKey: key)
         }
     }
 

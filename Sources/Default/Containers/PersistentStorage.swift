@@ -17,7 +17,7 @@ public struct PersistentStorage {
     /// What stands before each key, as it was given.
     public let keyPrefix: String
 
-    private let given: (any DefaultsStore)?
+    private let explicitStore: (any DefaultsStore)?
     private let escapedPrefix: String
 
     /// Opens part of a suite.
@@ -33,16 +33,16 @@ public struct PersistentStorage {
             guard let suite = Self.openSuite(named: suiteName) else {
                 return nil
             }
-            given = suite
+            explicitStore = suite
         } else {
-            given = nil
+            explicitStore = nil
         }
         self.keyPrefix = keyPrefix
         escapedPrefix = Self.escape(keyPrefix)
     }
 
     /// The suite.
-    public var suite: any DefaultsStore { given ?? StandardStore.current }
+    public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 
     /// What a value is stored under in the suite.
     ///
@@ -106,7 +106,17 @@ extension PersistentStorage: KeyValueStorage {
         suite.setValue(value, forKey: suiteKey(forKey: key))
     }
 
-    /// Keeps all other writers out of the suite; see ``KeyValueStorage/beginExclusiveAccess()``.
+    /// Runs a body during which no other thread or process changes the suite; see
+    /// ``KeyValueStorage/withExclusiveAccess(_:)-swift.method``.
+    ///
+    /// - Parameter body: What to do.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, and what the suite throws.
+    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try suite.withExclusiveAccess(body)
+    }
+
+    /// Prevents other writers from changing the suite; see ``KeyValueStorage/beginExclusiveAccess()``.
     ///
     /// - Throws: What the suite throws.
     public func beginExclusiveAccess() throws {
@@ -115,7 +125,7 @@ extension PersistentStorage: KeyValueStorage {
 
     /// Calls a handler at each change of a key of this storage; see ``DefaultsStore``.
     ///
-    /// - Parameter handler: Is told the keys, without the prefix.
+    /// - Parameter handler: Receives the keys, without the prefix.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let prefix = escapedPrefix
@@ -137,11 +147,11 @@ extension PersistentStorage: KeyValueStorage {
 }
 
 extension KeyValueStorage {
-    /// The store, and the key in it, that a key of this storage stands for; nil where only the storage knows.
-    func place(ofKey key: String) -> (store: any DefaultsStore, key: String)? {
+    /// The store that a key of this storage belongs to, and its key there; nil where only the storage knows.
+    func place(ofKey key: String) -> KeyAccess? {
         switch self {
-        case let store as any DefaultsStore: (store, key)
-        case let storage as PersistentStorage: (storage.suite, storage.suiteKey(forKey: key))
+        case let store as any DefaultsStore: KeyAccess(key, in: store)
+        case let storage as PersistentStorage: KeyAccess(storage.suiteKey(forKey: key), in: storage.suite)
         default: nil
         }
     }

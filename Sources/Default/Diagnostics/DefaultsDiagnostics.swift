@@ -1,9 +1,9 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// Where the errors that forgiving calls swallow arrive.
+/// Where the errors that non-throwing calls swallow arrive.
 ///
-/// ``DefaultStorable/write(withKey:)``, ``DefaultStorable/read(forKey:)`` and their like throw nothing; what went
+/// ``DefaultStorable/write(to:withKey:)``, ``DefaultStorable/read(from:forKey:)`` and their like throw nothing; what went
 /// wrong in them is reported here as an ``Event``. The built-in handler writes each event as one line to standard
 /// error (on Apple's systems, to the unified log). A program puts its own in once, at start:
 ///
@@ -20,13 +20,13 @@ public enum DefaultsDiagnostics: Sendable {
     /// What receives events.
     public typealias Handler = @Sendable (Event) -> Void
 
-    /// Something that a forgiving call swallowed.
+    /// Something that a non-throwing call swallowed.
     public struct Event: Sendable, CustomStringConvertible {
         /// What kind of event this is.
         public let kind: Kind
         /// What was swallowed, with the code, key, type and store.
         public let error: DefaultsError
-        /// What is not as stored in the value that was given back, for events of the kind ``Kind/completed``; else nil.
+        /// What is not as stored in the value that was given back, for events of the kind ``Kind/filledIn``; else nil.
         public let report: LoadReport?
 
         init(kind: Kind, error: DefaultsError, report: LoadReport? = nil) {
@@ -49,7 +49,7 @@ public enum DefaultsDiagnostics: Sendable {
 
     private static let installed = Guarded<Handler?>(nil)
 
-    /// Goes before the process's handler within a task; what keeps parallel tests, and handlers from themselves.
+    /// Takes precedence over the process's handler within a task: separates parallel tests, and handlers from themselves.
     @TaskLocal package static var taskHandler: TaskHandler?
 
     /// A handler in a type of its own: optimized code crashes in setting a task local whose type is a function's (Swift 6.3).
@@ -72,11 +72,11 @@ extension DefaultsDiagnostics.Event {
             self.name = name
         }
 
-        /// A forgiving write stored nothing.
+        /// A non-throwing write stored nothing.
         public static let writeFailed = Kind("write failed")
-        /// A forgiving read found something that it could not give back.
+        /// A non-throwing read found something that it could not give back.
         public static let readFailed = Kind("read failed")
-        /// A forgiving removal removed nothing.
+        /// A non-throwing removal removed nothing.
         public static let removalFailed = Kind("removal failed")
         /// A ``PersistentStorage`` could not open its suite.
         public static let openFailed = Kind("open failed")
@@ -89,14 +89,14 @@ extension DefaultsDiagnostics.Event {
         public static let storeReplaced = Kind("store replaced")
         /// Flushing or compacting a suite in the background failed; it is tried again.
         public static let maintenanceFailed = Kind("maintenance failed")
-        /// A new suite could not take over what Foundation kept under its name.
-        public static let adoptionFailed = Kind("adoption failed")
+        /// A new suite could not import what Foundation kept under its name.
+        public static let importFailed = Kind("import failed")
 
         /// A value was read whose stored form lacks properties, or holds some that can't be used.
         ///
         /// Reported once per key, content and process, with a ``DefaultsDiagnostics/Event/report``.
-        public static let completed = Kind("completed")
-        /// What could not be used was kept aside, and replaced; see ``DefaultStorable/quarantined(forKey:)``.
+        public static let filledIn = Kind("filled in")
+        /// What could not be used was quarantined, and replaced; see ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
 
         /// The kind's name.
@@ -105,7 +105,7 @@ extension DefaultsDiagnostics.Event {
 }
 
 extension DefaultsDiagnostics {
-    /// Runs what a forgiving call is made of, and reports what it throws.
+    /// Runs what a non-throwing call is made of, and reports what it throws.
     static func reporting<Value>(
         _ kind: Event.Kind,
         _ body: () throws(DefaultsError) -> Value
@@ -118,7 +118,7 @@ extension DefaultsDiagnostics {
         }
     }
 
-    /// Tells of an error that a forgiving call swallows; of an unreadable value once.
+    /// Reports an error that a non-throwing call swallows; of an unreadable value once.
     static func report(_ kind: Event.Kind, _ error: DefaultsError) {
         if kind != .readFailed || isNew(error) {
             report(Event(kind: kind, error: error))
@@ -130,11 +130,11 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
-    /// Tells of a value that was completed, unless that was done before for content with this digest in this process.
+    /// Reports a value that was filled in, once per process for content with this digest.
     static func report(_ report: LoadReport, error: DefaultsError, content: UInt64) {
         let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""), content: content)
         if reportedReads.withLock({ $0.insert(value).inserted }) {
-            self.report(Event(kind: .completed, error: error, report: report))
+            self.report(Event(kind: .filledIn, error: error, report: report))
         }
     }
 
@@ -146,7 +146,7 @@ extension DefaultsDiagnostics {
 
     private static let reportedReads = Guarded<Set<UnreadableValue>>([])
 
-    /// Whether this is not an unreadable stored value that has been told of before in this process.
+    /// Whether this is not an unreadable stored value that has been reported before in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {
         guard [.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code) else {
             return true

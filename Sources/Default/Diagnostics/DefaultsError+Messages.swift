@@ -13,7 +13,9 @@ extension DefaultsError {
         )
     }
 
-    static func unsupportedValue(_ fault: PropertyListValue.Unsupported, key: String, store: String) -> DefaultsError {
+    static func unsupportedValue(_ fault: PropertyListValue.UnsupportedObject, key: String, store: String)
+        -> DefaultsError
+    {
         let place = fault.path.isEmpty ? "" : " at \(fault.path)"
         return DefaultsError(
             .unsupportedValue,
@@ -60,12 +62,17 @@ extension DefaultsError {
         )
     }
 
-    static func typeMismatch(found object: Any, key: String, type: Any.Type, store: String) -> DefaultsError {
+    static func typeMismatch(
+        found value: PropertyListValue,
+        key: String,
+        type: Any.Type,
+        store: String
+    ) -> DefaultsError {
         DefaultsError(
             .typeMismatch,
             reason: """
-                A \(Swift.type(of: object)) is stored under \(key.debugDescription) in \(store), which can't be read as \
-                \(type). It is left as it is; something else seems to use the same key.
+                \(value.kind) is stored under \(key.debugDescription) in \(store), which can't be read as \(type). \
+                It is left as it is; something else seems to use the same key.
                 """,
             key: key,
             type: type,
@@ -102,7 +109,7 @@ extension DefaultsError {
         return DefaultsError(
             .synchronizationFailed,
             reason: """
-                \(subject) could not be saved to the disk by \(store): synchronize() answered false. Check that the \
+                \(subject) could not be saved to the disk by \(store): synchronize() returned false. Check that the \
                 directory for preferences in the home directory exists, is writable and has room.
                 """,
             key: key,
@@ -128,15 +135,15 @@ extension DefaultsError {
         )
     }
 
-    static func completed(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
-        let missing = report.completed.map { "\($0.debugDescription) is missing" }
+    static func filledIn(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
+        let missing = report.filledIn.map { "\($0.debugDescription) is missing" }
         let unusable = report.unusable.map { "\($0.path.debugDescription) \($0.reason)" }
         return DefaultsError(
-            .completed,
+            .filledIn,
             reason: """
                 What is stored under \(key.debugDescription) in \(store) doesn't fit \(type) as it is: \
-                \((missing + unusable).joined(separator: ", ")). What its defaultValue has for them was taken from there; \
-                what is stored is left as it is.
+                \((missing + unusable).joined(separator: ", ")). They were filled in from its defaultValue, as far as it \
+                has them; what is stored is left as it is.
                 """,
             key: key,
             type: type,
@@ -167,7 +174,7 @@ extension DefaultsError {
         DefaultsError(
             .migrationFailed,
             reason: """
-                The \(previous) stored under \(key.debugDescription) in \(store) could not be made a \(type) \
+                The \(previous) stored under \(key.debugDescription) in \(store) could not be migrated to \(type) \
                 (\(summary(of: error))). It is left as it is, and the migration tried again next time.
                 """,
             key: key,
@@ -177,7 +184,7 @@ extension DefaultsError {
         )
     }
 
-    /// Tells that what is stored was replaced, after what told that it can't be used.
+    /// For a value that was quarantined and replaced, with the error that says why it can't be used.
     static func quarantined(
         _ loss: DefaultsError,
         under place: String,
@@ -189,7 +196,7 @@ extension DefaultsError {
             loss.code,
             reason: """
                 What was stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
-                kept aside under \(place.debugDescription), and replaced.
+                quarantined under \(place.debugDescription), and replaced.
                 """,
             key: key,
             type: type,
@@ -203,8 +210,8 @@ extension DefaultsError {
         return DefaultsError(
             .quarantineFailed,
             reason: """
-                What is stored under \(key.debugDescription) in \(store) can't be used as \(type) and could not be kept \
-                aside (\(cause)), so it was not replaced.
+                What is stored under \(key.debugDescription) in \(store) can't be used as \(type) and could not be \
+                quarantined (\(cause)), so it was not replaced.
                 """,
             key: key,
             type: type,
@@ -213,12 +220,12 @@ extension DefaultsError {
         )
     }
 
-    static func siblingOccupied(key: String, purpose: String, type: Any.Type, store: String) -> DefaultsError {
+    static func companionKeyOccupied(key: String, purpose: String, type: Any.Type, store: String) -> DefaultsError {
         DefaultsError(
             .typeMismatch,
             reason: """
-                Under \(key.debugDescription) in \(store), the place of \(purpose) for \(type), stands something else. \
-                It is left as it is; move it to another key.
+                Something else than \(purpose) of \(type) is stored under \(key.debugDescription) in \(store). It is left \
+                as it is; move it to another key.
                 """,
             key: key,
             type: type,
@@ -227,13 +234,13 @@ extension DefaultsError {
     }
 
     /// Passes this library's own errors on and wraps those of other people's stores.
-    static func wrapping(_ error: any Error, key: String, type: Any.Type?, store: String) -> DefaultsError {
+    static func wrapping(_ error: any Error, key: String?, type: Any.Type?, store: String) -> DefaultsError {
         if let error = error as? DefaultsError {
             return error
         }
         return DefaultsError(
             .storeFailed,
-            reason: "\(store) failed on the key \(key.debugDescription) (\(summary(of: error))).",
+            reason: "\(store) failed\(key.map { " on the key \($0.debugDescription)" } ?? "") (\(summary(of: error))).",
             key: key,
             type: type,
             store: store,
@@ -267,5 +274,20 @@ extension DefaultsError {
         }
         let steps = codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
         return steps.joined(separator: ".").debugDescription
+    }
+}
+
+extension PropertyListValue {
+    /// What kind of value this is, at the start of a sentence.
+    fileprivate var kind: String {
+        switch self {
+        case .string: "A string"
+        case .boolean: "A Boolean"
+        case .integer, .unsigned, .real: "A number"
+        case .data: "Data"
+        case .date: "A date"
+        case .array: "An array"
+        case .dictionary: "A dictionary"
+        }
     }
 }

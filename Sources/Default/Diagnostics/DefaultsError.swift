@@ -2,7 +2,7 @@ public import Foundation
 
 /// What went wrong with a stored value, where, and why.
 ///
-/// Throwing calls such as ``DefaultStorable/save(withKey:)`` throw it; what a forgiving call such as
+/// Throwing calls such as ``DefaultStorable/save(withKey:)`` throw it; what a non-throwing call such as
 /// ``DefaultStorable/write(withKey:)`` swallows arrives in ``DefaultsDiagnostics``. Match the code:
 ///
 /// ```swift
@@ -96,22 +96,22 @@ extension DefaultsError {
         public static let storeDamaged = Code("storeDamaged")
         /// A suite was deleted or replaced while it was open.
         public static let storeReplaced = Code("storeReplaced")
-        /// A property list of Foundation's could not be taken over; it is unchanged.
-        public static let adoptionFailed = Code("adoptionFailed")
+        /// A property list of Foundation's could not be imported; it is unchanged.
+        public static let importFailed = Code("importFailed")
         /// A store failed; the system's error, or the store's own, is in ``DefaultsError/underlyingError``.
         public static let storeFailed = Code("storeFailed")
         /// The sum of a string key's number and what was to be added fits into no integer of 64 bits; nothing was stored.
         public static let arithmeticOverflow = Code("arithmeticOverflow")
         /// Two different types are stored under one identifier in one store.
         public static let identifierConflict = Code("identifierConflict")
-        /// Parts of what is stored were missing or could not be used, and were taken from the default value; what is
+        /// Parts of what is stored were missing or could not be used, and were filled in from the default value; what is
         /// stored is unchanged.
-        public static let completed = Code("completed")
+        public static let filledIn = Code("filledIn")
         /// What is stored was written by a newer version of the app; it is unchanged.
         public static let newerVersion = Code("newerVersion")
         /// What is stored is of an earlier type, from which the current one could not be made; it is unchanged.
         public static let migrationFailed = Code("migrationFailed")
-        /// What is stored can't be used and could not be kept aside, so it was not replaced.
+        /// What is stored can't be used and could not be quarantined, so it was not replaced.
         public static let quarantineFailed = Code("quarantineFailed")
 
         /// Matches any ``DefaultsError`` with this code in a `catch` clause.

@@ -152,13 +152,13 @@ struct Completion<Value> {
             !path.indices.dropFirst().contains { faults[Array(path[..<$0])] != nil }
         }
         // A stored null is nothing that could be lost.
-        let completed = outermost.keys.filter { stored[$0]?.isNull ?? true }
-        var unusable = outermost.filter { !completed.contains($0.key) }
+        let filledIn = outermost.keys.filter { stored[$0]?.isNull ?? true }
+        var unusable = outermost.filter { !filledIn.contains($0.key) }
         for path in unknownPaths(in: value) {
             unusable[path] = "is no property of the type"
         }
         return LoadReport(
-            completed: completed.map { $0.joined(separator: ".") }.sorted(),
+            filledIn: filledIn.map { $0.joined(separator: ".") }.sorted(),
             unusable: unusable.map { .init(path: $0.key.joined(separator: "."), reason: $0.value) }
                 .sorted { $0.path < $1.path }
         )

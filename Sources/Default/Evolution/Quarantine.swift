@@ -1,87 +1,85 @@
 internal import Foundation
 
-// Where values go that could not be used, before something takes their place: an array of dictionaries under one sibling
-// key, newest first. It knows nothing of types, so settings types and typed keys use it alike.
-extension DefaultsStore {
-    /// How many values are kept for a key.
-    static var quarantineCapacity: Int { 3 }
-    /// How many bytes older values may have together to be kept beside the newest one.
-    static var quarantineRoom: Int { 4 << 20 }
+/// Where values of a key go that could not be used, before something takes their place: an array of dictionaries under a
+/// companion key, newest first.
+///
+/// It knows nothing of types but their names, so settings types and typed keys use it alike.
+struct Quarantine {
+    /// The key that the values were stored under.
+    let key: String
+    /// The type that they can't be used as.
+    let type: Any.Type
+    let store: any DefaultsStore
 
-    /// Keeps a value that is about to be replaced; one that is kept already is left as it is.
+    /// How many values are kept for a key.
+    static let capacity = 3
+    /// How many bytes older values may have together to be kept beside the newest one.
+    static let byteLimit = 4 << 20
+
+    private var place: String { CompanionKey.quarantine(of: key) }
+
+    /// Adds a value that is about to be replaced; does nothing for one that is there already.
     ///
     /// Called in the transaction that replaces the value, before it does. When this throws, the value must not be
     /// replaced.
     ///
-    /// - Parameters:
-    ///   - object: What is stored.
-    ///   - key: The key that it is stored under.
-    ///   - type: The type that it can't be used as.
+    /// - Parameter value: What is stored.
     /// - Throws: ``DefaultsError/Code/quarantineFailed``.
-    func quarantine(_ object: Any, forKey key: String, type: Any.Type) throws(DefaultsError) {
+    func add(_ value: PropertyListValue) throws(DefaultsError) {
         do {
-            let value = try PropertyListValue(object)
-            let kept = try quarantinedValues(forKey: key, type: type)
-            guard !kept.contains(where: { $0.value == value }) else {
+            let present = try values()
+            guard !present.contains(where: { $0.value == value }) else {
                 return
             }
             let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: value)
-            var room = Self.quarantineRoom
-            let older = kept.prefix(Self.quarantineCapacity - 1).prefix { older in
-                room -= older.value.encoded.count
+            var room = Self.byteLimit
+            let older = present.prefix(Self.capacity - 1).prefix { older in
+                room -= older.value.binaryForm.count
                 return room >= 0
             }
-            let entries = PropertyListValue.array(([new] + older).map(\.entry))
-            try set(entries.object as Any?, forKey: SiblingKey.quarantine(of: key))
+            try store.setStoredValue(.array(([new] + older).map(\.entry)), forKey: place)
         } catch {
-            throw .quarantineFailed(error, key: key, type: type, store: storeDescription)
+            throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
         }
     }
 
-    /// The values that are kept for a key, newest first.
+    /// The values, newest first.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else stands in their place.
-    func quarantinedValues(forKey key: String, type: Any.Type) throws(DefaultsError) -> [QuarantinedValue] {
-        let place = SiblingKey.quarantine(of: key)
-        guard let object = object(forKey: place) else {
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored in their place.
+    func values() throws(DefaultsError) -> [QuarantinedValue] {
+        guard let stored = store.storedValue(forKey: place) else {
             return []
         }
-        guard case .array(let entries)? = try? PropertyListValue(object) else {
-            throw .siblingOccupied(key: place, purpose: "quarantined values", type: type, store: storeDescription)
-        }
-        let values = entries.compactMap { QuarantinedValue($0) }
-        guard values.count == entries.count else {
-            throw .siblingOccupied(key: place, purpose: "quarantined values", type: type, store: storeDescription)
+        guard case .array(let entries) = stored, case let values = entries.compactMap({ QuarantinedValue($0) }),
+            values.count == entries.count
+        else {
+            let store = store.storeDescription
+            throw .companionKeyOccupied(key: place, purpose: "quarantined values", type: type, store: store)
         }
         return values
     }
 
-    /// Removes the values that are kept for a key.
+    /// Removes the values.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else stands in their place, `invalidKey`, or what the
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored in their place, `invalidKey`, or what the
     ///   store throws.
-    func removeQuarantinedValues(forKey key: String, type: Any.Type) throws(DefaultsError) {
+    func removeAll() throws(DefaultsError) {
         _ = try StoreKey(key)
         do {
-            try withExclusiveAccess {
-                if try !quarantinedValues(forKey: key, type: type).isEmpty {
-                    try removeObject(forKey: SiblingKey.quarantine(of: key))
+            try store.withExclusiveAccess {
+                if try !values().isEmpty {
+                    try store.setStoredValue(nil, forKey: place)
                 }
             }
         } catch {
-            throw .wrapping(error, key: key, type: type, store: storeDescription)
+            throw .wrapping(error, key: key, type: type, store: store.storeDescription)
         }
     }
 
-    /// Tells of a value that was quarantined, once something has taken its place.
-    func reportQuarantine(because loss: DefaultsError, forKey key: String, type: Any.Type) {
-        let error = DefaultsError.quarantined(
-            loss,
-            under: SiblingKey.quarantine(of: key),
-            key: key,
-            type: type,
-            store: storeDescription
-        )
+    /// Reports a value that was added, once something has taken its place.
+    func report(because loss: DefaultsError) {
+        let store = store.storeDescription
+        let error = DefaultsError.quarantined(loss, under: place, key: key, type: type, store: store)
         DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
     }
 }

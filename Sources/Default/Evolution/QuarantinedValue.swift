@@ -21,7 +21,7 @@ public struct QuarantinedValue: Hashable, Sendable {
     }
 }
 
-// How it stands in a store: as a dictionary that the tools of the platform show.
+// How it is stored: as a dictionary that the platform's tools show.
 extension QuarantinedValue {
     init?(_ entry: PropertyListValue) {
         guard case .dictionary(let fields) = entry,

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What stands beside a value about the version of its type: "2 c3ab8ff13720e8ad", the version and the digest of the
-/// bytes that it holds for.
+/// What is stored beside a value about the version of its type: "2 c3ab8ff13720e8ad", the version and the digest of the
+/// bytes that have it.
 ///
-/// The digest tells bytes of that version from those that someone wrote who keeps no versions: an older release of the
-/// app, or another program. A record also holds for the bytes that are about to be replaced, because a store without
+/// The digest distinguishes bytes of that version from those of a program that records no versions: an older release of the
+/// app, or another program. A record also covers the bytes that are about to be replaced, because a store without
 /// transactions may be left between the two writes.
 struct SchemaRecord: Equatable {
     struct Entry: Equatable {
@@ -47,17 +47,22 @@ struct SchemaRecord: Equatable {
     }
 }
 
-extension DefaultsStore {
+extension SchemaRecord {
     /// What is recorded about the value under a key, nil when nothing is.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else stands there.
-    func schemaRecord(forKey key: String, type: Any.Type) throws(DefaultsError) -> SchemaRecord? {
-        let place = SiblingKey.version(of: key)
-        guard let object = object(forKey: place) else {
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored in its place.
+    static func stored(
+        beside key: String,
+        of type: Any.Type,
+        in store: any DefaultsStore
+    ) throws(DefaultsError) -> SchemaRecord? {
+        let place = CompanionKey.version(of: key)
+        guard let stored = store.storedValue(forKey: place) else {
             return nil
         }
-        guard let text = object as? String, let record = SchemaRecord(text: text) else {
-            throw .siblingOccupied(key: place, purpose: "the schema version", type: type, store: storeDescription)
+        guard case .string(let text) = stored, let record = SchemaRecord(text: text) else {
+            let store = store.storeDescription
+            throw .companionKeyOccupied(key: place, purpose: "the schema version", type: type, store: store)
         }
         return record
     }

@@ -68,7 +68,7 @@ extension Defaults.Proxy {
             do {
                 try suite.withExclusiveAccess {
                     if !exists {
-                        try suite.save(value(), forKey: key)
+                        try KeyAccess(key, in: suite).save(value())
                     }
                 }
             } catch {

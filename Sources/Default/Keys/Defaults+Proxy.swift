@@ -3,8 +3,7 @@ public import Foundation
 extension Defaults {
     /// What is stored under a plain string, in whatever type it is asked for.
     ///
-    /// Each property reads anew, and converts as `UserDefaults` does: numbers and strings stand in for each other, and
-    /// Booleans for both. Where there is nothing, or nothing of that type, properties give nil, those with `Value` in
+    /// Each property re-reads, and converts as `UserDefaults` does: numbers, strings and Booleans are read as each other. Where there is nothing, or nothing of that type, properties give nil, those with `Value` in
     /// their name 0, false or what is empty.
     public struct Proxy {
         /// The key.
@@ -16,7 +15,7 @@ extension Defaults {
             self.key = key
         }
 
-        private var stored: PropertyListValue? { suite.propertyListValue(forKey: key) }
+        private var stored: PropertyListValue? { suite.storedValue(forKey: key) }
     }
 }
 
@@ -33,7 +32,7 @@ extension Defaults.Proxy {
     }
 
     /// What is stored, as a property-list object.
-    public var object: Any? { suite.object(forKey: key) }
+    public var object: Any? { stored?.object }
 
     /// The string, or a number's decimal notation ("1" and "0" for Booleans).
     public var string: String? { stored?.asString }
@@ -52,7 +51,7 @@ extension Defaults.Proxy {
     public var number: NSNumber? { stored?.asNumber }
 
     /// The bytes.
-    public var data: Data? { suite.data(forKey: key) }
+    public var data: Data? { stored.flatMap(Data.init(propertyListValue:)) }
 
     /// The date.
     public var date: Date? { stored.flatMap(Date.init(propertyListValue:)) }

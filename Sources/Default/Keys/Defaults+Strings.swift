@@ -15,11 +15,11 @@ extension Defaults {
     /// - Parameter key: The key.
     @_disfavoredOverload
     public subscript(key: String) -> Any? {
-        get { suite.object(forKey: key) }
+        get { suite.storedValue(forKey: key)?.object }
         nonmutating set {
             let suite = suite
             DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-                try suite.save(newValue, forKey: key)
+                try KeyAccess(key, in: suite).save(newValue)
             }
         }
     }
@@ -29,7 +29,7 @@ extension Defaults {
     /// - Parameter key: The key.
     /// - Returns: Whether there is something.
     public func hasKey(_ key: String) -> Bool {
-        suite.propertyListValue(forKey: key) != nil
+        suite.storedValue(forKey: key) != nil
     }
 
     /// Removes what is stored under keys, as one transaction where the store has those.
@@ -49,9 +49,9 @@ extension Defaults {
         let suite = suite
         DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
             do {
-                try suite.transaction { try suite.remove(keys: suite.storedKeys()) }
+                try suite.transaction { try KeyAccess.remove(suite.storedKeys(), from: suite) }
             } catch {
-                throw .wrapping(error, key: "", type: nil, store: suite.storeDescription)
+                throw .wrapping(error, key: nil, type: nil, store: suite.storeDescription)
             }
         }
     }
@@ -65,19 +65,21 @@ extension Defaults {
 
     func remove(_ keys: [String]) {
         let suite = suite
-        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in try suite.remove(keys: keys) }
+        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
+            try KeyAccess.remove(keys, from: suite)
+        }
     }
 }
 
-extension DefaultsStore {
-    /// Stores what somebody assigned to a string key; nil removes.
-    func save(_ object: Any?, forKey key: String) throws(DefaultsError) {
-        let value = (object as? any PropertyListConvertible).map { $0.propertyListValue as Any } ?? object
-        do {
-            try withExclusiveAccess { try set(value, forKey: key) }
-        } catch {
-            throw .wrapping(error, key: key, type: object.map { type(of: $0) }, store: storeDescription)
-        }
-        tellOfChange(forKey: key)
+extension KeyAccess {
+    /// Stores what was assigned to a string key; nil removes.
+    func save(_ object: Any?) throws(DefaultsError) {
+        let value: PropertyListValue? =
+            if let convertible = object as? any PropertyListConvertible {
+                convertible.propertyListValue
+            } else {
+                try PropertyListValue(object, forKey: key, in: store)
+            }
+        try replace(with: value, type: object.map { type(of: $0) })
     }
 }

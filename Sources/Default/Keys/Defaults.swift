@@ -25,23 +25,23 @@
 /// An instance is as safe to use from several threads as its store.
 public struct Defaults {
     /// The store, nil for the standard one.
-    private let given: (any DefaultsStore)?
+    private let explicitStore: (any DefaultsStore)?
 
     /// Typed and string-keyed access to a store.
     ///
     /// - Parameter suite: The store.
     public init(suite: any DefaultsStore) {
-        given = suite
+        explicitStore = suite
     }
 
     /// Typed and string-keyed access to the platform's standard store: `UserDefaults.standard` on Apple's systems,
     /// ``FileDefaults/standard`` elsewhere.
     public init() {
-        given = nil
+        explicitStore = nil
     }
 
     /// The store that is used.
-    public var suite: any DefaultsStore { given ?? StandardStore.current }
+    public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 }
 
 @available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
@@ -73,7 +73,7 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
     ///   ``DefaultsError/Code/invalidKey`` or ``DefaultsError/Code/storeUnavailable``; what is stored is left as it is.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
-        try suite.load(forKey: key.name, by: key.bridge) ?? key.defaultValue
+        try KeyAccess(key.name, in: suite).load(by: key.bridge) ?? key.defaultValue
     }
 
     /// Stores a value.
@@ -84,10 +84,13 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``
     ///   or one of the store's; what was stored is as it was then.
     public func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
-        try suite.save(value, forKey: key.name, by: key.bridge)
+        try KeyAccess(key.name, in: suite).save(value, by: key.bridge)
     }
 
     /// Reads, changes and stores a value as one operation, as a change in place does.
+    ///
+    /// **The change may run more than once** on a store that detects conflicts; see
+    /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -99,10 +102,11 @@ extension Defaults {
     ///   stored is as it was then, so what can't be read as the key's type is not replaced.
     @discardableResult
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
-        try suite.withExclusiveAccess {
-            var value = try load(key)
+        let access = KeyAccess(key.name, in: suite)
+        return try access.store.withExclusiveAccess {
+            var value = try access.load(by: key.bridge) ?? key.defaultValue
             let result = try change(&value)
-            try suite.save(value, forKey: key.name, by: key.bridge, isReadable: true)
+            try access.save(value, by: key.bridge, isReadable: true)
             return result
         }
     }
@@ -128,28 +132,29 @@ extension Defaults {
     ///
     /// - Parameter key: The key.
     /// - Returns: The values, each distinct one once, the newest first and at most three.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else stands in their place,
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored in their place,
     ///   under `"<key>.quarantine"`.
     public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
-        try suite.quarantinedValues(forKey: key.name, type: Value.self)
+        try KeyAccess(key.name, in: suite).quarantine(of: Value.self).values()
     }
 
     /// Removes the values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else stands in their place, or one of the store's.
+    ///   something else is stored in their place, or one of the store's.
     public func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
-        try suite.removeQuarantinedValues(forKey: key.name, type: Value.self)
+        try KeyAccess(key.name, in: suite).quarantine(of: Value.self).removeAll()
     }
 
     private func value<Value>(for key: Key<Value>) -> Value {
-        let suite = suite
+        let access = KeyAccess(key.name, in: suite)
         do {
-            if let stored = suite.propertyListValue(forKey: key.name) {
-                return try suite.decode(stored, forKey: key.name, by: key.bridge)
+            // Not by way of an optional value; see `fastPathValue(in:forKey:)`.
+            if let stored = access.store.storedValue(forKey: key.name) {
+                return try access.decode(stored, by: key.bridge)
             }
-            try suite.checkAbsence(forKey: key.name, type: Value.self)
+            try access.checkAbsence(type: Value.self)
         } catch {
             DefaultsDiagnostics.report(.readFailed, error)
         }

@@ -1,72 +1,56 @@
-internal import Foundation
-
 extension DefaultStorable {
-    /// Stores the value, and keeps aside what it replaces where that can't be used.
+    /// Stores the value, and quarantines what it replaces where that can't be used.
     ///
     /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is unchanged
     ///   then.
-    func replaceStoredValue(in store: some DefaultsStore, forKey key: String) throws(DefaultsError) {
-        let data = try store.encode(self, forKey: key, encoder: Self.defaultCoder)
-        let known = KnownType.of(Self.self).contents
+    func replaceStoredValue(in store: any DefaultsStore, forKey key: String) throws(DefaultsError) {
+        let access = KeyAccess(key, in: store)
+        let data = try access.encode(self, encoder: Self.defaultCoder)
         var loss: DefaultsError?
         do {
             try store.withExclusiveAccess {
-                if Self.schemaVersion == 0, let stored = store.data(forKey: key), known.isKnown(stored, forKey: key) {
-                    try store.set(data, forKey: key)
-                } else {
-                    loss = try Self.replace(with: data, forKey: key, in: store, known: known)
+                let stored = store.storedValue(forKey: key)
+                loss = stored.flatMap { Self.lossInReplacing($0, forKey: key, in: store) }
+                guard loss != nil || Self.schemaVersion > 0 else {
+                    return try store.setStoredValue(.data(data), forKey: key)
+                }
+                try store.transaction {
+                    if let stored, loss != nil {
+                        try access.quarantine(of: Self.self).add(stored)
+                    }
+                    if Self.schemaVersion > 0 {
+                        let record = try SchemaRecord.stored(beside: key, of: Self.self, in: store)
+                        let text = SchemaRecord(version: Self.schemaVersion, data: data, replacing: record).text
+                        try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
+                    }
+                    try store.setStoredValue(.data(data), forKey: key)
                 }
             }
         } catch {
             throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
         }
-        known.note(data, forKey: key)
-        store.tellOfChange(forKey: key)
+        if Self.remembersDecodedValues {
+            DecodedValueCache.shared.insert(data, of: Self.self, forKey: key)
+        }
+        store.notifyChange(forKey: key)
         if let loss {
-            store.reportQuarantine(because: loss, forKey: key, type: Self.self)
+            access.quarantine(of: Self.self).report(because: loss)
         }
-    }
-
-    /// Replaces what is stored after a look at it.
-    ///
-    /// - Returns: Why it had to be kept aside, nil when it hadn't.
-    private static func replace(
-        with data: Data,
-        forKey key: String,
-        in store: some DefaultsStore,
-        known: KnownContents
-    ) throws -> DefaultsError? {
-        let stored = store.object(forKey: key)
-        let loss = stored.flatMap { lossInReplacing($0, forKey: key, in: store, known: known) }
-        guard loss != nil || schemaVersion > 0 else {
-            try store.set(data, forKey: key)
-            return nil
-        }
-        try store.transaction {
-            if let stored, loss != nil {
-                try store.quarantine(stored, forKey: key, type: Self.self)
-            }
-            if schemaVersion > 0 {
-                let record = try store.schemaRecord(forKey: key, type: Self.self)
-                let text = SchemaRecord(version: schemaVersion, data: data, replacing: record).text
-                try store.set(text as Any?, forKey: SiblingKey.version(of: key))
-            }
-            try store.set(data, forKey: key)
-        }
-        return loss
     }
 
     /// Why something of what is stored would be lost if it were replaced, nil when all of it can be used.
     private static func lossInReplacing(
-        _ object: Any,
+        _ stored: PropertyListValue,
         forKey key: String,
-        in store: some DefaultsStore,
-        known: KnownContents
+        in store: any DefaultsStore
     ) -> DefaultsError? {
-        guard let data = object as? Data else {
-            return .typeMismatch(found: object, key: key, type: Self.self, store: store.storeDescription)
+        guard case .data(let data) = stored else {
+            return .typeMismatch(found: stored, key: key, type: Self.self, store: store.storeDescription)
         }
-        if known.isKnown(data, forKey: key), (try? recordedVersion(of: data, forKey: key, in: store)) == schemaVersion {
+        // Decoding costs as much as encoding: it is done once for each content.
+        if remembersDecodedValues, DecodedValueCache.shared.contains(data, of: Self.self, forKey: key),
+            schemaVersion == 0 || (try? recordedVersion(of: data, forKey: key, in: store)) == schemaVersion
+        {
             return nil
         }
         do {
@@ -74,7 +58,7 @@ extension DefaultStorable {
             guard let report = reading.report, !report.unusable.isEmpty else {
                 return nil
             }
-            return .completed(report, key: key, type: Self.self, store: store.storeDescription)
+            return .filledIn(report, key: key, type: Self.self, store: store.storeDescription)
         } catch {
             return error
         }

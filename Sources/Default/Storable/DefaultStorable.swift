@@ -10,23 +10,30 @@
 /// let settings = VisualSettings.read()
 /// ```
 ///
-/// A value is kept as the encoder's `Data` and nothing else, under the type's plain name, in the platform's standard
+/// A value is stored as the encoder's `Data` and nothing else, under the type's plain name, in the platform's standard
 /// store. Each of these can be chosen with one static property: ``defaultIdentifier``, ``defaultCoder``, ``defaults``;
-/// ``defaultValue`` is what there is before anything was stored.
+/// ``defaultValue`` is what there is before anything was stored. Every call also takes a store, for one suite per tenant,
+/// per document or per test:
 ///
-/// Each operation comes in two forms. ``write(withKey:)``, ``read(forKey:)`` and ``clear(forKey:)`` never throw; what
-/// goes wrong in them arrives in ``DefaultsDiagnostics``. ``save(withKey:)``, ``load(forKey:)`` and
-/// ``remove(forKey:)`` throw a ``DefaultsError``. A call that fails leaves what was stored as it was.
+/// ```swift
+/// let suite = MemoryDefaults()
+/// VisualSettings(themeName: "dark").write(to: suite)
+/// let settings = VisualSettings.read(from: suite)
+/// ```
 ///
-/// A read of settings that haven't changed decodes nothing, if they are made of nothing but structs, enums, collections and
-/// Foundation's value types: what the same bytes were decoded to before is given again.
+/// Each operation comes in two forms. ``write(to:withKey:)``, ``read(from:forKey:)`` and ``clear(in:forKey:)`` never throw;
+/// what goes wrong in them is reported to ``DefaultsDiagnostics``. ``save(to:withKey:)``, ``load(from:forKey:)`` and
+/// ``remove(from:forKey:)`` throw a ``DefaultsError``. A call that fails leaves what was stored as it was.
+///
+/// Reading settings again that haven't changed decodes nothing, with the built-in coders, if they are made of nothing but
+/// structs, enums, collections and Foundation's value types: readers share a decoded value then.
 ///
 /// All of them may be called from any thread, as far as the store may be used from it.
 public protocol DefaultStorable: Codable {
-    /// The kind of store that the settings are kept in; follows from the type of ``defaults``.
+    /// The type of the store; follows from the type of ``defaults``.
     associatedtype DefaultsSuite: DefaultsStore = StandardDefaults
 
-    /// The store that the settings are kept in: the platform's standard one, unless the type says otherwise.
+    /// The store of calls that name none: the platform's standard one, unless the type says otherwise.
     ///
     /// ```swift
     /// struct Shared: DefaultStorable {
@@ -41,18 +48,18 @@ public protocol DefaultStorable: Codable {
     /// The key that a value is stored under when a call names none: the type's plain name, unless the type says otherwise.
     ///
     /// The plain name leaves out modules and enclosing types: `VisualSettings` for `App.Views.VisualSettings`. Generic
-    /// arguments are part of it: `Box<Int>`. Two types that meet under one identifier in one store are reported to
+    /// arguments are part of it: `Box<Int>`. Two types with one identifier in one store are reported to
     /// ``DefaultsDiagnostics``; give one of them an identifier of its own, and so a type that is to be renamed.
     static var defaultIdentifier: String { get }
 
     /// How values are encoded: ``DefaultsCoder/json``, unless the type says otherwise.
     static var defaultCoder: DefaultsCoder { get }
 
-    /// What ``read(forKey:)`` gives, and ``update(forKey:_:)`` starts from, when nothing usable is stored: nil, unless
+    /// What ``read(from:forKey:)`` gives, and ``update(in:forKey:_:)`` starts from, when nothing usable is stored: nil, unless
     /// the type says otherwise.
     ///
     /// It also completes what older versions of the app stored: properties that are missing there, or of another type,
-    /// are taken from it. See <doc:ChangingYourSettings>.
+    /// are filled in from it. See <doc:ChangingYourSettings>.
     static var defaultValue: Self? { get }
 
     /// The keys that values were stored under before ``defaultIdentifier`` was what it is: none, unless the type says
@@ -71,17 +78,15 @@ public protocol DefaultStorable: Codable {
     /// The version of the type, 1 or more, which is stored beside the value; 0, which states none, unless the type says
     /// otherwise.
     ///
-    /// With versions, which type of a chain of ``DefaultMigratable`` ones the stored bytes are of is known and not
-    /// guessed, and what a newer version of the app stored is recognized. The version is kept under a key of its own,
+    /// With versions it is known, and not guessed, which type of a chain of ``DefaultMigratable`` ones the stored bytes are
+    /// of, and what a newer version of the app stored is recognized. The version is stored under a key of its own,
     /// `"<key>.schemaVersion"`, in one transaction with the value.
     static var schemaVersion: Int { get }
 }
 
 extension DefaultStorable {
     /// The type's plain name.
-    public static var defaultIdentifier: String {
-        KnownType.reference(to: Self.self)._withUnsafeGuaranteedRef(\.plainName)
-    }
+    public static var defaultIdentifier: String { TypeInfo.of(Self.self).plainName }
 
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }
@@ -102,53 +107,67 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value; what goes wrong is reported to ``DefaultsDiagnostics`` and leaves what was stored as it was.
     ///
-    /// - Parameter key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
-    public func write(withKey key: String? = nil) {
-        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in try save(withKey: key) }
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
+    public func write(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in try save(to: store, withKey: key) }
     }
 
     /// The stored value.
     ///
     /// Where nothing is stored under the type's ``defaultIdentifier``, what is stored under the ``previousIdentifiers`` is
     /// found, and what version 3 of the older library of this name stored, under `"<Name>.Type"`. Where what is stored
-    /// does not fit the type as it is, it is migrated or completed; see <doc:ChangingYourSettings>.
+    /// does not fit the type as it is, it is migrated or filled in; see <doc:ChangingYourSettings>.
     ///
-    /// - Parameter key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
     ///   reported to ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
-    public static func read(forKey key: String? = nil) -> Self? {
-        // The common way knows of no optional: for a type that only the caller knows, each takes the runtime a look-up.
-        do throws(NoPlainValue) {
-            return try plainValue(forKey: key)
+    public static func read(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) -> Self? {
+        let store = store ?? ownStore
+        do throws(FastPathUnavailable) {
+            return try fastPathValue(in: store, forKey: key)
         } catch {
-            return readFurther(forKey: key)
+            return readSlowPath(from: store, forKey: key)
         }
     }
 
-    /// Removes the stored value of this type, as the type's own ``clear(forKey:)`` does.
-    public func clear() {
-        Self.clear()
+    /// Removes the stored value of this type, as the type's own ``clear(in:forKey:)-swift.type.method`` does.
+    ///
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to clear; nil, the default, for all that the type may be stored under.
+    public func clear(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
+        Self.clear(in: store, forKey: key)
     }
 
     /// Removes the stored value; what goes wrong is reported to ``DefaultsDiagnostics``.
     ///
-    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
-    ///   ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
-    public static func clear(forKey key: String? = nil) {
-        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in try remove(forKey: key) }
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
+    ///     ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
+    public static func clear(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
+        DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
+            try remove(from: store, forKey: key)
+        }
     }
 }
 
 extension DefaultStorable {
     /// Stores the value.
     ///
-    /// When what is stored can't be used, it is kept aside before it is replaced; see ``quarantined(forKey:)``.
+    /// When what is stored can't be used, it is quarantined before it is replaced; see ``quarantined(in:forKey:)``.
     ///
-    /// - Parameter key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``,
     ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's; what was stored is as it was then.
-    public func save(withKey key: String? = nil) throws(DefaultsError) {
-        let store = Self.store
+    public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {
+        let store = store ?? Self.ownStore
         try replaceStoredValue(in: store, forKey: key ?? Self.defaultIdentifier)
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
@@ -157,36 +176,48 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
-    /// Where what is stored does not fit the type as it is, it is migrated or completed (see <doc:ChangingYourSettings>);
-    /// what is not as stored in the value is told by ``loadWithReport(forKey:)``, and by this call to
+    /// Where what is stored does not fit the type as it is, it is migrated or filled in (see <doc:ChangingYourSettings>).
+    /// ``loadWithReport(from:forKey:)`` returns what differs from what is stored; this call reports it to
     /// ``DefaultsDiagnostics``. What is stored is left as it is.
     ///
-    /// - Parameter key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, where nothing is
-    ///   stored under it, the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, where nothing is stored under
+    ///     it, the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Returns: The value, nil when nothing is stored.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
     ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``;
     ///   what is stored is left as it is.
-    public static func load(forKey key: String? = nil) throws(DefaultsError) -> Self? {
-        do throws(NoPlainValue) {
-            return try plainValue(forKey: key)
-        } catch {}
-        return try foundValue(forKey: key)
+    public static func load(
+        from store: (any DefaultsStore)? = nil,
+        forKey key: String? = nil
+    ) throws(DefaultsError) -> Self? {
+        let store = store ?? ownStore
+        do throws(FastPathUnavailable) {
+            return try fastPathValue(in: store, forKey: key)
+        } catch {
+            return try loadSlowPath(from: store, forKey: key)
+        }
     }
 
-    /// Removes the stored value, if there is one, and what is kept beside it about its version.
+    /// Removes the stored value, if there is one, and what is stored beside it about its version.
     ///
-    /// What was kept aside because it could not be used stays: ``removeQuarantined(forKey:)`` removes it.
+    /// What was quarantined stays: ``removeQuarantined(in:forKey:)`` removes it.
     ///
-    /// - Parameter key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
-    ///   ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
+    ///   - key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
+    ///     ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's.
-    public static func remove(forKey key: String? = nil) throws(DefaultsError) {
-        let store = store
+    public static func remove(
+        from store: (any DefaultsStore)? = nil,
+        forKey key: String? = nil
+    ) throws(DefaultsError) {
+        let store = store ?? ownStore
         let keys = key.map { [$0] } ?? identifiers
-        let records = keys.map(SiblingKey.version).filter { store.object(forKey: $0) != nil }
-        try store.remove(keys: keys + records, type: Self.self)
-        KnownType.of(Self.self).contents.forget(keys[0])
+        let records = keys.map(CompanionKey.version).filter { store.storedValue(forKey: $0) != nil }
+        try KeyAccess.remove(keys + records, from: store, type: Self.self)
+        DecodedValueCache.shared.remove(keys[0], of: Self.self)
     }
 
     /// Reads, changes and stores the value as one operation.
@@ -196,25 +227,31 @@ extension DefaultStorable {
     /// read and write the same store; what it stores under the same key is replaced by the value it leaves. It must not wait
     /// for other threads' writes.
     ///
+    /// **The change may run more than once** on a store that detects conflicts; see
+    /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
+    ///
     /// ```swift
     /// try VisualSettings.update { $0.themeName = "dark" }
     /// ```
     ///
     /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's own.
     ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
     ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. When it
     ///     throws, nothing is stored.
     /// - Returns: What the change returns.
     /// - Throws: What the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when nothing
-    ///   is stored and there is no ``defaultValue``, and with those of ``load(forKey:)`` and ``save(withKey:)``. What was
-    ///   stored is as it was then.
+    ///   is stored and there is no ``defaultValue``, and with those of ``load(from:forKey:)`` and ``save(to:withKey:)``.
+    ///   What was stored is as it was then.
     @discardableResult
     public static func update<Result>(
+        in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil,
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
-        try store.withExclusiveAccess {
-            guard var value = try loadForUpdate(forKey: key) ?? defaultValue else {
+        let store = store ?? ownStore
+        return try store.withExclusiveAccess {
+            guard var value = try load(from: store, forKey: key) ?? defaultValue else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,
@@ -222,7 +259,7 @@ extension DefaultStorable {
                 )
             }
             let result = try change(&value)
-            try value.save(withKey: key)
+            try value.save(to: store, withKey: key)
             return result
         }
     }

@@ -74,7 +74,7 @@ extension DefaultsAccessor {
         forKey key: String,
         encoder: any DefaultsEncoder = DefaultsCoder.json
     ) throws(DefaultsError) {
-        try suite.save(value, forKey: key, encoder: encoder)
+        try KeyAccess(key, in: suite).save(value, encoder: encoder)
     }
 
     /// Fetches a value.
@@ -91,6 +91,6 @@ extension DefaultsAccessor {
         type: Value.Type,
         decoder: any DefaultsDecoder = DefaultsCoder.json
     ) throws(DefaultsError) -> Value? {
-        try suite.load(type, forKey: key, decoder: decoder)
+        try KeyAccess(key, in: suite).load(type, decoder: decoder)
     }
 }

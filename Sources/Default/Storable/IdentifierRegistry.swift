@@ -15,10 +15,10 @@ enum IdentifierRegistry {
 
     /// Notes that a type's identifier was used in a store, and reports when it belongs to another type already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
-        let known = KnownType.of(type)
+        let info = TypeInfo.of(type)
         // Each type is looked at once, since the look costs more than reading settings does.
-        guard !known.isRegistered.load(ordering: .relaxed),
-            !known.isRegistered.exchange(true, ordering: .relaxed)
+        guard !info.isRegistered.load(ordering: .relaxed),
+            !info.isRegistered.exchange(true, ordering: .relaxed)
         else {
             return
         }
@@ -33,11 +33,6 @@ enum IdentifierRegistry {
             return owner
         }
         guard let owner else {
-            if Swift.type(of: store) is AnyClass {
-                // Never released, one object per settings type: were it freed, another suite's object could come to
-                // lie at its address and pass for it where a description is made of the address.
-                _ = Unmanaged.passRetained(store as AnyObject)
-            }
             return
         }
         let conflict = DefaultsError.identifierConflict(

@@ -94,7 +94,7 @@ extension DefaultMigratable {
         }
         do {
             let report = LoadReport(
-                completed: report?.completed ?? [],
+                filledIn: report?.filledIn ?? [],
                 unusable: report?.unusable ?? [],
                 migratedFrom: name ?? report?.migratedFrom
             )

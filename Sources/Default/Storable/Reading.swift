@@ -25,7 +25,7 @@ extension DefaultStorable {
     static func read(
         _ data: Data,
         forKey key: String,
-        in store: some DefaultsStore,
+        in store: any DefaultsStore,
         coder: DefaultsCoder? = nil
     ) throws(DefaultsError) -> Reading<Self> {
         if schemaVersion == 0, let reading = try? decodeCurrent(data, coder: coder ?? defaultCoder) {
@@ -66,12 +66,12 @@ extension DefaultStorable {
     static func recordedVersion(
         of data: Data,
         forKey key: String,
-        in store: some DefaultsStore
+        in store: any DefaultsStore
     ) throws(DefaultsError) -> Int? {
         do {
-            return try store.schemaRecord(forKey: key, type: Self.self)?.version(of: data)
+            return try SchemaRecord.stored(beside: key, of: Self.self, in: store)?.version(of: data)
         } catch {
-            // What stands there is nothing to a type that has no versions.
+            // Whatever is stored there does not concern a type that has no versions.
             if schemaVersion == 0 {
                 return nil
             }

@@ -5,105 +5,77 @@ internal import Synchronization
 struct StoredSettings<Settings: DefaultStorable> {
     let reading: Reading<Settings>
     let data: Data
-    /// The key that the value stands under.
+    /// The key that the value is stored under.
     let key: String
     let store: any DefaultsStore
 
     var value: Settings { reading.value }
 
-    /// Tells ``DefaultsDiagnostics`` of a value that was completed, once for each content.
-    func reportCompletion() {
+    /// Reports to ``DefaultsDiagnostics`` what was filled in, once for each content.
+    func reportFillingIn() {
         guard let report = reading.report, !report.isEmpty else {
             return
         }
-        let error = DefaultsError.completed(report, key: key, type: Settings.self, store: store.storeDescription)
+        let error = DefaultsError.filledIn(report, key: key, type: Settings.self, store: store.storeDescription)
         DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data).bits)
-    }
-
-    /// Spares the next write looking at the bytes again.
-    func noteAsKnown() {
-        if reading.isCurrent {
-            KnownType.of(Settings.self).contents.note(data, forKey: key)
-        }
     }
 }
 
 /// That a value can't be had by decoding the stored bytes and nothing else.
-struct NoPlainValue: Error {}
+struct FastPathUnavailable: Error {}
 
 extension DefaultStorable {
-    /// Where version 3 of the older library of this name kept a value: it described the metatype, not the type.
-    private static var legacyIdentifier: String { "\(KnownType.of(Self.self).plainName).Type" }
-
-    /// The keys that a value may stand under when a call names none, the current one first.
-    static var identifiers: [String] { [defaultIdentifier] + previousIdentifiers + [legacyIdentifier] }
-
-    /// The stored value, if it can be had by decoding the stored bytes and nothing else: what most reads are.
+    /// The keys that a value may be stored under when a call names none, the current one first.
     ///
-    /// - Parameter key: The key to read; nil for the type's identifier.
-    /// - Returns: The value.
-    /// - Throws: When ``findStored(forKey:)`` has to look for it.
-    static func plainValue(forKey key: String?) throws(NoPlainValue) -> Self {
-        guard schemaVersion == 0, renamedProperties.isEmpty else {
-            throw NoPlainValue()
+    /// The last is that of version 3 of the older library of this name, which described the metatype, not the type.
+    static var identifiers: [String] {
+        [defaultIdentifier] + previousIdentifiers + ["\(TypeInfo.of(Self.self).plainName).Type"]
+    }
+
+    /// Whether what bytes decode to can be remembered, and readers can share it.
+    static var remembersDecodedValues: Bool { defaultCoder.isBuiltIn }
+
+    /// The stored value, if decoding the stored bytes is all it takes, as it is for most reads.
+    ///
+    /// - Throws: When ``findStored(in:forKey:)`` has to look for it. An optional result would double the cost of a read: the
+    ///   runtime has to look up the optional of a type that only the caller knows.
+    static func fastPathValue(
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) throws(FastPathUnavailable) -> Self {
+        guard schemaVersion == 0, remembersDecodedValues, renamedProperties.isEmpty else {
+            throw FastPathUnavailable()
         }
-        let store = store
-        let known = KnownType.reference(to: Self.self)
-        if key == nil, !known._withUnsafeGuaranteedRef({ $0.isRegistered.load(ordering: .relaxed) }) {
-            IdentifierRegistry.note(Self.self, in: store)
-        }
-        let key = key ?? defaultIdentifier
-        guard let data = store.data(forKey: key) else {
-            known._withUnsafeGuaranteedRef { $0.contents.forget(key) }
-            throw NoPlainValue()
+        let identifier = key ?? defaultIdentifier
+        guard case .data(let data) = store.storedValue(forKey: identifier) else {
+            DecodedValueCache.shared.remove(identifier, of: Self.self)
+            throw FastPathUnavailable()
         }
         do {
-            return try known._withUnsafeGuaranteedRef { known in
-                try known.contents.value(of: data, forKey: key) {
-                    try defaultCoder.decodeTopLevel(Self.self, from: data)
+            return try DecodedValueCache.shared.value(of: data, forKey: identifier) {
+                if key == nil {
+                    IdentifierRegistry.note(Self.self, in: store)
                 }
+                return try defaultCoder.decodeTopLevel(Self.self, from: data)
             }
         } catch {
-            throw NoPlainValue()
+            throw FastPathUnavailable()
         }
     }
 
-    /// Finds the stored value.
-    ///
-    /// - Parameter key: The key to read; nil for all the keys that the type may have been stored under.
-    /// - Returns: The value, nil when there is none.
-    /// - Throws: As `load(forKey:)` does.
-    static func findStored(forKey key: String?) throws(DefaultsError) -> StoredSettings<Self>? {
-        let store = store
-        if let key {
-            return try read(key, in: store)
-        }
-        IdentifierRegistry.note(Self.self, in: store)
-        if let stored = try read(defaultIdentifier, in: store) {
-            return stored
-        }
-        for identifier in identifiers.dropFirst() {
-            if let stored = try read(identifier, in: store) {
-                return stored
-            }
-        }
-        return nil
-    }
-
-    /// The stored value, nil when there is none, for reads that ``plainValue(forKey:)`` was not enough for.
-    static func foundValue(forKey key: String?) throws(DefaultsError) -> Self? {
-        guard let stored = try findStored(forKey: key) else {
+    /// The stored value, nil when there is none, where ``fastPathValue(in:forKey:)`` was not enough.
+    static func loadSlowPath(from store: any DefaultsStore, forKey key: String?) throws(DefaultsError) -> Self? {
+        guard let stored = try findStored(in: store, forKey: key) else {
             return nil
         }
-        stored.reportCompletion()
+        stored.reportFillingIn()
         return stored.value
     }
 
-    /// The stored value or ``defaultValue``, for forgiving reads that ``plainValue(forKey:)`` was not enough for.
-    @inline(never)
-    static func readFurther(forKey key: String?) -> Self? {
+    /// The stored value or ``defaultValue``, for non-throwing reads where ``fastPathValue(in:forKey:)`` was not enough.
+    static func readSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
         do {
-            if let value = try foundValue(forKey: key) {
+            if let value = try loadSlowPath(from: store, forKey: key) {
                 return value
             }
         } catch {
@@ -112,39 +84,53 @@ extension DefaultStorable {
         return defaultValue
     }
 
-    /// The stored value, nil when there is none, for an update that will replace it.
-    static func loadForUpdate(forKey key: String?) throws(DefaultsError) -> Self? {
-        do throws(NoPlainValue) {
-            return try plainValue(forKey: key)
-        } catch {}
-        guard let stored = try findStored(forKey: key) else {
-            return nil
+    /// Finds the stored value.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - key: The key to read; nil for all the keys that the type may have been stored under.
+    /// - Returns: The value, nil when there is none.
+    /// - Throws: As `load(from:forKey:)` does.
+    static func findStored(
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) throws(DefaultsError) -> StoredSettings<Self>? {
+        if key == nil {
+            IdentifierRegistry.note(Self.self, in: store)
         }
-        stored.reportCompletion()
-        stored.noteAsKnown()
-        return stored.value
+        for key in key.map({ [$0] }) ?? identifiers {
+            if let stored = try readStored(key, in: store) {
+                // The next write of an update needs no look at these bytes.
+                if stored.reading.isCurrent, remembersDecodedValues {
+                    DecodedValueCache.shared.insert(stored.data, of: Self.self, forKey: key)
+                }
+                return stored
+            }
+        }
+        return nil
     }
 
-    private static func read(_ key: String, in store: some DefaultsStore) throws(DefaultsError) -> StoredSettings<Self>?
-    {
-        _ = try StoreKey(key)
-        guard let data = try store.storedBytes(forKey: key, type: Self.self) else {
+    private static func readStored(
+        _ key: String,
+        in store: any DefaultsStore
+    ) throws(DefaultsError) -> StoredSettings<Self>? {
+        guard let data = try KeyAccess(key, in: store).storedBytes(type: Self.self) else {
             return nil
         }
         let reading = Result { () throws(DefaultsError) in try read(data, forKey: key, in: store) }
-        if schemaVersion > 0, store.data(forKey: key) != data {
-            // Written meanwhile: the version that was found may be that of other bytes.
-            do {
-                return try store.withExclusiveAccess {
-                    try store.storedBytes(forKey: key, type: Self.self).map { data in
-                        let reading = try read(data, forKey: key, in: store)
-                        return StoredSettings(reading: reading, data: data, key: key, store: store)
-                    }
-                }
-            } catch {
-                throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
-            }
+        guard schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else {
+            return StoredSettings(reading: try reading.get(), data: data, key: key, store: store)
         }
-        return StoredSettings(reading: try reading.get(), data: data, key: key, store: store)
+        // Written in the meantime: the version that was found may be that of other bytes.
+        do {
+            return try store.withExclusiveAccess {
+                try KeyAccess(key, in: store).storedBytes(type: Self.self).map { data in
+                    let reading = try read(data, forKey: key, in: store)
+                    return StoredSettings(reading: reading, data: data, key: key, store: store)
+                }
+            }
+        } catch {
+            throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
+        }
     }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// An observation of a storage's changes, which lasts until it is cancelled or released.
 public final class StoreObservation: Sendable {
-    /// Is told the names of keys whose values may have changed; nil where it isn't known which.
+    /// Receives the names of keys whose values may have changed; nil where it isn't known which.
     public typealias Handler = @Sendable (_ keys: Set<String>?) -> Void
 
     private let onCancel: Guarded<(@Sendable () -> Void)?>
@@ -17,7 +17,7 @@ public final class StoreObservation: Sendable {
 
     /// Ends the observation.
     ///
-    /// Its handler may be in a call then, and is not called any more afterwards.
+    /// A call of its handler that is under way goes on; no further one begins.
     public func cancel() {
         let end = onCancel.withLock { onCancel in
             defer { onCancel = nil }
@@ -31,7 +31,7 @@ public final class StoreObservation: Sendable {
     }
 }
 
-/// Those who want to know of a store's changes.
+/// The observers of one storage.
 final class ChangeHub: Sendable {
     private struct State {
         var handlers: [Int: StoreObservation.Handler] = [:]
@@ -40,15 +40,15 @@ final class ChangeHub: Sendable {
 
     private let state = Guarded(State())
     private let hasHandlers = Atomic<Bool>(false)
-    private let coming = ThreadLock()
+    private let registrationLock = ThreadLock()
 
-    /// Whether anybody wants to know; one load, so that a store can ask at each write.
+    /// Whether there are observers; one load, so that a store can ask at each write.
     var isActive: Bool { hasHandlers.load(ordering: .acquiring) }
 
     /// Adds a handler.
     ///
     /// - Parameters:
-    ///   - handler: What is told of changes.
+    ///   - handler: Is called at each change.
     ///   - onEnd: Called when the handler has been removed.
     /// - Returns: The observation, whose end removes the handler.
     func add(
@@ -67,17 +67,17 @@ final class ChangeHub: Sendable {
         }
     }
 
-    /// Tells everybody; to be called without locks that a handler could run into.
-    func tell(_ keys: Set<String>?) {
+    /// Calls all handlers; to be called without locks that a handler may need.
+    func notify(_ keys: Set<String>?) {
         for handler in state.withLock({ Array($0.handlers.values) }) {
             handler(keys)
         }
     }
 
-    /// Runs a body that starts or ends what has to go on while there is anybody, one at a time.
-    func whileNobodyComesOrGoes(_ body: (_ isActive: Bool) -> Void) {
-        coming.lock()
-        defer { coming.unlock() }
+    /// Runs a body that starts or ends what has to run while there are observers, one at a time.
+    func withRegistrationLock(_ body: (_ isActive: Bool) -> Void) {
+        registrationLock.lock()
+        defer { registrationLock.unlock() }
         body(isActive)
     }
 
@@ -89,16 +89,13 @@ final class ChangeHub: Sendable {
     }
 }
 
-/// The hubs of storages that have no object to hang one on: a `UserDefaults` is made anew at each use of a suite, and a
+/// The hubs of storages that have no object to attach one to: a `UserDefaults` is recreated at each use of a suite, and a
 /// third party's storage may be a value.
 enum SharedHubs {
     private static let hubs = Guarded<[String: ChangeHub]>([:])
     private static let hasHubs = Atomic<Bool>(false)
 
-    /// Whether anybody wants to know of changes in any of these storages.
-    static var isActive: Bool { hasHubs.load(ordering: .acquiring) }
-
-    /// Calls a handler at each change that is told of under a name.
+    /// Calls a handler at each change that is reported under a name.
     static func observe(_ name: String, _ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         hubs.withLock { hubs in
             let hub = hubs[name] ?? ChangeHub()
@@ -108,9 +105,13 @@ enum SharedHubs {
         }
     }
 
-    /// Tells the observers under a name.
-    static func tell(_ name: String, _ keys: Set<String>?) {
-        hubs.withLock { $0[name] }?.tell(keys)
+    /// The hub under a name; nil, after one load, while nothing at all is observed.
+    static func hub(named name: @autoclosure () -> String) -> ChangeHub? {
+        guard hasHubs.load(ordering: .acquiring) else {
+            return nil
+        }
+        let name = name()
+        return hubs.withLock { $0[name] }
     }
 
     private static func removeIfUnused(_ name: String) {

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A place that keeps `Codable` values under string keys: the least that a ``KeyValueContainer`` needs.
 ///
 /// Every ``DefaultsStore`` is one, and ``PersistentStorage`` is one over part of a suite. A storage of your own has two methods:
@@ -28,12 +26,27 @@ public protocol KeyValueStorage {
     ///   - key: The key.
     func setValue<T: Codable>(_ value: T?, forKey key: String)
 
-    /// Keeps everybody else from changing the storage through this library, until the matching ``endExclusiveAccess()``
+    /// Runs a body during which no other thread changes the storage through this library.
+    ///
+    /// Calls nest: a body may read, write and update the same storage, on the same thread. Other threads' writes wait
+    /// until the body has ended, so a body that waits for another thread's write waits forever; so do two bodies that
+    /// want each other's storage. Reads don't wait. On a ``FileDefaults`` other processes are kept out as well.
+    ///
+    /// **The body may run more than once** on a storage that detects conflicts instead of excluding them, such as one that
+    /// several machines share: what a run that met a conflict has written is discarded first. So a body should have no
+    /// effects but its writes to the storage. The storages of this library run it exactly once.
+    ///
+    /// The default implementation calls ``beginExclusiveAccess()`` and ``endExclusiveAccess()`` around the body.
+    ///
+    /// - Parameter body: What to do.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, and errors of the storage's own when the body could not run.
+    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result
+
+    /// Prevents other threads from changing the storage through this library, until the matching ``endExclusiveAccess()``
     /// on the same thread.
     ///
-    /// Calls nest. Other threads' writes wait, so a thread with exclusive access that waits for another thread's write waits
-    /// forever; so do two threads that want each other's storage. Reads don't wait. Use
-    /// ``withExclusiveAccess(_:)`` wherever a closure will do.
+    /// For changes in place, which can't be a closure; use ``withExclusiveAccess(_:)`` wherever a closure will do. Calls nest.
     ///
     /// The default implementation uses one recursive lock of the process, shared by all storages that don't bring their
     /// own. It does not exclude other processes.
@@ -49,47 +62,15 @@ public protocol KeyValueStorage {
     /// The default implementation knows of the changes made through this library's typed calls (settings types, typed and
     /// string keys, containers), not of those made by the storage's own methods.
     ///
-    /// - Parameter handler: Is told the keys, on whatever thread made the change, once the new values can be read; nil where
-    ///   it isn't known which. It may use the storage, and has to return soon.
+    /// - Parameter handler: Receives the keys, on the thread that made the change, once the new values can be read and the
+    ///   thread has no exclusive access any more; nil where it isn't known which keys. It may use the storage, and has to
+    ///   return soon.
     /// - Returns: The observation, to be held as long as it is to last.
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation
 }
 
 extension KeyValueStorage {
-    /// Takes the lock that all storages share which don't bring their own.
-    public func beginExclusiveAccess() throws {
-        ProcessLock.shared.lock()
-    }
-
-    /// Gives back the lock that all storages share which don't bring their own.
-    public func endExclusiveAccess() {
-        ProcessLock.shared.unlock()
-    }
-
-    /// Calls a handler at each change that this library's typed calls make in storages of the same description.
-    ///
-    /// - Parameter handler: Is told the keys.
-    /// - Returns: The observation.
-    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        SharedHubs.observe(sharedName, handler)
-    }
-
-    /// Tells observers of a change in a storage that has no means of its own to do so.
-    func tellOfChange(forKey key: String) {
-        if SharedHubs.isActive, !(self is any SelfObservedStore) {
-            SharedHubs.tell(sharedName, [key])
-        }
-    }
-
-    var sharedName: String {
-        (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self)
-    }
-
-    /// Runs a body during which nobody else changes the storage through this library.
-    ///
-    /// Calls nest: a body may read, write and update the same storage, on the same thread. Other threads' writes wait
-    /// until the body has ended, so a body that waits for another thread's write waits forever; so do two bodies that
-    /// want each other's storage. Reads don't wait. On a ``FileDefaults`` other processes are kept out as well.
+    /// Runs a body between ``beginExclusiveAccess()`` and ``endExclusiveAccess()``, once.
     ///
     /// - Parameter body: What to do.
     /// - Returns: What the body returns.
@@ -99,17 +80,34 @@ extension KeyValueStorage {
         defer { endExclusiveAccess() }
         return try body()
     }
-}
 
-/// A store that tells its observers itself, whatever call made the change.
-protocol SelfObservedStore: DefaultsStore {}
+    /// Takes the lock that all storages share which don't bring their own.
+    public func beginExclusiveAccess() throws {
+        ExclusiveAccess.ofProcess.acquire()
+    }
 
-extension FileDefaults: SelfObservedStore {}
-extension MemoryDefaults: SelfObservedStore {}
-extension UserDefaults: SelfObservedStore {}
+    /// Releases the lock that all storages share which don't bring their own.
+    public func endExclusiveAccess() {
+        ExclusiveAccess.ofProcess.release()
+    }
 
-/// The exclusive access of storages that have no identity to hang a lock on: a `UserDefaults` is made anew at each use
-/// of a suite, and a third party's store may be a value.
-private enum ProcessLock {
-    static let shared = NSRecursiveLock()
+    /// Calls a handler at each change that this library's typed calls make in storages of the same description.
+    ///
+    /// - Parameter handler: Receives the keys.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        SharedHubs.observe(hubName, handler)
+    }
+
+    /// Notifies the observers of a storage that doesn't notify them itself.
+    func notifyChange(forKey key: String) {
+        if let hub = SharedHubs.hub(named: hubName) {
+            ExclusiveAccess.ofProcess.notify(hub, [key])
+        }
+    }
+
+    /// What identifies the storage among those that have no hub of their own.
+    var hubName: String {
+        (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self)
+    }
 }

@@ -1,9 +1,8 @@
 internal import DefaultJournal
-public import Foundation
 
 /// A store that keeps its values in memory, for tests, previews and settings that are not to last.
 ///
-/// Each instance is a store of its own, empty at first; what it holds goes when it goes. It takes the values that
+/// Each instance is a store of its own, empty at first; its values are freed with it. It takes the values that
 /// `UserDefaults` takes, and throws where `UserDefaults` would end the process. Values are copied as they are set:
 /// changing an `NSMutableArray` afterwards changes nothing here.
 ///
@@ -18,14 +17,15 @@ public final class MemoryDefaults: Sendable {
     public let storeDescription: String
 
     private let entries = Guarded<[StoreKey: PropertyListValue]>([:])
-    private let exclusiveAccess = NSRecursiveLock()
+    private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
+    private let exclusiveAccess = ExclusiveAccess()
     private let changes = ChangeHub()
 
     private static let count = Guarded(0)
 
     /// Creates an empty store.
     public init() {
-        // Not an address: a new store at an old one's place would pass for it in events.
+        // Not an address: a new store could have an old one's, and events would confuse the two.
         let number = Self.count.withLock { count in
             count += 1
             return count
@@ -35,100 +35,58 @@ public final class MemoryDefaults: Sendable {
 }
 
 extension MemoryDefaults: DefaultsStore {
-    /// The value stored under a key.
+    /// The value for a key: what is stored, else what is registered.
     ///
     /// - Parameter key: The key.
-    /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or `[String: Any]`;
-    ///   nil when nothing is stored.
-    public func object(forKey key: String) -> Any? {
-        propertyListValue(forKey: key)?.object
+    /// - Returns: The value, nil when there is none.
+    public func storedValue(forKey key: String) -> PropertyListValue? {
+        let key = StoreKey(unchecked: key)
+        return entries.withLock { $0[key] } ?? registered.withLock { $0[key] }
     }
 
-    /// The `Data` stored under a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The bytes, nil when nothing is stored or what is stored is not `Data`.
-    public func data(forKey key: String) -> Data? {
-        guard case .data(let data) = propertyListValue(forKey: key) else {
-            return nil
-        }
-        return data
-    }
-
-    /// The value stored under a key, with its type spelled out.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The value, nil when nothing is stored.
-    public func propertyListValue(forKey key: String) -> PropertyListValue? {
-        entries.withLock { $0[StoreKey(unchecked: key)] }
-    }
-
-    /// Stores a property-list value under a key, or removes what is there.
+    /// Stores a value under a key, or removes what is there.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``; nothing has changed then.
-    public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
+    public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
-        store(try PropertyListValue(value, forKey: key, in: self), for: storeKey)
+        try value?.checkDepth(forKey: key, in: self)
+        exclusiveAccess {
+            let previous = entries.withLock { entries in
+                defer { entries[storeKey] = value }
+                return entries[storeKey]
+            }
+            if changes.isActive, previous != value {
+                exclusiveAccess.notify(changes, [key])
+            }
+        }
     }
 
-    /// Stores a value with its type spelled out.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - key: The key.
-    /// - Throws: ``DefaultsError``, as for any value.
-    public func set(_ value: PropertyListValue, forKey key: String) throws(DefaultsError) {
-        let storeKey = try StoreKey(key)
-        try value.checkDepth(forKey: key, in: self)
-        store(value, for: storeKey)
-    }
-
-    /// Removes what is stored under a key, if anything is.
-    ///
-    /// - Parameter key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``.
-    public func removeObject(forKey key: String) throws(DefaultsError) {
-        try set(nil, forKey: key)
-    }
-
-    /// All keys and values.
-    ///
-    /// - Returns: Values by their keys, as ``object(forKey:)`` gives them; of keys that are canonically equivalent, one.
-    public func dictionaryRepresentation() -> [String: Any] {
-        let pairs = entries.withLock { $0.map { ($0.key.string, $0.value) } }
-        return Dictionary(pairs, uniquingKeysWith: { first, _ in first }).mapValues(\.object)
-    }
-
-    /// The keys under which something is stored.
+    /// The keys under which something is stored, registered ones left out.
     public func storedKeys() -> [String] {
         entries.withLock { $0.keys.map(\.string) }
     }
 
-    /// Does nothing: there is nothing that could be more durable than memory.
-    ///
-    /// - Returns: True.
-    @discardableResult
-    public func synchronize() -> Bool {
-        true
-    }
+    /// Does nothing: nothing is more durable than memory here.
+    public func flush() {}
 
-    /// Keeps all other threads from changing this store, until the matching ``endExclusiveAccess()``.
+    /// Prevents other threads from changing this store, until the matching ``endExclusiveAccess()``.
     public func beginExclusiveAccess() {
-        exclusiveAccess.lock()
+        exclusiveAccess.acquire()
     }
 
     /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
-        exclusiveAccess.unlock()
+        exclusiveAccess.release()
     }
 
     /// Calls a handler at each change of this store.
     ///
-    /// - Parameter handler: Is told the key, on the thread that changed it.
+    /// - Parameter handler: Receives the keys, on the thread that changed them, once no lock is held; nothing when a
+    ///   transaction was rolled back, or when what was set was stored already.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         changes.add(handler)
@@ -140,26 +98,34 @@ extension MemoryDefaults: DefaultsStore {
     /// - Returns: What the body returns.
     /// - Throws: What the body throws.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try exclusiveAccess.withLock {
+        try exclusiveAccess.withRollback {
             let before = entries.withLock { $0 }
             do {
                 return try body()
             } catch {
                 entries.withLock { $0 = before }
-                if changes.isActive {
-                    changes.tell(nil)
-                }
                 throw error
             }
         }
     }
+}
 
-    private func store(_ value: PropertyListValue?, for key: StoreKey) {
-        exclusiveAccess.withLock {
-            entries.withLock { $0[key] = value }
-            if changes.isActive {
-                changes.tell([key.string])
-            }
-        }
+extension MemoryDefaults: UserDefaultsVocabulary {
+    /// Supplies values for keys under which nothing is stored, for as long as the store exists.
+    ///
+    /// - Parameter values: The values, by their keys.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
+    ///   ``DefaultsError/Code/unsupportedValue``; nothing is registered then.
+    public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
+        let checked = try values.checked(in: self)
+        registered.withLock { $0.merge(checked) { _, new in new } }
+    }
+
+    /// All keys and values as of one moment, those that are only registered included.
+    ///
+    /// - Returns: Values by their keys; of keys that are canonically equivalent, one.
+    public func allValues() -> [String: PropertyListValue] {
+        let values = registered.withLock { $0 }.merging(entries.withLock { $0 }) { _, stored in stored }
+        return Dictionary(values.map { ($0.string, $1) }, uniquingKeysWith: { first, _ in first })
     }
 }

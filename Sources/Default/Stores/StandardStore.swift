@@ -1,30 +1,30 @@
 internal import Foundation
 internal import Synchronization
 
-/// The store that code uses which chose none: the platform's standard one, or what a task has put in its place.
+/// The store of code that chose none: the platform's standard one, or what a task has substituted for it.
 enum StandardStore {
-    private struct Replacement: @unchecked Sendable {
-        // Handed to the tasks that whoever put it there started, who knows from where the store may be used.
+    private struct Substitute: @unchecked Sendable {
+        // Only the tasks started in the body see it; the caller of `withDefaults` answers for their use of the store.
         let store: any DefaultsStore
     }
 
-    @TaskLocal private static var replacement: Replacement?
+    @TaskLocal private static var substituted: Substitute?
 
-    /// Whether any task of the process has ever put something in the store's place; while none has, nobody looks.
-    private static let isReplaceable = Atomic<Bool>(false)
+    /// Whether any task of the process has ever substituted a store; while none has, reads skip the look-up.
+    private static let hasSubstitutes = Atomic<Bool>(false)
 
     static var current: any DefaultsStore {
-        replacingStore ?? StandardDefaults.standard
+        substitute ?? StandardDefaults.standard
     }
 
-    /// What the current task has put in the standard store's place.
-    static var replacingStore: (any DefaultsStore)? {
-        isReplaceable.load(ordering: .relaxed) ? replacement?.store : nil
+    /// What the current task has substituted for the standard store.
+    static var substitute: (any DefaultsStore)? {
+        hasSubstitutes.load(ordering: .relaxed) ? substituted?.store : nil
     }
 
     static func with<Result>(_ store: any DefaultsStore, _ body: () throws -> Result) rethrows -> Result {
-        isReplaceable.store(true, ordering: .relaxed)
-        return try $replacement.withValue(Replacement(store: store), operation: body)
+        hasSubstitutes.store(true, ordering: .relaxed)
+        return try $substituted.withValue(Substitute(store: store), operation: body)
     }
 
     static func with<Result>(
@@ -32,12 +32,12 @@ enum StandardStore {
         isolation: isolated (any Actor)?,
         _ body: () async throws -> Result
     ) async rethrows -> Result {
-        isReplaceable.store(true, ordering: .relaxed)
-        return try await $replacement.withValue(Replacement(store: store), operation: body, isolation: isolation)
+        hasSubstitutes.store(true, ordering: .relaxed)
+        return try await $substituted.withValue(Substitute(store: store), operation: body, isolation: isolation)
     }
 }
 
-/// Runs a body in which another store stands in for the standard one, so that tests don't meet there, nor on the disk.
+/// Runs a body in which another store is used for the standard one, so that tests share no settings, and leave none on the disk.
 ///
 /// ```swift
 /// withDefaults(MemoryDefaults()) {
@@ -60,7 +60,7 @@ public func withDefaults<Result>(_ store: any DefaultsStore, _ body: () throws -
     try StandardStore.with(store, body)
 }
 
-/// Runs an asynchronous body in which another store stands in for the standard one; see the synchronous form.
+/// Runs an asynchronous body in which another store is used for the standard one; see the synchronous form.
 ///
 /// - Parameters:
 ///   - store: The store. Child tasks use it at the same time, so it has to be one that several threads may use.

@@ -20,7 +20,7 @@ struct BinaryPropertyListTests {
         let again = try #require(tree.tree.data(in: tree.format))
         #expect(BinaryPropertyList.isSafe(again))
         #expect(StoredTree.parse(again)?.tree == tree.tree)
-        #expect(try tree.tree == StoredTree(PropertyListValue(object)))
+        #expect(try tree.tree == StoredTree(PropertyListValue(object: object)))
         for other in ["", "b", "{}", "<?xml"] {
             #expect(BinaryPropertyList.isSafe(Data(other.utf8)))
         }

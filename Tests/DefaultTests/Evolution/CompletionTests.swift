@@ -112,7 +112,7 @@ struct CompletionTests {
             change.expectation(&expected)
             let outcome = try #require(complete(json, with: Window()), "\(json)")
             #expect(outcome.value == expected, "\(json)")
-            #expect(outcome.report.completed == change.completed, "\(json)")
+            #expect(outcome.report.filledIn == change.completed, "\(json)")
             #expect(outcome.report.unusablePaths == change.unusable, "\(json)")
         }
     }
@@ -129,7 +129,7 @@ struct CompletionTests {
         #expect(value.badges == ["a": 1])
         #expect(value.accent == nil)
         #expect((value.title, value.edge, value.level) == ("untitled", .top, 1))
-        #expect(report.completed == ["edge", "size.height"])
+        #expect(report.filledIn == ["edge", "size.height"])
         #expect(report.unusablePaths == ["level", "size.depth", "size.width", "tabs", "theme", "title"])
         #expect(report.unusable.last?.reason == "is not of type String")
         #expect(report.unusable.last { $0.path == "theme" }?.reason == "is no property of the type")
@@ -181,7 +181,7 @@ struct CompletionTests {
         let run = completion.run()
         let outcome = try #require(run)
         #expect(outcome.value == stored)
-        #expect(outcome.report.completed == ["added"])
+        #expect(outcome.report.filledIn == ["added"])
     }
 
     @Test("works with all ways to convert keys")
@@ -219,7 +219,7 @@ struct CompletionTests {
             complete(loud, with: Outer(), coder: DefaultsCoder(encoder: shouting, decoder: whispering))
         )
         #expect(heard.value == Outer(outerName: "x", firstInner: Inner(maximumSize: 1, minimumSize: 5)))
-        #expect(heard.report.completed == ["FIRSTINNER.MAXIMUMSIZE"])
+        #expect(heard.report.filledIn == ["FIRSTINNER.MAXIMUMSIZE"])
     }
 
     @Test("finds the date that another strategy wrote, in nested containers as well")
@@ -323,7 +323,7 @@ struct CompletionTests {
         }
         let (value, report) = try #require(complete(#"{"super":{"base":7},"derived":"x"}"#, with: Derived()))
         #expect((value.base, value.other, value.derived) == (7, 2, 3))
-        #expect(report == LoadReport(completed: ["super.other"], unusable: report.unusable))
+        #expect(report == LoadReport(filledIn: ["super.other"], unusable: report.unusable))
         #expect(report.unusablePaths == ["derived"])
     }
 

@@ -266,7 +266,7 @@ private struct Corpus {
 
         let (value, report) = try #require(try Settings.loadWithReport(), comment, sourceLocation: sourceLocation)
         #expect(value == expected, comment, sourceLocation: sourceLocation)
-        #expect(report.completed == completed, comment, sourceLocation: sourceLocation)
+        #expect(report.filledIn == completed, comment, sourceLocation: sourceLocation)
         #expect(report.unusable.map(\.path) == unusable, comment, sourceLocation: sourceLocation)
         #expect(report.migratedFrom == migratedFrom, comment, sourceLocation: sourceLocation)
 

@@ -133,12 +133,12 @@ struct MigrationTests {
             let (value, report) = try #require(try Skipped.Release3.loadWithReport())
             #expect(value == Skipped.Release3(volume: 0.5))
             #expect(report.migratedFrom == "Release2")
-            #expect(report.completed == ["name"] && report.unusable.isEmpty)
+            #expect(report.filledIn == ["name"] && report.unusable.isEmpty)
             // What an early build of release 3 stored, which had no balance: more of it fits the type itself.
             try store.set(Data(#"{"volume":0.75,"name":"x"}"#.utf8), forKey: "Skipped")
             let (early, earlyReport) = try #require(try Skipped.Release3.loadWithReport())
             #expect(early == Skipped.Release3(volume: 0.75, name: "x"))
-            #expect(earlyReport.migratedFrom == nil && earlyReport.completed == ["balance"])
+            #expect(earlyReport.migratedFrom == nil && earlyReport.filledIn == ["balance"])
             // Nothing fits as it is: of types that lose as much, the predecessor.
             try store.set(Data(#"{"volume":"loud","name":"x"}"#.utf8), forKey: "Skipped")
             #expect(try Skipped.Release3.loadWithReport()?.report.migratedFrom == "Release2")

@@ -66,7 +66,7 @@ struct MovingTests {
             }
             #expect(source.dictionaryRepresentation().keys.sorted() == ["other"])
             #expect(try Sound.load(forKey: "new") == Sound(name: "x"))
-            #expect(collector.events.map(\.report?.completed) == [["isMuted", "volume"]])
+            #expect(collector.events.map(\.report?.filledIn) == [["isMuted", "volume"]])
         }
     }
 

@@ -124,7 +124,7 @@ struct MutationTests {
                 for field in fields
                 where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
                     #expect(kept[field] == tree[field], "\(field) in \(String(decoding: data, as: UTF8.self))")
-                    #expect(!report.completed.contains(field.joined(separator: ".")))
+                    #expect(!report.filledIn.contains(field.joined(separator: ".")))
                     #expect(!report.unusablePaths.contains(field.joined(separator: ".")))
                 }
             }

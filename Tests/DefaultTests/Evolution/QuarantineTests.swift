@@ -36,7 +36,7 @@ struct QuarantineTests {
                 #expect(collector.events.first?.description.contains("\(key).quarantine") == true)
                 #expect(try Player.load(forKey: key) == Player(volume: index))
                 let kept = try #require(try Player.quarantined(forKey: key).first)
-                #expect(try PropertyListValue(kept.object) == PropertyListValue(object))
+                #expect(try PropertyListValue(object: kept.object) == PropertyListValue(object: object))
                 #expect(kept.data == object as? Data)
                 #expect(kept.typeName == "Player")
                 #expect(kept.date.timeIntervalSince(before) > -1 && kept.date.timeIntervalSinceNow < 1)
@@ -131,7 +131,7 @@ struct QuarantineTests {
                 expectError(.typeMismatch) { try Player.quarantined() }
                 expectError(.typeMismatch) { try Player.removeQuarantined() }
                 #expect(
-                    try PropertyListValue(store.object(forKey: "Player.quarantine") as Any) == PropertyListValue(object)
+                    try PropertyListValue(object: store.object(forKey: "Player.quarantine") as Any) == PropertyListValue(object: object)
                 )
             }
         }
@@ -212,80 +212,17 @@ private final class HalfFullStore: DefaultsStore {
         self.refusesValues = refusesValues
     }
 
-    func object(forKey key: String) -> Any? { base.object(forKey: key) }
-    func data(forKey key: String) -> Data? { base.data(forKey: key) }
-    func removeObject(forKey key: String) throws { try base.removeObject(forKey: key) }
-    func dictionaryRepresentation() -> [String: Any] { base.dictionaryRepresentation() }
-    func synchronize() throws -> Bool { true }
+    var storeDescription: String { "HalfFullStore(\(base.storeDescription))" }
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
+    func storedKeys() -> [String] { base.storedKeys() }
+    func flush() {}
 
-    func set(_ value: Any?, forKey key: String) throws {
-        guard key.contains(".") == refusesValues else { throw Full() }
-        try base.set(value, forKey: key)
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        guard value == nil || key.contains(".") == refusesValues else { throw Full() }
+        try base.setStoredValue(value, forKey: key)
     }
 
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try base.transaction(body)
-    }
-}
-
-@Suite("What is known of stored contents")
-struct KnownContentsTests {
-    @Test("is the last content of each key, short or long")
-    func contents() {
-        let contents = KnownContents()
-        for count in [0, 1, KnownContents.longest, KnownContents.longest + 1] {
-            let key = "contents \(count)"
-            let data = Data(repeating: 1, count: count)
-            #expect(!contents.isKnown(data, forKey: key))
-            contents.note(data, forKey: key)
-            #expect(contents.isKnown(data, forKey: key))
-            #expect(!contents.isKnown(data, forKey: "another"))
-            #expect(!contents.isKnown(data + [0], forKey: key))
-            if count > 0 {
-                #expect(!contents.isKnown(data.dropLast() + [2], forKey: key))
-            }
-            contents.forget(key)
-            #expect(!contents.isKnown(data, forKey: key))
-        }
-    }
-
-    @Test("gives each of many threads what the bytes it has decode to")
-    func threads() throws {
-        struct OtherContent: Error {}
-        let contents = KnownContents()
-        try onEightThreads {
-            for number in 0..<2_000 {
-                let key = "key \(number % 3)"
-                let text = "content \(number % 7)"
-                guard try contents.value(of: Data(text.utf8), forKey: key, decode: { text }) == text else {
-                    throw OtherContent()
-                }
-                if number.isMultiple(of: 97) {
-                    contents.forget(key)
-                }
-            }
-        }
-    }
-
-    @Test("does not grow without end")
-    func bounds() {
-        let contents = KnownContents()
-        for number in 0..<1_000 {
-            contents.note(Data([1]), forKey: "bounds \(number)")
-            #expect(contents.count <= KnownContents.capacity)
-        }
-    }
-
-    @Test("is of one type")
-    func types() {
-        struct One {}
-        struct Other {}
-        for _ in 0..<3 {
-            #expect(KnownType.of(One.self).plainName == "One")
-            #expect(KnownType.of(Other.self).plainName == "Other")
-            #expect(KnownType.of(One.self) === KnownType.of(One.self))
-        }
-        KnownType.of(One.self).contents.note(Data([1]), forKey: "k")
-        #expect(!KnownType.of(Other.self).contents.isKnown(Data([1]), forKey: "k"))
     }
 }

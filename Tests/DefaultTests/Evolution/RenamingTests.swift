@@ -95,7 +95,7 @@ struct RenamingTests {
                 try store.set(Data(json.utf8), forKey: "Renamed")
                 let (value, report) = try #require(try Renamed.loadWithReport())
                 #expect(value == expected, "\(json)")
-                #expect(report.completed == (json == #"{"w":4}"# ? ["window.height"] : []))
+                #expect(report.filledIn == (json == #"{"w":4}"# ? ["window.height"] : []))
                 #expect(report.unusable.isEmpty)
                 #expect(store.data(forKey: "Renamed") == Data(json.utf8))
                 try Renamed.update { _ in }

@@ -22,7 +22,7 @@ struct FileFormatTests {
             for (key, value) in expected {
                 let stored = try #require(suite.object(forKey: key), "\(key)")
                 #expect(type(of: stored) == type(of: value), "\(key)")
-                #expect(try PropertyListValue(stored) == PropertyListValue(value), "\(key)")
+                #expect(try PropertyListValue(object: stored) == PropertyListValue(object: value), "\(key)")
             }
             #expect(suite.integer(forKey: "\u{E9}") == 1)
             #expect(suite.integer(forKey: "e\u{301}") == 2)
@@ -37,12 +37,12 @@ struct FileFormatTests {
         for bytes in [
             [], [0], [11], [2, 0xFF], [3, 0], [5, 1], [9, 1, 0, 0, 0], [9, 255, 255, 255, 255], [10, 1, 0, 0, 0, 97],
         ] {
-            #expect(PropertyListValue(encoded: Data(bytes.map { UInt8($0) })) == nil)
+            #expect(PropertyListValue(binaryForm: Data(bytes.map { UInt8($0) })) == nil)
         }
         var nested = Data([5, 0, 0, 0, 0, 0, 0, 0, 0])
         for _ in 0..<300 {
             nested = Data([9]) + withUnsafeBytes(of: UInt32(nested.count).littleEndian) { Data($0) } + nested
         }
-        #expect(PropertyListValue(encoded: nested) == nil)
+        #expect(PropertyListValue(binaryForm: nested) == nil)
     }
 }

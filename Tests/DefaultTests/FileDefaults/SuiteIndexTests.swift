@@ -15,7 +15,7 @@ struct SuiteIndexTests {
                 let replayed = SuiteIndex()
                 for value in [first, second] {
                     Array("k".utf8).withUnsafeBytes { key in
-                        value.encoded.withUnsafeBytes { _ = replayed.set(key: key, value: $0) }
+                        value.binaryForm.withUnsafeBytes { _ = replayed.set(key: key, value: $0) }
                     }
                     entered.enter(StoredValue(value), for: key, at: entered.entries.index(forKey: key))
                     #expect(entered.entries == replayed.entries)

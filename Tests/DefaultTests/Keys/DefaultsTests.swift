@@ -87,7 +87,7 @@ struct DefaultsTests {
                 expectReport(.typeMismatch) { #expect(defaults[key] == 7) }
                 expectError(.typeMismatch) { try defaults.load(key) }
                 expectError(.typeMismatch) { try defaults.update(key) { $0 += 1 } }
-                #expect(try PropertyListValue(store.object(forKey: key.name) as Any) == PropertyListValue(object))
+                #expect(try PropertyListValue(object: store.object(forKey: key.name) as Any) == PropertyListValue(object: object))
                 #expect(defaults.exists(key: key))
             }
             for (object, number) in [(1, 0), ("YES", 1), (1.0, 2)] as [(Any, Int)] {

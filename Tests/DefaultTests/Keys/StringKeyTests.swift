@@ -47,21 +47,21 @@ struct StringKeyTests {
                 defaults[key] += summand
                 // What was nothing counts from the integer 0.
                 let expected = stored == nil ? .integer(1) : sum
-                #expect(store.propertyListValue(forKey: key) == expected, "\(String(describing: stored)) + \(summand)")
+                #expect(store.storedValue(forKey: key) == expected, "\(String(describing: stored)) + \(summand)")
             }
             defaults["down"] -= 3
             defaults["down"] -= 0.5
             #expect(defaults["down"].double == -3.5)
             defaults["big"] = Int.max
             defaults["big"] += 1
-            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64(Int64.max) + 1))
+            #expect(store.storedValue(forKey: "big") == .unsigned(UInt64(Int64.max) + 1))
             defaults["big"] = Int.max
             defaults["big"] -= Int.min
-            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64.max))
+            #expect(store.storedValue(forKey: "big") == .unsigned(UInt64.max))
             expectReport(.arithmeticOverflow) { defaults["big"] += 1 }
-            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64.max))
+            #expect(store.storedValue(forKey: "big") == .unsigned(UInt64.max))
             defaults["big"] -= 1
-            #expect(store.propertyListValue(forKey: "big") == .unsigned(UInt64.max - 1))
+            #expect(store.storedValue(forKey: "big") == .unsigned(UInt64.max - 1))
             defaults["huge"] = 1
             defaults["huge"] += 1e300
             #expect(defaults["huge"].double == 1e300)

@@ -205,7 +205,7 @@ struct ConcurrentUpdateTests {
     private struct ThirdPartyCounter: DefaultStorable {
         var count = 0
         private static let base = MemoryDefaults()
-        static var defaults: PrefixedStore<MemoryDefaults> { PrefixedStore(base: base, prefix: "p.") }
+        static var defaults: ForwardingStore { ForwardingStore(base: base) }
         static var defaultValue: ThirdPartyCounter? { ThirdPartyCounter() }
     }
 
@@ -233,4 +233,17 @@ struct ConcurrentUpdateTests {
         }
         #expect(ThirdPartyCounter.read()?.count == 8_000)
     }
+}
+
+/// A third party's store with no more than the five members that every store has.
+private struct ForwardingStore: DefaultsStore {
+    let base: MemoryDefaults
+
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key)
+    }
+    func storedKeys() -> [String] { base.storedKeys() }
+    func flush() {}
+    var storeDescription: String { "ForwardingStore(\(base.storeDescription))" }
 }

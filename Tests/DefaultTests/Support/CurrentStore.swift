@@ -24,13 +24,12 @@ struct CurrentStore: DefaultsStore {
         Self.box?.store ?? MemoryDefaults()
     }
 
-    func object(forKey key: String) -> Any? { store.object(forKey: key) }
-    func data(forKey key: String) -> Data? { store.data(forKey: key) }
-    func set(_ value: Any?, forKey key: String) throws { try store.set(value, forKey: key) }
-    func removeObject(forKey key: String) throws { try store.removeObject(forKey: key) }
-    func dictionaryRepresentation() -> [String: Any] { store.dictionaryRepresentation() }
-    func synchronize() throws -> Bool { try store.synchronize() }
-
+    func storedValue(forKey key: String) -> PropertyListValue? { store.storedValue(forKey: key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try store.setStoredValue(value, forKey: key)
+    }
+    func storedKeys() -> [String] { store.storedKeys() }
+    func flush() throws { try store.flush() }
     var storeDescription: String { store.storeDescription }
 }
 

@@ -35,7 +35,7 @@ extension SuiteProvider: ConfigProvider {
 
     /// The value that is stored at this moment.
     public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
-        try lookUp(key, type: type, secrets: secrets) { store.propertyListValue(forKey: $0) }
+        try lookUp(key, type: type, secrets: secrets) { store.storedValue(forKey: $0) }
     }
 
     /// The value that is stored at this moment: a suite has no older one in memory.
@@ -87,7 +87,7 @@ extension SuiteProvider: ConfigProvider {
     private func currentValues() -> [String: PropertyListValue] {
         let read = {
             store.storedKeys().reduce(into: [String: PropertyListValue]()) { values, key in
-                values[key] = store.propertyListValue(forKey: key)
+                values[key] = store.storedValue(forKey: key)
             }
         }
         // Keys that are always changed together are then seen together. A store that can't be locked can still be read.

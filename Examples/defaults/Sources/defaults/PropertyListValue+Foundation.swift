@@ -23,7 +23,7 @@ extension PropertyListValue {
     init(object: Any) throws {
         let store = MemoryDefaults()
         try store.set(object, forKey: "value")
-        guard let value = store.propertyListValue(forKey: "value") else {
+        guard let value = store.storedValue(forKey: "value") else {
             throw ToolError("A \(type(of: object)) is not a property-list value.")
         }
         self = value

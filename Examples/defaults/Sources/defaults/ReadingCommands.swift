@@ -54,7 +54,7 @@ struct Read: ParsableCommand {
     }
 
     private func show(_ key: String, in store: FileDefaults) throws {
-        guard let value = store.propertyListValue(forKey: key) else {
+        guard let value = store.storedValue(forKey: key) else {
             throw ToolError.noValue(forKey: key, in: suite)
         }
         if raw {

@@ -23,7 +23,7 @@ struct SuiteContents {
             suite.storedKeys()
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
                 .compactMap { key in
-                    suite.propertyListValue(forKey: key).map { Entry(key: key, value: $0) }
+                    suite.storedValue(forKey: key).map { Entry(key: key, value: $0) }
                 }
         }
     }

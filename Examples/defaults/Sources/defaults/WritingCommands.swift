@@ -44,7 +44,7 @@ struct Write: ParsableCommand {
     }
 
     private func array(in store: FileDefaults) throws -> [PropertyListValue] {
-        switch store.propertyListValue(forKey: key) {
+        switch store.storedValue(forKey: key) {
         case nil: []
         case .array(let elements): elements
         default: throw ToolError("What is stored under \(key.debugDescription) is no array; nothing was added.")
@@ -52,7 +52,7 @@ struct Write: ParsableCommand {
     }
 
     private func dictionary(in store: FileDefaults) throws -> [String: PropertyListValue] {
-        switch store.propertyListValue(forKey: key) {
+        switch store.storedValue(forKey: key) {
         case nil: [:]
         case .dictionary(let entries): entries
         default: throw ToolError("What is stored under \(key.debugDescription) is no dictionary; nothing was added.")
@@ -75,7 +75,7 @@ struct Delete: ParsableCommand {
     func run() throws {
         let store = try suite.existing()
         try store.transaction {
-            if let key, store.propertyListValue(forKey: key) == nil {
+            if let key, store.storedValue(forKey: key) == nil {
                 throw ToolError.noValue(forKey: key, in: suite)
             }
             for key in key.map({ [$0] }) ?? store.storedKeys() {
@@ -107,10 +107,10 @@ struct Rename: ParsableCommand {
     func run() throws {
         let store = try suite.existing()
         try store.transaction {
-            guard let value = store.propertyListValue(forKey: key) else {
+            guard let value = store.storedValue(forKey: key) else {
                 throw ToolError.noValue(forKey: key, in: suite)
             }
-            guard overwrite || store.propertyListValue(forKey: newKey) == nil else {
+            guard overwrite || store.storedValue(forKey: newKey) == nil else {
                 throw ToolError("There is a value for \(newKey.debugDescription) already; --overwrite replaces it.")
             }
             try store.removeObject(forKey: key)

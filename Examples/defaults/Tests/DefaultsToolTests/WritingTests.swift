@@ -36,7 +36,7 @@ struct WritingTests {
             try process.run()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0)
-            #expect(try FileDefaults(url: tool.url(ofSuite: "app")).propertyListValue(forKey: "key") == expected)
+            #expect(try FileDefaults(url: tool.url(ofSuite: "app")).storedValue(forKey: "key") == expected)
         }
     }
 
@@ -84,8 +84,8 @@ struct WritingTests {
             try tool.run("write", "app", "map", "-dict", "a", "1", "b", "2")
             try tool.run("write", "app", "map", "-dict-add", "b", "3")
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
-            #expect(suite.propertyListValue(forKey: "list") == .array([.string("a"), .string("b"), .integer(1)]))
-            #expect(suite.propertyListValue(forKey: "map") == .dictionary(["a": .string("1"), "b": .string("3")]))
+            #expect(suite.storedValue(forKey: "list") == .array([.string("a"), .string("b"), .integer(1)]))
+            #expect(suite.storedValue(forKey: "map") == .dictionary(["a": .string("1"), "b": .string("3")]))
         }
     }
 

@@ -1,7 +1,7 @@
 internal import DefaultJournal
 internal import Foundation
 
-// What the engine tells, in the words of the library.
+// The engine's errors and reports, as the library's.
 extension DefaultsError {
     static func invalidSuiteName(_ name: String) -> DefaultsError {
         DefaultsError(
@@ -52,22 +52,22 @@ extension DefaultsError {
         )
     }
 
-    /// For a property list that can't be taken over, or one key of it.
-    static func adoptionFailed(propertyList: URL, _ error: any Error, key: String? = nil) -> DefaultsError {
+    /// For a property list that can't be imported, or one key of it.
+    static func importFailed(propertyList: URL, _ error: any Error, key: String? = nil) -> DefaultsError {
         let path = propertyList.path(percentEncoded: false)
         let reason =
             if let key {
                 """
-                What Foundation kept under \(key.debugDescription) in \(path) can't be taken over: no suite has such a \
+                What Foundation kept under \(key.debugDescription) in \(path) can't be imported: no suite has such a \
                 key or value. The other values are; the file is left as it is.
                 """
             } else {
                 """
-                The values that Foundation kept in \(path) can't be taken over, because the file can't be read as a \
+                The values that Foundation kept in \(path) can't be imported, because the file can't be read as a \
                 property list. It is left as it is; the suite begins empty.
                 """
             }
-        return DefaultsError(.adoptionFailed, reason: reason, key: key, underlyingError: error)
+        return DefaultsError(.importFailed, reason: reason, key: key, underlyingError: error)
     }
 }
 
@@ -82,12 +82,12 @@ extension JournalError {
 }
 
 extension DefaultsDiagnostics.Event {
-    /// What the engine reports of a suite while nobody waits for it.
+    /// What the engine reports about a suite outside of any call.
     init(_ report: JournalReport) {
         switch report {
         case .damaged(let damage):
             let fate =
-                damage.copy.map { "The damaged file is kept as \($0)." }
+                damage.copy.map { "The damaged file was backed up as \($0)." }
                 ?? "It could not be copied and is left as it is."
             self.init(
                 kind: .storeDamaged,
@@ -109,7 +109,7 @@ extension DefaultsDiagnostics.Event {
             self.init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: reason, store: path))
         case .replaced(let path):
             let reason = """
-                The suite at \(path) was deleted or replaced while it was open. What stands there now is used.
+                The suite at \(path) was deleted or replaced while it was open. What is there now is used.
                 """
             self.init(kind: .storeReplaced, error: DefaultsError(.storeReplaced, reason: reason, store: path))
         case .flushFailed(let error):

@@ -15,7 +15,7 @@ internal import DefaultJournal
 /// ## What it promises
 ///
 /// - When a call that changes something returns, the change survives the process being killed at any instant. After
-///   ``synchronize()``, or with ``Durability-swift.enum/everyWrite``, it also survives the machine losing power.
+///   ``flush()``, or with ``Durability-swift.enum/everyWrite``, it also survives the machine losing power.
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in whatever
 ///   process; ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all of them.
 /// - Setting what is stored already writes nothing.

@@ -18,12 +18,8 @@ final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
-    // Set once, before `isOpen`; read only after it.
-    @exclusivity(unchecked)
-    private var opened: OpenSuite?
-    // The same, held by the above.
-    @exclusivity(unchecked)
-    private var openedReference: Unmanaged<OpenSuite>?
+    // Set once, before `isOpen`; read only after it, so that no access needs a check.
+    @exclusivity(unchecked) private var opened: OpenSuite?
     // Used under `opening`; passed on to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     // Used under `opening`; called when the suite is opened.
@@ -46,22 +42,12 @@ final class FileSuite: @unchecked Sendable {
         isOpen.load(ordering: .acquiring) ? opened : nil
     }
 
-    /// Calls a body with the suite if it is open, without a count of the body's reference to it: threads that read at once would
-    /// take the count from one another's processors.
-    @inline(__always)
-    func withCurrent<Result>(_ body: (OpenSuite) -> Result) -> Result? {
-        guard isOpen.load(ordering: .acquiring), let reference = openedReference else {
-            return nil
-        }
-        return reference._withUnsafeGuaranteedRef(body)
-    }
-
     /// Opens the suite if it is not open.
     func open() throws(DefaultsError) -> OpenSuite {
         if let current {
             return current
         }
-        let events = HeldEvents()
+        let events = DeferredEvents()
         // A handler may use this very suite, which it could not while the lock is held.
         defer { events.release() }
         opening.lock()
@@ -81,11 +67,10 @@ final class FileSuite: @unchecked Sendable {
             throw .storeUnavailable(at: path, because: "something else in this process has opened it")
         }
         let suite = OpenSuite(journal: journal, index: index)
-        try Adoption.adopt(location.foundationPropertyList(), into: suite, events: events)
+        try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
         index.register(registeredBefore)
         registeredBefore = [:]
         opened = suite
-        openedReference = .passUnretained(suite)
         isOpen.store(true, ordering: .releasing)
         for begin in observersBefore {
             begin(suite)
@@ -146,23 +131,23 @@ final class FileSuite: @unchecked Sendable {
     }
 }
 
-/// Passes events on to `DefaultsDiagnostics`, once there is no lock any more that its handler could run into.
-final class HeldEvents: Sendable {
-    private let held = Guarded<[DefaultsDiagnostics.Event]?>([])
+/// Passes events on to `DefaultsDiagnostics` once no lock is held that its handler may need.
+final class DeferredEvents: Sendable {
+    private let deferred = Guarded<[DefaultsDiagnostics.Event]?>([])
 
     func report(_ event: DefaultsDiagnostics.Event) {
-        let isHeld = held.withLock { events in
+        let isDeferred = deferred.withLock { events in
             events?.append(event)
             return events != nil
         }
-        if !isHeld {
+        if !isDeferred {
             DefaultsDiagnostics.report(event)
         }
     }
 
-    /// Passes on what was held, and from now on everything at once.
+    /// Passes on what was deferred, and from now on everything at once.
     func release() {
-        let events = held.withLock { events in
+        let events = deferred.withLock { events in
             defer { events = nil }
             return events ?? []
         }

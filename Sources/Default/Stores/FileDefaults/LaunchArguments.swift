@@ -31,7 +31,7 @@ struct LaunchArguments: Sendable {
     private static func parse(_ text: String) -> PropertyListValue {
         if let first = text.first, "({<".contains(first),
             let object = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil),
-            let value = try? PropertyListValue(object)
+            let value = try? PropertyListValue(object: object)
         {
             return value
         }

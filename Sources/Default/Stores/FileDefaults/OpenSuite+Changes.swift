@@ -1,11 +1,11 @@
 internal import DefaultJournal
 
 extension OpenSuite {
-    /// Tells observers what has changed since they were last told, whoever changed it.
+    /// Notifies observers of what has changed since they were last notified, in whatever process.
     ///
-    /// Called wherever the index may have been brought up to date, once its locks are given back: observers may use the suite.
+    /// Called wherever the index may have been brought up to date, once its locks are released: observers may use the suite.
     /// Within exclusive access it waits for the end.
-    func tellOfChanges() {
+    func notifyChanges() {
         guard index.changes.isActive, !journal.hasExclusiveAccess else {
             return
         }
@@ -13,7 +13,7 @@ extension OpenSuite {
         let keys = index.takeChangedKeys()
         journal.unlockForReading()
         if !keys.isEmpty {
-            index.changes.tell(keys)
+            index.changes.notify(keys)
         }
     }
 
@@ -27,9 +27,9 @@ extension OpenSuite {
     }
 
     private func updateWatch() {
-        index.changes.whileNobodyComesOrGoes { isActive in
+        index.changes.withRegistrationLock { isActive in
             if isActive {
-                journal.startWatching { [weak self] in self?.tellOfChanges() }
+                journal.startWatching { [weak self] in self?.notifyChanges() }
             } else {
                 journal.stopWatching()
             }
@@ -38,6 +38,6 @@ extension OpenSuite {
 }
 
 extension FileDefaults {
-    /// Whether anybody in this process wants to know of the suite's changes.
+    /// Whether the suite has observers in this process.
     package var isObserved: Bool { suite.current?.index.changes.isActive ?? false }
 }

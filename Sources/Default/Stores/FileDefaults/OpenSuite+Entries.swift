@@ -4,38 +4,14 @@ internal import Foundation
 extension OpenSuite {
     /// The stored value for a key, as the transaction of this thread has left it.
     func value(for key: StoreKey) -> PropertyListValue? {
-        entry(for: key)?.value
-    }
-
-    /// The stored value for a key, else the registered one.
-    func valueOrDefault(for key: StoreKey) -> PropertyListValue? {
-        value(for: key) ?? index.registeredValue(for: key)
-    }
-
-    /// The same for a value that is `Data`; nil when it is anything else.
-    @inline(__always)
-    func dataOrDefault(for key: StoreKey) -> Data? {
-        let entry = entry(for: key)
-        if case .data(let data) = entry {
-            return data
-        }
-        guard case .data(let data) = entry?.value ?? index.registeredValue(for: key) else {
-            return nil
-        }
-        return data
-    }
-
-    /// The stored value for a key, as ``value(for:)``, in the form that it is held in.
-    @inline(__always)
-    func entry(for key: StoreKey) -> StoredValue? {
         if journal.hasExclusiveAccess, let change = index.transaction?[key] {
-            return change
+            return change?.value
         }
         let turn = journal.beginReading()
-        let entry = index.entry(for: key)
+        let entry = index.entries[key]
         journal.endReading(turn)
-        tellOfChanges()
-        return entry
+        notifyChanges()
+        return entry?.value
     }
 
     /// All stored values, as the transaction of this thread has left them.
@@ -52,7 +28,7 @@ extension OpenSuite {
         let turn = journal.beginReading()
         let entries = index.entries
         journal.endReading(turn)
-        tellOfChanges()
+        notifyChanges()
         guard journal.hasExclusiveAccess, let changes = index.transaction else {
             return entries
         }
@@ -82,7 +58,8 @@ extension OpenSuite {
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
-        try key.withBytes { keyBytes throws(JournalError) in
+        try key.withUTF8 { utf8 throws(JournalError) in
+            let keyBytes = UnsafeRawBufferPointer(utf8)
             try value.withBytes { tag, rest throws(JournalError) in
                 var slot: SuiteIndex.Slot?
                 var replaced: Int?
@@ -108,20 +85,9 @@ extension OpenSuite {
             return
         }
         try index.withOwnChanges { () throws(JournalError) in
-            try key.withBytes { key throws(JournalError) in try journal.remove(key: key, durability: durability) }
+            try key.withUTF8 { key throws(JournalError) in
+                try journal.remove(key: UnsafeRawBufferPointer(key), durability: durability)
+            }
         }
-    }
-}
-
-extension StoreKey {
-    /// Calls a body with the key's bytes.
-    @inline(__always)
-    func withBytes(
-        _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
-    ) throws(JournalError) {
-        var string = string
-        try string.withUTF8 { utf8 in
-            Result { () throws(JournalError) in try body(UnsafeRawBufferPointer(utf8)) }
-        }.get()
     }
 }

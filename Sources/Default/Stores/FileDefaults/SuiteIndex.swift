@@ -20,7 +20,7 @@ enum StoredValue: Hashable, Sendable {
         if case .data(let data) = value {
             self.init(data)
         } else {
-            self = .encoded(value.encodedNumber ?? Data(value.encoded))
+            self = .encoded(value.binaryForm)
         }
     }
 
@@ -39,7 +39,6 @@ enum StoredValue: Hashable, Sendable {
     }
 
     /// Calls a body with the bytes that the journal has: the first, which tells the type, and the others.
-    @inline(__always)
     func withBytes(
         _ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {
@@ -58,7 +57,6 @@ enum StoredValue: Hashable, Sendable {
     }
 
     /// Whether these are the bytes that the journal has.
-    @inline(__always)
     func hasBytes(_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Bool {
         switch self {
         case .data(let data):
@@ -75,7 +73,7 @@ enum StoredValue: Hashable, Sendable {
     var value: PropertyListValue? {
         switch self {
         case .data(let data): .data(data)
-        case .encoded(let bytes): PropertyListValue(number: bytes) ?? PropertyListValue(encoded: bytes)
+        case .encoded(let bytes): PropertyListValue(binaryForm: bytes)
         }
     }
 }
@@ -84,52 +82,37 @@ enum StoredValue: Hashable, Sendable {
 ///
 /// The journal changes the entries under its lock, and readers hold that lock as well; see `Journal.lockForReading()`.
 final class SuiteIndex: JournalIndex, @unchecked Sendable {
-    // The locks above exclude overlapping accesses; checking for them at each access would cost more than the access.
+    // The locks above exclude overlapping accesses; checking for them in each access would be a tenth of a read.
 
     /// By key, without those that are the library's own.
-    private(set) var entries: [StoreKey: StoredValue] {
-        get { table.entries }
-        _modify { yield &table.entries }
-    }
-    @exclusivity(unchecked)
-    private var table = EntryTable()
+    @exclusivity(unchecked) private(set) var entries: [StoreKey: StoredValue] = [:]
     /// Whether values of a Foundation property list were taken over.
-    private(set) var hasAdopted = false
+    private(set) var hasImported = false
 
     /// What the transaction of the thread with exclusive access has changed so far; used by that thread only.
-    @exclusivity(unchecked)
     var transaction: [StoreKey: StoredValue?]?
 
     /// Who wants to know of changes, and what has changed that they don't know of yet.
     let changes = ChangeHub()
     /// The changes that are to be told; used under the locks above, while somebody wants to know.
-    @exclusivity(unchecked)
     private var changed = ChangedKeys()
     /// Those made by threads of this process, each of which tells of its own: before the call that made them returns.
-    @exclusivity(unchecked)
     private var changedByThread: [UInt: ChangedKeys] = [:]
     /// Whether what changes now is changed by the thread with exclusive access, which alone uses this.
-    @exclusivity(unchecked)
     private var isWriting = false
 
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
     /// The key that marks a suite into which a property list was taken over; no caller's key begins with NUL.
-    static let adoptionMark = "\0adopted"
+    static let importMark = "\0imported"
 
     func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
         if key.first == 0 {
-            defer { hasAdopted = true }
-            return hasAdopted ? key.count + value.count : nil
+            defer { hasImported = true }
+            return hasImported ? key.count + value.count : nil
         }
         noteChange(of: key)
         return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
-    }
-
-    /// The entry under a key.
-    @inline(__always)
-    func entry(for key: StoreKey) -> StoredValue? {
-        table.entry(for: key)
     }
 
     /// Where an entry is in the dictionary, as long as none is added or removed.
@@ -157,7 +140,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
             noteChange { $0.begin(from: entries) }
         }
         entries = [:]
-        hasAdopted = false
+        hasImported = false
     }
 
     private func noteChange(of key: UnsafeRawBufferPointer) {
@@ -211,17 +194,6 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     }
 }
 
-/// A dictionary that is looked something up in without being copied first: the count of references to it would move from
-/// processor to processor between threads that read at once.
-private struct EntryTable: ~Copyable {
-    var entries: [StoreKey: StoredValue] = [:]
-
-    @inline(__always)
-    borrowing func entry(for key: StoreKey) -> StoredValue? {
-        entries[key]
-    }
-}
-
 /// What has changed in a suite since observers were last told.
 private struct ChangedKeys {
     private var keys: Set<String> = []
@@ -256,14 +228,5 @@ private struct ChangedKeys {
 extension StoreKey {
     fileprivate init(_ bytes: UnsafeRawBufferPointer) {
         self.init(unchecked: String(decoding: bytes, as: UTF8.self))
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    fileprivate func isSame(as other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count, let start = baseAddress, let others = other.baseAddress else {
-            return count == other.count
-        }
-        return memcmp(start, others, count) == 0
     }
 }

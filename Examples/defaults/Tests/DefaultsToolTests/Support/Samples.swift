@@ -77,7 +77,7 @@ extension FileDefaults {
     func exactContents() -> [String: String] {
         var contents: [String: String] = [:]
         for key in storedKeys() {
-            contents[key] = propertyListValue(forKey: key).map(Self.exactText)
+            contents[key] = storedValue(forKey: key).map(Self.exactText)
         }
         return contents
     }

@@ -1,0 +1,103 @@
+// Values that go through a bridge: typed keys and containers.
+extension KeyAccess {
+    /// The stored value.
+    ///
+    /// - Returns: The value, nil when nothing is stored.
+    /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or why the store can't be read.
+    func load<Value>(by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value? {
+        guard let stored = store.storedValue(forKey: key) else {
+            try checkAbsence(type: Value.self)
+            return nil
+        }
+        return try decode(stored, by: bridge)
+    }
+
+    /// Turns what was found into a value.
+    func decode<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value {
+        do {
+            guard bridge.decodesData, case .data(let data) = stored else {
+                return try bridge.decode(stored)
+            }
+            return try DecodedValueCache.shared.value(of: data, forKey: key) {
+                try bridge.decode(stored)
+            }
+        } catch {
+            if case .data(let data) = stored, !(error is UnexpectedValue) {
+                throw .undecodable(
+                    error,
+                    byteCount: data.count,
+                    key: key,
+                    type: Value.self,
+                    store: store.storeDescription
+                )
+            }
+            throw .typeMismatch(found: stored, key: key, type: Value.self, store: store.storeDescription)
+        }
+    }
+
+    /// Stores a value, or removes what is there when that is how the value is stored.
+    ///
+    /// What is there and can't be read as a value of the same kind is quarantined first.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - bridge: How the value is stored.
+    ///   - isReadable: Whether what is stored is known to be readable, or not to be there.
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is
+    ///   unchanged then.
+    func save<Value>(
+        _ value: Value,
+        by bridge: ValueBridge<Value>,
+        isReadable: Bool = false
+    ) throws(DefaultsError) {
+        let encoded: PropertyListValue?
+        do {
+            encoded = try bridge.encode(value)
+        } catch {
+            throw .encodingFailed(error, key: key, type: Value.self, store: store.storeDescription)
+        }
+        var loss: DefaultsError?
+        do {
+            if isReadable {
+                try store.setStoredValue(encoded, forKey: key)
+            } else {
+                try store.withExclusiveAccess {
+                    let stored = store.storedValue(forKey: key)
+                    loss = stored.flatMap { unreadability(of: $0, by: bridge) }
+                    guard let stored, loss != nil else {
+                        return try store.setStoredValue(encoded, forKey: key)
+                    }
+                    try store.transaction {
+                        try quarantine(of: Value.self).add(stored)
+                        try store.setStoredValue(encoded, forKey: key)
+                    }
+                }
+            }
+        } catch {
+            throw .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
+        }
+        store.notifyChange(forKey: key)
+        if let loss {
+            quarantine(of: Value.self).report(because: loss)
+        }
+    }
+
+    /// Why what is stored can't be read, nil when it can be.
+    private func unreadability<Value>(
+        of stored: PropertyListValue,
+        by bridge: ValueBridge<Value>
+    ) -> DefaultsError? {
+        // Decoding costs as much as encoding: it is done once for each content.
+        if bridge.decodesData, case .data(let data) = stored,
+            DecodedValueCache.shared.contains(data, of: Value.self, forKey: key)
+        {
+            return nil
+        }
+        do {
+            _ = try decode(stored, by: bridge)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

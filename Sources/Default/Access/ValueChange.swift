@@ -1,0 +1,52 @@
+/// A change in place, between reading a value and storing what became of it; exclusive access lasts as long.
+///
+/// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
+/// ``commit(_:by:)`` unless an error ended the change, and in any case ``end()``. Only the methods know the value's
+/// type: a struct that did would be looked up by it at each step.
+struct ValueChange {
+    private let access: KeyAccess
+    /// Whether what was found could be read.
+    private var isReadable = true
+    /// Why there is no exclusive access; nothing is stored then.
+    private let refusal: (any Error)?
+
+    init(forKey key: String, in store: any DefaultsStore) {
+        access = KeyAccess(key, in: store)
+        do {
+            try store.beginExclusiveAccess()
+            refusal = nil
+        } catch {
+            refusal = error
+        }
+    }
+
+    /// The value to change.
+    mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
+        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
+            return makeDefault()
+        }
+        do {
+            return try access.decode(found, by: bridge)
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+            isReadable = false
+            return makeDefault()
+        }
+    }
+
+    /// Stores the changed value; before it takes the place of something that could not be read, that is quarantined.
+    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            if let refusal {
+                throw .wrapping(refusal, key: access.key, type: Value.self, store: access.store.storeDescription)
+            }
+            try access.save(value, by: bridge, isReadable: isReadable)
+        }
+    }
+
+    func end() {
+        if refusal == nil {
+            access.store.endExclusiveAccess()
+        }
+    }
+}

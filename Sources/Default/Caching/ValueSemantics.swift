@@ -1,0 +1,125 @@
+internal import Foundation
+
+/// Finds out whether one decoded value may be given to several readers.
+///
+/// It may if it shares nothing that a reader could change, and if no reader can notice that it was not decoded for it: a
+/// property that isn't coded, such as `let id = UUID()`, has another value after each decoding. That a type is `Sendable`
+/// would answer the first question, but can't be asked at run time; and what holds for one value of a type need not hold for
+/// the next, since a property of type `any Shape` may hold a struct in one and an object in another. So two values that were
+/// decoded from the same bytes are looked through side by side.
+enum ValueSemantics {
+    /// Types whose values share nothing, and that can be compared.
+    private static let leaves: Set<ObjectIdentifier> = [
+        ObjectIdentifier(String.self), ObjectIdentifier(Character.self), ObjectIdentifier(Bool.self),
+        ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
+        ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(Int128.self),
+        ObjectIdentifier(UInt.self), ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self),
+        ObjectIdentifier(UInt32.self), ObjectIdentifier(UInt64.self), ObjectIdentifier(UInt128.self),
+        ObjectIdentifier(Float.self), ObjectIdentifier(Double.self), ObjectIdentifier(CGFloat.self),
+        ObjectIdentifier(Decimal.self), ObjectIdentifier(Data.self), ObjectIdentifier(Date.self),
+        ObjectIdentifier(URL.self), ObjectIdentifier(UUID.self), ObjectIdentifier(Duration.self),
+    ]
+
+    /// Whether two values are equal in every part, and made of nothing but values.
+    static func areInterchangeable(_ one: Any, _ other: Any) -> Bool {
+        let type = type(of: one)
+        guard type == Swift.type(of: other) else {
+            return false
+        }
+        if isLeaf(type) {
+            return areEqual(one, other)
+        }
+        if let collection = one as? any ValueCollection {
+            return collection.isInterchangeable(with: other)
+        }
+        // A custom mirror may leave parts out.
+        guard !(one is any CustomReflectable) else {
+            return false
+        }
+        let mirror = Mirror(reflecting: one)
+        let parts = Array(mirror.children)
+        let others = Array(Mirror(reflecting: other).children)
+        switch mirror.displayStyle {
+        case .struct, .tuple:
+            // The parts of an opaque struct can't be seen.
+            guard !parts.isEmpty || size(of: one) == 0 else {
+                return false
+            }
+        case .enum:
+            // The case's name: of one without values the description, else the label of its values.
+            guard !parts.isEmpty || "\(one)" == "\(other)" else {
+                return false
+            }
+        default:
+            return false
+        }
+        return parts.count == others.count
+            && zip(parts, others).allSatisfy { $0.label == $1.label && areInterchangeable($0.value, $1.value) }
+    }
+
+    fileprivate static func isLeaf(_ type: Any.Type) -> Bool {
+        leaves.contains(ObjectIdentifier(type))
+    }
+
+    fileprivate static func areEqual(_ one: Any, _ other: Any) -> Bool {
+        func areEqual<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
+        return (one as? any Equatable).map { areEqual($0) } ?? false
+    }
+
+    private static func size(of value: Any) -> Int {
+        func size<Value>(_ value: Value) -> Int { MemoryLayout<Value>.size }
+        return _openExistential(value, do: size)
+    }
+}
+
+/// A collection, or an optional, that is a value if its elements are.
+private protocol ValueCollection {
+    func isInterchangeable(with other: Any) -> Bool
+}
+
+extension Optional: ValueCollection {
+    fileprivate func isInterchangeable(with other: Any) -> Bool {
+        guard let other = other as? Wrapped? else {
+            return false
+        }
+        return switch (self, other) {
+        case (nil, nil): true
+        case (let one?, let other?): ValueSemantics.areInterchangeable(one, other)
+        default: false
+        }
+    }
+}
+
+extension Array: ValueCollection {
+    fileprivate func isInterchangeable(with other: Any) -> Bool {
+        if ValueSemantics.isLeaf(Element.self) {
+            return ValueSemantics.areEqual(self, other)
+        }
+        guard let other = other as? [Element], count == other.count else {
+            return false
+        }
+        return zip(self, other).allSatisfy { ValueSemantics.areInterchangeable($0, $1) }
+    }
+}
+
+extension Set: ValueCollection {
+    fileprivate func isInterchangeable(with other: Any) -> Bool {
+        other as? Set == self
+            && (ValueSemantics.isLeaf(Element.self) || allSatisfy { ValueSemantics.areInterchangeable($0, $0) })
+    }
+}
+
+extension Dictionary: ValueCollection {
+    fileprivate func isInterchangeable(with other: Any) -> Bool {
+        guard let other = other as? [Key: Value], count == other.count else {
+            return false
+        }
+        return allSatisfy { key, value in
+            guard let index = other.index(forKey: key) else {
+                return false
+            }
+            return ValueSemantics.areInterchangeable(key, other[index].key)
+                && ValueSemantics.areInterchangeable(value, other[index].value)
+        }
+    }
+}

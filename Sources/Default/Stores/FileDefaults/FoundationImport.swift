@@ -1,0 +1,86 @@
+internal import DefaultJournal
+internal import Foundation
+
+/// Imports the values that Foundation kept under a suite's name, so that a program which moves from `UserDefaults` to
+/// `FileDefaults` finds its settings.
+///
+/// It happens once, when a suite is opened that has no entries: a mark in the journal, written together with the values,
+/// records it. The property list is left as it is, for programs that still use it.
+enum FoundationImport {
+    /// Imports a property list's values, if there is one and the suite is new.
+    ///
+    /// - Throws: When the values can't be written. A list that can't be read is reported, and left.
+    static func run(
+        from propertyList: URL?,
+        into suite: OpenSuite,
+        events: DeferredEvents
+    ) throws(DefaultsError) {
+        guard let propertyList, isNew(suite), let contents = contents(of: propertyList, events: events) else {
+            return
+        }
+        do {
+            try suite.journal.withExclusiveAccess {
+                // Another process may have been faster.
+                guard isNew(suite) else {
+                    return
+                }
+                var batch = JournalBatch()
+                for (key, value) in contents {
+                    try batch.set(key, to: StoredValue(value))
+                }
+                try batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
+                try suite.journal.append(batch)
+            }
+        } catch {
+            throw .wrapping(error, key: propertyList.lastPathComponent, type: nil, store: suite.journal.path)
+        }
+    }
+
+    private static func isNew(_ suite: OpenSuite) -> Bool {
+        suite.journal.lockForReading()
+        defer { suite.journal.unlockForReading() }
+        return suite.index.entries.isEmpty && !suite.index.hasImported
+    }
+
+    private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: PropertyListValue]? {
+        guard FileManager.default.fileExists(atPath: propertyList.path(percentEncoded: false)) else {
+            return nil
+        }
+        let objects: [String: Any]
+        do {
+            let data = try Data(contentsOf: propertyList)
+            guard let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            else {
+                throw CocoaError(.propertyListReadCorrupt)
+            }
+            objects = list
+        } catch {
+            events.report(.init(kind: .importFailed, error: .importFailed(propertyList: propertyList, error)))
+            return nil
+        }
+        var contents: [StoreKey: PropertyListValue] = [:]
+        for (name, object) in objects {
+            do {
+                contents[try StoreKey(FoundationKey.key(forName: name))] = try PropertyListValue(object: object)
+            } catch {
+                // Foundation accepts keys that this library doesn't, such as the empty one. That must not cost the others.
+                let error = DefaultsError.importFailed(propertyList: propertyList, error, key: name)
+                events.report(.init(kind: .importFailed, error: error))
+            }
+        }
+        return contents
+    }
+}
+
+extension JournalBatch {
+    /// Adds storing a value under a key, or removing the key.
+    mutating func set(_ key: StoreKey, to value: StoredValue?) throws(JournalError) {
+        try key.withUTF8 { utf8 throws(JournalError) in
+            let key = UnsafeRawBufferPointer(utf8)
+            guard let value else {
+                return remove(key: key)
+            }
+            try value.withBytes { tag, rest in set(key: key, prefix: tag, value: rest) }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+public import Foundation
+
+// How a value is stored in a journal. The article "File format" describes it for readers in other languages; files in the
+// world contain what is written here, so a change needs a new format version.
+extension PropertyListValue {
+    /// The first byte of a value, which gives its type.
+    enum Tag: UInt8 {
+        case data = 1
+        case string = 2
+        case booleanFalse = 3
+        case booleanTrue = 4
+        case integer = 5
+        case unsigned = 6
+        case real = 7
+        case date = 8
+        case array = 9
+        case dictionary = 10
+    }
+
+    /// The value's bytes: the form in which a ``FileDefaults`` keeps it, for stores that keep bytes.
+    ///
+    /// Equal values have equal bytes. <doc:FileFormat> describes them.
+    public var binaryForm: Data {
+        var bytes: [UInt8] = []
+        encode(to: &bytes)
+        return Data(bytes)
+    }
+
+    private func encode(to bytes: inout [UInt8]) {
+        switch self {
+        case .data(let data):
+            bytes.append(Tag.data.rawValue)
+            bytes.append(contentsOf: data)
+        case .string(let string):
+            bytes.append(Tag.string.rawValue)
+            bytes.append(contentsOf: string.utf8)
+        case .boolean(let boolean):
+            bytes.append((boolean ? Tag.booleanTrue : Tag.booleanFalse).rawValue)
+        case .integer(let integer):
+            bytes.append(.integer, UInt64(bitPattern: integer))
+        case .unsigned(let unsigned):
+            bytes.append(.unsigned, unsigned)
+        case .real(let real):
+            bytes.append(.real, real.bitPattern)
+        case .date(let date):
+            bytes.append(.date, date.timeIntervalSinceReferenceDate.bitPattern)
+        case .array(let elements):
+            bytes.append(Tag.array.rawValue)
+            for element in elements {
+                bytes.appendCounted { element.encode(to: &$0) }
+            }
+        case .dictionary(let entries):
+            bytes.append(Tag.dictionary.rawValue)
+            // Sorted, so that equal values have equal bytes.
+            for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+                bytes.appendCounted { $0.append(contentsOf: key.utf8) }
+                bytes.appendCounted { value.encode(to: &$0) }
+            }
+        }
+    }
+
+    /// Reads a value's bytes.
+    ///
+    /// The result is nil when they are not those of a value, or of one that nests more than 256 levels.
+    ///
+    /// - Parameter binaryForm: The bytes, as ``binaryForm`` gave them.
+    public init?(binaryForm: Data) {
+        guard let value = binaryForm.withUnsafeBytes({ Self.decode($0, depth: 0) }) else {
+            return nil
+        }
+        self = value
+    }
+
+    private static func decode(_ bytes: UnsafeRawBufferPointer, depth: Int) -> PropertyListValue? {
+        guard depth <= maximumDepth, let tag = bytes.first.flatMap(Tag.init(rawValue:)) else {
+            return nil
+        }
+        var rest = UnsafeRawBufferPointer(rebasing: bytes[1...])
+        switch tag {
+        case .data: return .data(Data(rest))
+        case .string: return String(validating: rest, as: UTF8.self).map { .string($0) }
+        case .booleanFalse, .booleanTrue: return rest.isEmpty ? .boolean(tag == .booleanTrue) : nil
+        case .integer: return rest.bits.map { .integer(Int64(bitPattern: $0)) }
+        case .unsigned: return rest.bits.map { .unsigned($0) }
+        case .real: return rest.bits.map { .real(Double(bitPattern: $0)) }
+        case .date: return rest.bits.map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+        case .array:
+            var elements: [PropertyListValue] = []
+            while !rest.isEmpty {
+                guard let bytes = rest.takeCounted(), let element = decode(bytes, depth: depth + 1) else {
+                    return nil
+                }
+                elements.append(element)
+            }
+            return .array(elements)
+        case .dictionary:
+            var entries: [String: PropertyListValue] = [:]
+            while !rest.isEmpty {
+                guard let keyBytes = rest.takeCounted(), let key = String(validating: keyBytes, as: UTF8.self),
+                    let bytes = rest.takeCounted(), let value = decode(bytes, depth: depth + 1)
+                else {
+                    return nil
+                }
+                entries[key] = value
+            }
+            return .dictionary(entries)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ tag: PropertyListValue.Tag, _ bits: UInt64) {
+        reserveCapacity(count + 9)
+        append(tag.rawValue)
+        Swift.withUnsafeBytes(of: bits.littleEndian) { append(contentsOf: $0) }
+    }
+
+    /// Appends what a body appends, after the number of its bytes.
+    fileprivate mutating func appendCounted(_ appendBytes: (inout [UInt8]) -> Void) {
+        let start = count
+        append(contentsOf: [0, 0, 0, 0])
+        appendBytes(&self)
+        let length = UInt32(truncatingIfNeeded: count - start - 4).littleEndian
+        Swift.withUnsafeBytes(of: length) { replaceSubrange(start..<start + 4, with: $0) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The eight bytes that this is, as a little-endian number.
+    fileprivate var bits: UInt64? {
+        count == 8 ? UInt64(littleEndian: loadUnaligned(as: UInt64.self)) : nil
+    }
+
+    /// Takes the bytes that follow their count, which has four bytes itself.
+    fileprivate mutating func takeCounted() -> UnsafeRawBufferPointer? {
+        guard count >= 4 else {
+            return nil
+        }
+        let length = Int(UInt32(littleEndian: loadUnaligned(as: UInt32.self)))
+        guard count - 4 >= length else {
+            return nil
+        }
+        defer { self = UnsafeRawBufferPointer(rebasing: self[(4 + length)...]) }
+        return UnsafeRawBufferPointer(rebasing: self[4..<4 + length])
+    }
+}

@@ -1,0 +1,82 @@
+internal import Foundation
+
+// The conversions of UserDefaults's typed getters: numbers and strings stand in for each other, nothing else does.
+extension PropertyListValue {
+    /// What `string(forKey:)` gives.
+    var asString: String? {
+        switch self {
+        case .string(let string): string
+        default: asNumber?.stringValue
+        }
+    }
+
+    /// What `integer(forKey:)` gives: whole part, kept within the range of `Int`; 0 for what is not a number.
+    var asInteger: Int {
+        switch self {
+        case .string(let string): (string as NSString).integerValue
+        case .real(let real): real.isNaN ? 0 : Int(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
+        case .unsigned: .max
+        default: asNumber?.intValue ?? 0
+        }
+    }
+
+    /// What `double(forKey:)` gives; 0 for what is not a number.
+    var asDouble: Double {
+        switch self {
+        case .string(let string): (string as NSString).doubleValue
+        default: asNumber?.doubleValue ?? 0
+        }
+    }
+
+    /// What `bool(forKey:)` gives: true for numbers but 0, and for strings like "YES", "true" and "1".
+    var asBool: Bool {
+        switch self {
+        case .string(let string): (string as NSString).boolValue
+        case .real(let real): real != 0
+        default: asNumber?.boolValue ?? false
+        }
+    }
+
+    /// What `url(forKey:)` gives: an absolute URL as it was set, and a path as a file URL.
+    var asURL: URL? {
+        guard case .string(let string) = self else {
+            return nil
+        }
+        if string.hasPrefix("/") {
+            return URL(filePath: string)
+        }
+        if string.hasPrefix("~") {
+            return URL(filePath: (string as NSString).expandingTildeInPath)
+        }
+        return URL(string: string)
+    }
+
+    /// The number, Booleans included; strings are not numbers.
+    var asNumber: NSNumber? {
+        switch self {
+        case .boolean(let boolean): NSNumber(value: boolean)
+        case .integer(let integer): NSNumber(value: integer)
+        case .unsigned(let unsigned): NSNumber(value: unsigned)
+        case .real(let real): NSNumber(value: real)
+        default: nil
+        }
+    }
+
+    /// Whether ``asInteger`` and ``asDouble`` find a number, which may be 0.
+    var isNumeric: Bool {
+        guard case .string(let string) = self else {
+            return asNumber != nil
+        }
+        let digits = string.drop(while: \.isWhitespace).drop { "+-".contains($0) }
+        return digits.first?.isASCII == true && digits.first?.isNumber == true || digits.starts(with: /\.[0-9]/)
+    }
+
+    /// Whether ``asBool`` finds something that means true or false.
+    var isBoolean: Bool {
+        guard case .string(let string) = self else {
+            return asNumber != nil
+        }
+        let word = string.drop(while: \.isWhitespace).lowercased()
+        return isNumeric || word.hasPrefix("y") || word.hasPrefix("t") || word.hasPrefix("n") || word.hasPrefix("f")
+    }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+
+extension PropertyListValue {
+    /// Why an object is not a property-list value.
+    public struct UnsupportedObject: Error, Sendable {
+        /// A clause that names the offending object's type: "A UIColor is not a property-list value".
+        public let reason: String
+        /// Where in the object it was found, outermost step first: ".colors[2]". Empty when it is the object itself.
+        public let path: String
+
+        package static let tooDeep = UnsupportedObject(
+            reason: "The value nests more than \(PropertyListValue.maximumDepth) levels",
+            path: ""
+        )
+    }
+
+    /// Copies an object, if it is a property-list value all through.
+    ///
+    /// Takes `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed dictionaries of those, in Swift's types
+    /// and in Foundation's classes. What a non-empty optional holds counts as itself.
+    ///
+    /// - Parameter object: The object; changing it later does not change the copy.
+    /// - Throws: ``UnsupportedObject`` for anything else, and for what nests more than 256 levels.
+    public init(object: Any) throws(UnsupportedObject) {
+        try self.init(object, depth: 0)
+    }
+
+    private init(_ object: Any, depth: Int) throws(UnsupportedObject) {
+        guard depth <= Self.maximumDepth else {
+            throw .tooDeep
+        }
+        switch object {
+        case let string as String:
+            self = .string(string)
+        case let data as Data:
+            self = .data(data)
+        case let date as Date:
+            self = .date(date)
+        case let number as NSNumber:
+            self.init(number)
+        case let array as [Any]:
+            self = .array(try Self.elements(of: array, depth: depth))
+        case let dictionary as [AnyHashable: Any]:
+            self = .dictionary(try Self.entries(of: dictionary, depth: depth))
+        case let value as PropertyListValue:
+            self = value
+        default:
+            guard let wrapped = Self.unwrapped(object) else {
+                throw UnsupportedObject(reason: "A \(type(of: object)) is not a property-list value", path: "")
+            }
+            try self.init(wrapped, depth: depth + 1)
+        }
+    }
+
+    private init(_ number: NSNumber) {
+        // The only way to tell a Bool from an Int8 on every platform: their objCType is the same.
+        if type(of: number) == type(of: NSNumber(value: true)) {
+            self = .boolean(number.boolValue)
+        } else if let integer = number as? Int64 {
+            self = number.isFloatingPoint ? .real(number.doubleValue) : .integer(integer)
+        } else if let unsigned = number as? UInt64, !number.isFloatingPoint {
+            self = .unsigned(unsigned)
+        } else {
+            self = .real(number.doubleValue)
+        }
+    }
+
+    private static func elements(of array: [Any], depth: Int) throws(UnsupportedObject) -> [PropertyListValue] {
+        var elements: [PropertyListValue] = []
+        elements.reserveCapacity(array.count)
+        for (index, element) in array.enumerated() {
+            let copy = try step("[\(index)]") { () throws(UnsupportedObject) in try Self(element, depth: depth + 1) }
+            elements.append(copy)
+        }
+        return elements
+    }
+
+    private static func entries(
+        of dictionary: [AnyHashable: Any],
+        depth: Int
+    ) throws(UnsupportedObject) -> [String: PropertyListValue] {
+        var entries: [String: PropertyListValue] = [:]
+        entries.reserveCapacity(dictionary.count)
+        for (key, value) in dictionary {
+            guard let key = key.base as? String else {
+                throw UnsupportedObject(
+                    reason: "A dictionary with a key of type \(type(of: key.base)), not String",
+                    path: ""
+                )
+            }
+            let entry = try step(".\(key)") { () throws(UnsupportedObject) in try Self(value, depth: depth + 1) }
+            entries[key] = entry
+        }
+        return entries
+    }
+
+    /// Puts a step in front of the path of an error from below it.
+    private static func step(
+        _ step: String,
+        _ body: () throws(UnsupportedObject) -> PropertyListValue
+    ) throws(UnsupportedObject) -> PropertyListValue {
+        do {
+            return try body()
+        } catch {
+            throw UnsupportedObject(reason: error.reason, path: step + error.path)
+        }
+    }
+
+    /// What an optional inside an `Any` holds; nil for an empty one and for what is not an optional.
+    private static func unwrapped(_ object: Any) -> Any? {
+        let mirror = Mirror(reflecting: object)
+        return mirror.displayStyle == .optional ? mirror.children.first?.value : nil
+    }
+
+    /// The value in Swift's own types: `Int` for whole numbers, `UInt` for those over `Int.max`, `Double` for others.
+    public var object: Any {
+        switch self {
+        case .string(let string): string
+        case .boolean(let boolean): boolean
+        case .integer(let integer): Int(integer)
+        case .unsigned(let unsigned): UInt(unsigned)
+        case .real(let real): real
+        case .data(let data): data
+        case .date(let date): date
+        case .array(let array): array.map(\.object)
+        case .dictionary(let dictionary): dictionary.mapValues(\.object)
+        }
+    }
+}
+
+extension NSNumber {
+    fileprivate var isFloatingPoint: Bool {
+        // "f" and "d", as in Objective-C's type encodings.
+        objCType[0] == 0x66 || objCType[0] == 0x64
+    }
+}

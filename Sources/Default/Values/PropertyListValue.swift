@@ -1,0 +1,43 @@
+public import Foundation
+
+/// A property-list value with its type spelled out: what a store keeps under a key.
+///
+/// `Any` can hold objects that change later, that no property list can hold, or that have one type under several casts (an
+/// `NSNumber` is a `Bool` and an `Int`). Stores keep this type instead, and ``PropertyListConvertible`` types convert
+/// themselves to it.
+public enum PropertyListValue: Hashable, Sendable {
+    /// A string.
+    case string(String)
+    /// A Boolean, which is not a number here.
+    case boolean(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A whole number over `Int64.max`; smaller ones are an ``integer(_:)``.
+    case unsigned(UInt64)
+    /// A floating-point number.
+    case real(Double)
+    /// Bytes.
+    case data(Data)
+    /// A point in time.
+    case date(Date)
+    /// An array.
+    case array([PropertyListValue])
+    /// A dictionary with strings as keys.
+    case dictionary([String: PropertyListValue])
+}
+
+extension PropertyListValue {
+    /// How deep arrays and dictionaries may nest: far more than settings do, far less than the stack holds.
+    package static let maximumDepth = 256
+
+    /// Whether arrays and dictionaries nest deeper than a store can read back.
+    package var isTooDeep: Bool { nestsDeeper(than: Self.maximumDepth) }
+
+    private func nestsDeeper(than depth: Int) -> Bool {
+        switch self {
+        case .array(let elements): depth == 0 || elements.contains { $0.nestsDeeper(than: depth - 1) }
+        case .dictionary(let entries): depth == 0 || entries.values.contains { $0.nestsDeeper(than: depth - 1) }
+        default: false
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+
+/// A key as stores distinguish keys: by its bytes.
+///
+/// Swift's `String` treats canonically equivalent strings as equal ("é" as one scalar or as two), so in a dictionary keyed by
+/// `String` two keys of a store would share one value. Stores that keep values in a dictionary use this type as its key;
+/// ``init(_:)`` also checks that a store can take the key.
+public struct StoreKey: Hashable, Sendable {
+    /// The longest key there is, in bytes of UTF-8.
+    package static let maximumByteCount = 65_535
+
+    /// The key.
+    public let string: String
+
+    /// Takes a key without a check: one that only looks something up, or that was stored before.
+    ///
+    /// - Parameter string: The key.
+    public init(unchecked string: String) {
+        self.string = string
+    }
+
+    /// Why no store can take the key, as a clause; nil for one that stores take.
+    package var fault: String? {
+        let utf8 = string.utf8
+        if utf8.isEmpty {
+            return "it is empty"
+        }
+        if utf8.count > Self.maximumByteCount {
+            return "it has \(utf8.count) bytes, more than \(Self.maximumByteCount)"
+        }
+        return withUTF8 { memchr($0.baseAddress!, 0, $0.count) != nil } ? "it contains a NUL character" : nil
+    }
+
+    /// Whether two keys are the same bytes.
+    ///
+    /// - Parameters:
+    ///   - lhs: A key.
+    ///   - rhs: Another one.
+    /// - Returns: Whether they are the same.
+    public static func == (lhs: StoreKey, rhs: StoreKey) -> Bool {
+        haveSameRepresentation(lhs.string, rhs.string)
+            || lhs.string.utf8.count == rhs.string.utf8.count
+                && lhs.withUTF8 { left in
+                    rhs.withUTF8 { UnsafeRawBufferPointer(left).isSame(as: UnsafeRawBufferPointer($0)) }
+                }
+    }
+
+    /// Hashes the bytes.
+    ///
+    /// - Parameter hasher: The hasher to feed.
+    public func hash(into hasher: inout Hasher) {
+        withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Calls a body with the key's bytes.
+    package func withUTF8<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var string = string
+        let outcome = string.withUTF8 { bytes in
+            Swift.Result { () throws(Failure) in try body(bytes) }
+        }
+        return try outcome.get()
+    }
+}
+
+/// Whether two values have the same bits, and so are the same: copies of one `String` or `Data` have, since a short one is
+/// stored inline and a long one by the address of its storage. Equal ones need not.
+///
+/// Comparing the contents instead would be a tenth of a read for each of the two.
+func haveSameRepresentation<Value>(_ one: Value, _ other: Value) -> Bool {
+    withUnsafeBytes(of: one) { own in
+        withUnsafeBytes(of: other) { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these are the same bytes, without a look at them where both have the same address.
+    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else {
+            return count == other.count
+        }
+        return start == otherStart || memcmp(start, otherStart, count) == 0
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("What is known of stored contents")
+struct DecodedValueCacheTests {
+    @Test("is the last content of each key")
+    func contents() {
+        let cache = DecodedValueCache()
+        for count in [0, 1, 14, 15, 100_000] {
+            let key = "contents \(count)"
+            let data = Data(repeating: 1, count: count)
+            #expect(!cache.contains(data, of: Int.self, forKey: key))
+            cache.insert(data, of: Int.self, forKey: key)
+            #expect(cache.contains(data, of: Int.self, forKey: key))
+            #expect(cache.contains(Data([UInt8](data)), of: Int.self, forKey: key))
+            #expect(!cache.contains(data, of: Int.self, forKey: "another"))
+            #expect(!cache.contains(data + [0], of: Int.self, forKey: key))
+            if count > 0 {
+                #expect(!cache.contains(data.dropLast() + [2], of: Int.self, forKey: key))
+            }
+            cache.insert(data + [0], of: Int.self, forKey: key)
+            #expect(!cache.contains(data, of: Int.self, forKey: key))
+            #expect(cache.contains(data + [0], of: Int.self, forKey: key))
+            cache.remove(key, of: Int.self)
+            #expect(!cache.contains(data + [0], of: Int.self, forKey: key))
+        }
+    }
+
+    @Test("is a value for readers to share from the third reading on, until the bytes change")
+    func sharing() throws {
+        let cache = DecodedValueCache()
+        var decodings = 0
+        func read(_ bytes: String) throws -> [Int] {
+            try cache.value(of: Data(bytes.utf8), forKey: "k") {
+                decodings += 1
+                return [bytes.utf8.count]
+            }
+        }
+        for (bytes, expected) in [("a", 1), ("a", 3), ("a", 3), ("a", 3), ("bb", 4), ("a", 5), ("a", 7), ("a", 7)] {
+            #expect(try read(bytes) == [bytes.utf8.count])
+            #expect(decodings == expected)
+        }
+        // What a writer notes is not read yet, and does not replace what is known.
+        cache.insert(Data("a".utf8), of: [Int].self, forKey: "k")
+        #expect(try read("a") == [1])
+        #expect(decodings == 7)
+        cache.insert(Data("ccc".utf8), of: [Int].self, forKey: "k")
+        for expected in [8, 10, 10] {
+            #expect(try read("ccc") == [3])
+            #expect(decodings == expected)
+        }
+    }
+
+    @Test("gives each of many threads what its bytes decode to")
+    func threads() throws {
+        struct OtherContent: Error {}
+        let cache = DecodedValueCache()
+        try onEightThreads {
+            for number in 0..<2_000 {
+                let key = "key \(number % 3)"
+                let text = "content \(number % 7)"
+                guard try cache.value(of: Data(text.utf8), forKey: key, decode: { text }) == text else {
+                    throw OtherContent()
+                }
+                if number.isMultiple(of: 97) {
+                    cache.remove(key, of: String.self)
+                }
+            }
+        }
+    }
+
+    @Test("does not grow without end")
+    func bounds() {
+        let cache = DecodedValueCache()
+        for number in 0..<DecodedValueCache.capacity + 1 {
+            cache.insert(Data([1]), of: Int.self, forKey: "bounds \(number)")
+        }
+        #expect(!cache.contains(Data([1]), of: Int.self, forKey: "bounds 0"))
+        #expect(cache.contains(Data([1]), of: Int.self, forKey: "bounds \(DecodedValueCache.capacity)"))
+    }
+
+    @Test("is of one type")
+    func types() throws {
+        struct One: Equatable {}
+        struct Other: Equatable {}
+        for _ in 0..<3 {
+            #expect(TypeInfo.of(One.self).plainName == "One")
+            #expect(TypeInfo.of(Other.self).plainName == "Other")
+            #expect(TypeInfo.of(One.self) === TypeInfo.of(One.self))
+        }
+        let cache = DecodedValueCache()
+        for _ in 0..<3 {
+            #expect(try cache.value(of: Data([1]), forKey: "k", decode: { 1 }) == 1)
+            #expect(try cache.value(of: Data([1]), forKey: "k", decode: { "one" }) == "one")
+        }
+        cache.remove("k", of: Int.self)
+        #expect(!cache.contains(Data([1]), of: Int.self, forKey: "k"))
+        #expect(cache.contains(Data([1]), of: String.self, forKey: "k"))
+    }
+}

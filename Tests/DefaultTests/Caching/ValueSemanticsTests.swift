@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+private protocol Shape {}
+private final class Object: Shape, Hashable {
+    static func == (lhs: Object, rhs: Object) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+}
+private struct Square: Shape { var side = 1.0 }
+private struct Drawing { var shape: any Shape }
+private struct Opaque: CustomReflectable {
+    var object = Object()
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+private enum Content {
+    case nothing, empty
+    case text(String)
+    case other(String)
+    case object(Object)
+    indirect case nested(Content)
+}
+private struct Holder<Value> {
+    var value: Value
+    var name = "n"
+}
+
+@Suite("Two decoded values")
+struct ValueSemanticsTests {
+    @Test("are interchangeable when all parts are equal values")
+    func values() {
+        let values: [any Sendable] = [
+            1, "text", true, 1.5, Data([1]), Date.distantPast, URL(filePath: "/"), Decimal(1), UInt8(1), -0.0,
+            [1, 2], ["a": 1], Set(["a", "b"]), [[1], []], [String: [Int?]](),
+            Optional<Int>.none as Int?, Optional<String>.some("x") as String?, ["k": ["a": 1.0]],
+        ]
+        for value in values {
+            #expect(ValueSemantics.areInterchangeable(value, value), "\(value)")
+            #expect(ValueSemantics.areInterchangeable(Holder(value: value), Holder(value: value)), "\(value)")
+        }
+        #expect(ValueSemantics.areInterchangeable(Drawing(shape: Square()), Drawing(shape: Square())))
+        #expect(ValueSemantics.areInterchangeable((1, "a"), (1, "a")))
+        #expect(ValueSemantics.areInterchangeable([Square(), Square()], [Square(), Square()]))
+        #expect(ValueSemantics.areInterchangeable([1: Square()], [1: Square()]))
+        for content in [Content.nothing, .text("a"), .nested(.nested(.text("b")))] {
+            #expect(ValueSemantics.areInterchangeable(content, content))
+        }
+    }
+
+    @Test("are not when any part differs, as one does that isn't coded")
+    func differences() {
+        #expect(!ValueSemantics.areInterchangeable(1, 2))
+        #expect(!ValueSemantics.areInterchangeable(1, "1"))
+        #expect(!ValueSemantics.areInterchangeable([1], [1, 2]))
+        #expect(!ValueSemantics.areInterchangeable([Square()], [Square(side: 2)]))
+        #expect(!ValueSemantics.areInterchangeable([Square()], [Square]()))
+        #expect(!ValueSemantics.areInterchangeable([1: Square()], [2: Square()]))
+        #expect(!ValueSemantics.areInterchangeable([1: Square()], [1: Square(side: 2)]))
+        #expect(!ValueSemantics.areInterchangeable(Set([1]), Set([2])))
+        #expect(!ValueSemantics.areInterchangeable([Int?.some(1)], [Int?.none]))
+        #expect(!ValueSemantics.areInterchangeable(Holder(value: UUID()), Holder(value: UUID())))
+        #expect(!ValueSemantics.areInterchangeable(Holder(value: 1), Holder(value: 1, name: "m")))
+        #expect(!ValueSemantics.areInterchangeable(Content.nothing, Content.empty))
+        #expect(!ValueSemantics.areInterchangeable(Content.text("a"), Content.other("a")))
+        #expect(!ValueSemantics.areInterchangeable(Content.text("a"), Content.text("b")))
+        #expect(!ValueSemantics.areInterchangeable(Content.text("a"), Content.nothing))
+    }
+
+    @Test("are not when a reader could change a part for others, or a part can't be seen")
+    func sharing() {
+        let object = Object()
+        #expect(!ValueSemantics.areInterchangeable(object, object))
+        #expect(!ValueSemantics.areInterchangeable(Drawing(shape: object), Drawing(shape: object)))
+        #expect(!ValueSemantics.areInterchangeable(Content.object(object), Content.object(object)))
+        #expect(!ValueSemantics.areInterchangeable(Content.nested(.object(object)), Content.nested(.object(object))))
+        #expect(!ValueSemantics.areInterchangeable([object], [object]))
+        #expect(!ValueSemantics.areInterchangeable(Set([object]), Set([object])))
+        #expect(!ValueSemantics.areInterchangeable([object: 1], [object: 1]))
+        #expect(!ValueSemantics.areInterchangeable(["k": object], ["k": object]))
+        #expect(!ValueSemantics.areInterchangeable([Object?.some(object)], [Object?.some(object)]))
+        #expect(!ValueSemantics.areInterchangeable(Opaque(object: object), Opaque(object: object)))
+        #expect(!ValueSemantics.areInterchangeable({ 1 }, { 1 }))
+        #expect(!ValueSemantics.areInterchangeable(NSMutableArray(), NSMutableArray()))
+        // What holds for one value of a type need not hold for the next.
+        #expect(ValueSemantics.areInterchangeable(Drawing(shape: Square()), Drawing(shape: Square())))
+        #expect(!ValueSemantics.areInterchangeable(Drawing(shape: object), Drawing(shape: object)))
+    }
+}
