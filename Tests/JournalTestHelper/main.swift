@@ -121,6 +121,30 @@ func openUnprivileged(_ path: String) throws {
     try set(journal, "a", "1")
 }
 
+#if DEBUG
+/// Makes one commit and kills itself after so many stores to the shared page; status 0 if the commit takes fewer.
+func die(_ path: String, in operation: String, afterStore last: Int) throws {
+    let probe = SystemCallProbe()
+    let options = JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+    let journal = try Journal.open(at: path, options: options) { Index() }
+    probe.onStore { number in
+        if number == last { kill(getpid(), SIGKILL) }
+    }
+    switch operation {
+    case "append": try set(journal, "victim", "1")
+    case "batch":
+        var batch = JournalBatch()
+        for key in ["victim", "other victim"] {
+            Array(key.utf8).withUnsafeBytes { batch.set(key: $0, value: $0) }
+        }
+        try journal.append(batch)
+    case "compact": try journal.compact()
+    default: exit(64)
+    }
+    probe.onStore(nil)
+}
+#endif
+
 let arguments = CommandLine.arguments
 do {
     switch (arguments.dropFirst().first, arguments.count) {
@@ -131,6 +155,9 @@ do {
     case ("stream", 3): try stream(arguments[2])
     case ("fill", 4): try fill(arguments[2], limit: UInt(arguments[3]) ?? 0)
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
+    #if DEBUG
+    case ("die", 5): try die(arguments[2], in: arguments[3], afterStore: Int(arguments[4]) ?? 0)
+    #endif
     default: exit(64)
     }
 } catch {

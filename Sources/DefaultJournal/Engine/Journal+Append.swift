@@ -155,10 +155,10 @@ extension Journal {
         apply(&visitor)
         state.pointee.liveBytes = visitor.liveBytes
         state.pointee.applied = end
-        let generation = page.publish(end: end)
-        state.pointee.generation = generation
+        page.publish(end: end)
+        state.pointee.generation = page.generation
         stateLock.unlock()
-        writer.pointee.generation = generation
+        writer.pointee.known = page.snapshot()
         writer.pointee.hasWritten = true
         writer.pointee.buffer.trim()
         if durability == .everyWrite { page.syncedEnd = end } else { scheduleFlush() }

@@ -103,7 +103,7 @@ extension Journal {
     private func settle() throws(JournalError) {
         try verifyPlace()
         if page.pending != 0 { try repairInterruptedWrite() }
-        if page.generation != writer.pointee.generation { try catchUpExclusively() }
+        if page.snapshot() != writer.pointee.known { try catchUpExclusively() }
     }
 
     private func catchUpExclusively() throws(JournalError) {
@@ -114,10 +114,11 @@ extension Journal {
             isCurrent = try catchUp()
         }
         if !isCurrent { try reload() }
-        writer.pointee.generation = page.generation
+        writer.pointee.known = page.snapshot()
     }
 
-    /// A writer ended between writing and committing: nothing that it wrote was acknowledged.
+    /// A writer was killed on its way from the write to the end of its publication: what it wrote is committed or not,
+    /// but never acknowledged.
     private func repairInterruptedWrite() throws(JournalError) {
         stateLock.lock()
         let isOurs = page.journalID == state.pointee.journalID && page.pending != LockPage.replacing
@@ -127,6 +128,7 @@ extension Journal {
             return
         }
         try calls.truncate(state.pointee.journal.raw, to: page.end, path: journalPath)
-        page.pending = 0
+        // It may have stored the end, and not the generation.
+        page.publish(end: page.end)
     }
 }

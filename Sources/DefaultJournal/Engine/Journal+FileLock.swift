@@ -14,7 +14,7 @@ extension Journal {
         let lock = state.pointee.place.lock.raw
         if try !calls.tryLock(lock, path: file(Place.lockName)) { try waitForFileLock(lock) }
         writer.pointee.holdsFileLock = true
-        if page.generation != writer.pointee.generation { writer.pointee.streak = 0 }
+        if page.generation != writer.pointee.known?.generation { writer.pointee.streak = 0 }
     }
 
     /// A process that writes in a loop would have the lock again before a waiting one has even woken up, and each time

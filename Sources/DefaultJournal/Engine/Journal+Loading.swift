@@ -16,7 +16,7 @@ extension Journal {
             state.pointee.journalID = 0
             state.pointee.generation = page.generation &- 1
             stateLock.unlock()
-            writer.pointee.generation = page.generation &- 1
+            writer.pointee.known = nil
             throw error
         }
     }
@@ -127,19 +127,17 @@ extension Journal {
         defer { stateLock.unlock() }
         let page = self.page
         if page.journalID != id {
-            state.pointee.generation = page.publish(journalID: id, end: end, syncedEnd: syncedEnd)
-            page.directoryDirty = id
+            page.publish(journalID: id, end: end, syncedEnd: syncedEnd)
         } else if page.end != end || page.pending != 0 {
-            let synced = min(max(page.syncedEnd, syncedEnd), end)
-            state.pointee.generation = page.publish(journalID: id, end: end, syncedEnd: synced)
-        } else {
-            state.pointee.generation = page.generation
+            page.syncedEnd = min(page.syncedEnd, end)
+            page.publish(end: end)
         }
+        state.pointee.generation = page.generation
         state.pointee.journal = file
         state.pointee.journalInode = inode
         state.pointee.journalID = id
         state.pointee.applied = end
         state.pointee.isLoading = false
-        writer.pointee.generation = state.pointee.generation
+        writer.pointee.known = page.snapshot()
     }
 }

@@ -85,8 +85,10 @@ package final class Journal: @unchecked Sendable {
         var isWatched = false
         /// Exclusive accesses in a row since the file lock was last kept or somebody else wrote.
         var streak = 0
-        /// The page's generation when this engine last wrote or caught up: as long as it stays, the index is current.
-        var generation: UInt64 = 0
+        /// What the page said when this engine last wrote or caught up: as long as it says the same, the index is current.
+        ///
+        /// Not the generation alone: a page that was restored from a backup may have come by the same one in another way.
+        var known: LockPage.Snapshot?
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
         /// The journal whose damage was reported and could not be mended.

@@ -180,6 +180,6 @@ extension Place {
             }
             try outcome.get()
         }
-        return LockPage(mapping: try calls.map(lock, count: LockPage.size, path: path))
+        return LockPage(mapping: try calls.map(lock, count: LockPage.size, path: path), calls: calls)
     }
 }

@@ -7,7 +7,8 @@ internal import Synchronization
 /// journal itself.
 ///
 /// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty``, and those of
-/// ``isAwaited``.
+/// ``isAwaited``. The holder may be killed between any two stores: ``pending`` is set before the first store of a commit
+/// and cleared after the last one, the generation, and the next holder finishes or undoes what it finds pending.
 ///
 /// | word | content |
 /// | --- | --- |
@@ -17,7 +18,7 @@ internal import Synchronization
 /// | 3 | end of the committed records; 0 while the journal is being replaced |
 /// | 4 | end of what is known to be on the disk |
 /// | 5 | id of the journal whose rename isn't known to be on the disk, or 0 |
-/// | 6 | not 0 while an append is between write and commit: the end it will have; all ones while a rename is under way |
+/// | 6 | not 0 from before an append's write until it is published: the end it will have; all ones for a new journal |
 /// | 7 | not 0 after a failed sync, until the journal was rewritten |
 /// | 8 | not 0 while somebody compacts |
 /// | 9 | not 0 while somebody waits for the lock: a hint to a process that keeps it, see ``Journal/mayKeepFileLock()`` |
@@ -34,8 +35,15 @@ struct LockPage: @unchecked Sendable {
     /// What ``pending`` says while the journal is being replaced.
     static let replacing = UInt64.max
 
-    init(mapping: UnsafeMutableRawPointer) {
+    #if DEBUG
+    private let probe: SystemCallProbe?
+    #endif
+
+    init(mapping: UnsafeMutableRawPointer, calls: SystemCalls) {
         words = mapping.assumingMemoryBound(to: Atomic<UInt64>.self)
+        #if DEBUG
+        probe = calls.probe
+        #endif
     }
 
     var mapping: UnsafeMutableRawPointer { UnsafeMutableRawPointer(words) }
@@ -50,88 +58,103 @@ struct LockPage: @unchecked Sendable {
 
     var syncedEnd: UInt64 {
         get { words[4].load(ordering: .acquiring) }
-        nonmutating set { words[4].store(newValue, ordering: .releasing) }
+        nonmutating set { store(newValue, at: 4) }
     }
 
-    var directoryDirty: UInt64 {
-        get { words[5].load(ordering: .acquiring) }
-        nonmutating set { words[5].store(newValue, ordering: .releasing) }
-    }
+    var directoryDirty: UInt64 { words[5].load(ordering: .acquiring) }
 
-    /// Clears ``directoryDirty`` unless a later rename has set it anew.
+    /// Clears ``directoryDirty`` unless a later rename has set it again.
     func clearDirectoryDirty(of journalID: UInt64) {
         _ = words[5].compareExchange(expected: journalID, desired: 0, ordering: .acquiringAndReleasing)
+        didStore()
     }
 
     @inline(__always)
     var pending: UInt64 {
         get { words[6].load(ordering: .acquiring) }
-        nonmutating set { words[6].store(newValue, ordering: .sequentiallyConsistent) }
+        nonmutating set { store(newValue, at: 6) }
     }
 
     var syncFailed: Bool {
         get { words[7].load(ordering: .acquiring) != 0 }
-        nonmutating set { words[7].store(newValue ? 1 : 0, ordering: .releasing) }
+        nonmutating set { store(newValue ? 1 : 0, at: 7) }
     }
 
     var isCompacting: Bool {
         get { words[8].load(ordering: .acquiring) != 0 }
-        nonmutating set { words[8].store(newValue ? 1 : 0, ordering: .releasing) }
+        nonmutating set { store(newValue ? 1 : 0, at: 8) }
     }
 
     /// Only a hint: a process that was killed leaves it set, and of several that wait the first one clears it.
     @inline(__always)
     var isAwaited: Bool {
         get { words[9].load(ordering: .relaxed) != 0 }
-        nonmutating set { words[9].store(newValue ? 1 : 0, ordering: .relaxed) }
+        nonmutating set { store(newValue ? 1 : 0, at: 9) }
     }
 
-    /// Commits an append.
+    /// Commits an append, or what a writer left that was killed during one.
     ///
     /// Readers see the new end at the latest with the new generation.
     @inline(__always)
-    func publish(end: UInt64) -> UInt64 {
-        words[3].store(end, ordering: .releasing)
-        words[6].store(0, ordering: .releasing)
-        return advance()
+    func publish(end: UInt64) {
+        store(end, at: 3)
+        finishPublication()
     }
 
-    /// Commits another journal.
+    /// Commits another journal, whose rename isn't known to be on the disk.
     ///
-    /// The end is 0 in between, so that no reader combines the one's id with the other's end.
-    func publish(journalID: UInt64, end: UInt64, syncedEnd: UInt64) -> UInt64 {
-        words[3].store(0, ordering: .sequentiallyConsistent)
-        words[2].store(journalID, ordering: .sequentiallyConsistent)
-        words[4].store(syncedEnd, ordering: .sequentiallyConsistent)
-        words[7].store(0, ordering: .sequentiallyConsistent)
-        words[3].store(end, ordering: .sequentiallyConsistent)
-        words[6].store(0, ordering: .sequentiallyConsistent)
-        return advance()
+    /// The end is 0 in between, so that no reader combines one journal's id with the other's end. A writer that is killed
+    /// before the id is stored leaves the old journal's page, and one that is killed after it claims nothing to be on the
+    /// disk that isn't.
+    func publish(journalID: UInt64, end: UInt64, syncedEnd: UInt64) {
+        store(0, at: 3)
+        store(0, at: 4)
+        store(journalID, at: 5)
+        store(journalID, at: 2)
+        store(syncedEnd, at: 4)
+        store(0, at: 7)
+        publish(end: end)
+    }
+
+    /// Makes the others look at the page, and says only then that nothing is under way any more.
+    ///
+    /// A writer that is killed in between leaves ``pending`` set, and the next one finishes what it began. The other way
+    /// round, the processes that have the suite open would never notice the commit.
+    @inline(__always)
+    private func finishPublication() {
+        // Only the lock's holder writes, so that load and store need not be one step.
+        store(words[1].load(ordering: .relaxed) &+ 1, at: 1)
+        store(0, at: 6)
+    }
+
+    /// All stores to the page, in the order in which they are made, for this process and for others.
+    @inline(__always)
+    private func store(_ value: UInt64, at word: Int) {
+        words[word].store(value, ordering: .releasing)
+        didStore()
     }
 
     @inline(__always)
-    private func advance() -> UInt64 {
-        // Only the lock's holder writes, so that load and store need not be one step.
-        let next = words[1].load(ordering: .relaxed) &+ 1
-        words[1].store(next, ordering: .releasing)
-        return next
+    private func didStore() {
+        #if DEBUG
+        probe?.didStore()
+        #endif
     }
 
     /// What a reader has to know together.
-    struct Snapshot {
+    struct Snapshot: Equatable {
         var generation: UInt64
         var journalID: UInt64
         var end: UInt64
     }
 
     /// A consistent view, or nil when a journal is just being replaced.
+    @inline(__always)
     func snapshot() -> Snapshot? {
-        let generation = words[1].load(ordering: .sequentiallyConsistent)
-        let journalID = words[2].load(ordering: .sequentiallyConsistent)
-        let end = words[3].load(ordering: .sequentiallyConsistent)
-        guard end != 0, words[2].load(ordering: .sequentiallyConsistent) == journalID,
-            words[1].load(ordering: .sequentiallyConsistent) == generation
-        else { return nil }
+        let generation = generation
+        let journalID = journalID
+        let end = end
+        guard end != 0, self.journalID == journalID, self.generation == generation else { return nil }
         return Snapshot(generation: generation, journalID: journalID, end: end)
     }
 

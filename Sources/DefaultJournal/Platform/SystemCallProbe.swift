@@ -71,6 +71,8 @@ package final class SystemCallProbe: Sendable {
         var fired = 0
         var isRecording = false
         var records: [Record] = []
+        var stores = 0
+        var onStore: (@Sendable (Int) -> Void)?
     }
 
     private let state = Guarded(State())
@@ -98,6 +100,25 @@ package final class SystemCallProbe: Sendable {
         state.withLock { state in
             state.faults[call, default: [:]][state.counts[call, default: 0] + number] = fault
         }
+    }
+
+    /// Calls `body` after each store to the shared page, with the number of the store, counted from 1.
+    ///
+    /// The stores are counted from now on. `body` may end the process, to show what a writer leaves that is killed there.
+    package func onStore(_ body: (@Sendable (_ number: Int) -> Void)?) {
+        state.withLock { state in
+            state.stores = 0
+            state.onStore = body
+        }
+    }
+
+    /// Called by ``LockPage`` after each store.
+    func didStore() {
+        let (number, body) = state.withLock { state in
+            state.stores += 1
+            return (state.stores, state.onStore)
+        }
+        body?(number)
     }
 
     /// Begins to keep a record of each call.

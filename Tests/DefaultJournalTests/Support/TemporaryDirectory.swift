@@ -31,6 +31,23 @@ final class TemporaryDirectory: Sendable {
         try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + name))
     }
 
+    /// Writes into a file as it is, without giving it another inode; without an offset the file gets this content alone.
+    func overwriteInPlace(_ name: String, at offset: UInt64? = nil, with bytes: [UInt8]) throws {
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/" + name))
+        defer { file.closeFile() }
+        try file.seek(toOffset: offset ?? 0)
+        try file.write(contentsOf: Data(bytes))
+        if offset == nil { try file.truncate(atOffset: UInt64(bytes.count)) }
+    }
+
+    /// The inode that the journal's name leads to.
+    var journalInode: UInt64 {
+        get throws {
+            let attributes = try FileManager.default.attributesOfItem(atPath: journal)
+            return (attributes[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
+        }
+    }
+
     func names(in folder: String = "suite") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)
     }
