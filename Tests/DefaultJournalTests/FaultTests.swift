@@ -157,7 +157,7 @@ struct FaultTests {
     }
 
     private func options(_ probe: SystemCallProbe) -> JournalOptions {
-        JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+        JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
     }
 
     private func run(

@@ -101,7 +101,7 @@ struct FileLockTests {
     func abandonedWish() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.writeUntilLockIsKept()
-        journal.page.isAwaited = true
+        journal.page.hasWaiters = true
         try journal.set("a", "1")
         #expect(!journal.keepsFileLock)
         try journal.writeUntilLockIsKept()
@@ -109,7 +109,7 @@ struct FileLockTests {
 
     @Test("A journal that doesn't maintain itself never keeps the lock")
     func withoutMaintenance() throws {
-        let journal = try Journal.openTest(directory.suite, JournalOptions(maintainsItself: false))
+        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
         for number in 0..<200 {
             try journal.set("a", "\(number)")
             #expect(!journal.keepsFileLock)

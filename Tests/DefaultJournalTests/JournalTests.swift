@@ -183,10 +183,10 @@ struct JournalTests {
 extension Journal {
     /// A second engine on a suite that this process has open, as another process would have it.
     static func openUnregistered(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
-        let place = try Place.openLocked(directory: nil, path: path, calls: options.calls)
-        let journal = Journal(place: place, path: path, options: options, index: TestIndex())
+        let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: options.calls)
+        let journal = Journal(suite: suite, path: path, options: options, index: TestIndex())
         try journal.reload()
-        options.calls.unlock(journal.state.pointee.place.lock.raw)
+        options.calls.unlock(journal.state.pointee.suite.lock.raw)
         journal.deliverReports()
         return journal
     }

@@ -57,7 +57,7 @@ struct PowerLossTests {
         let directory = TemporaryDirectory()
         var trace = PowerLossTrace()
         trace.probe.startRecording()
-        let options = JournalOptions(calls: SystemCalls(probe: trace.probe), maintainsItself: false)
+        let options = JournalOptions(calls: SystemCalls(probe: trace.probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
         try scenario(journal, &trace)
         var disk = PessimisticDisk(suite: directory.suite)

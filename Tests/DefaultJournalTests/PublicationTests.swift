@@ -31,7 +31,7 @@ struct PublicationTests {
     private func killWriter(in operation: String, afterStore store: Int, _ aftermath: Aftermath) throws -> Bool {
         let directory = TemporaryDirectory()
         let probe = SystemCallProbe()
-        let options = JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let peer = try Journal.openUnregistered(directory.suite, options)
         let reader = try Journal.openUnregistered(directory.suite)
         for number in 0..<10 { try peer.set("before", "\(number)") }
@@ -73,7 +73,7 @@ struct PublicationTests {
     @Test("Until it is complete, the page of another journal claims nothing to be on the disk that isn't")
     func anotherJournal() throws {
         let probe = SystemCallProbe()
-        let options = JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
         for number in 0..<10 { try journal.set("a", "\(number)") }
         try journal.synchronize()
@@ -98,11 +98,11 @@ struct PublicationTests {
 
     @Test("That a sync failed stays known when the next process finishes what a killed writer began")
     func failedSync() throws {
-        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(maintainsItself: false))
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
         journal.page.syncFailed = true
         journal.page.pending = journal.page.end + 100
-        _ = try Journal.openUnregistered(directory.suite, JournalOptions(maintainsItself: false))
+        _ = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         #expect(journal.page.pending == 0)
         #expect(journal.page.syncFailed)
     }
@@ -125,7 +125,7 @@ struct PublicationTests {
 
     @Test("A suite restored in place while it is open keeps what is written after that")
     func restored() throws {
-        let options = JournalOptions(maintainsItself: false)
+        let options = JournalOptions(automaticMaintenance: false)
         let writer = try Journal.openUnregistered(directory.suite, options)
         let peer = try Journal.openUnregistered(directory.suite, options)
         try writer.set("restored", "1")

@@ -8,15 +8,15 @@ struct SharedLockTests {
     @Test("lets any number of readers in, and nobody else while it is taken")
     func sharing() throws {
         let lock = SharedLock()
-        let first = try #require(lock.join())
-        let second = try #require(lock.join())
-        lock.leave(first)
-        lock.leave(second)
+        let first = try #require(lock.tryLockShared())
+        let second = try #require(lock.tryLockShared())
+        lock.unlockShared(first)
+        lock.unlockShared(second)
         lock.lock()
-        #expect(lock.join() == nil)
+        #expect(lock.tryLockShared() == nil)
         lock.unlock()
-        let third = try #require(lock.join())
-        lock.leave(third)
+        let third = try #require(lock.tryLockShared())
+        lock.unlockShared(third)
         lock.lock()
         lock.unlock()
     }
@@ -38,9 +38,9 @@ struct SharedLockTests {
                     pair.first += 1
                     pair.second += 1
                     pair.lock.unlock()
-                } else if let slot = pair.lock.join() {
+                } else if let slot = pair.lock.tryLockShared() {
                     let isSame = pair.first == pair.second
-                    pair.lock.leave(slot)
+                    pair.lock.unlockShared(slot)
                     if !isSame { differences.withLock { $0 += 1 } }
                 }
             }

@@ -125,7 +125,7 @@ func openUnprivileged(_ path: String) throws {
 /// Makes one commit and kills itself after so many stores to the shared page; status 0 if the commit takes fewer.
 func die(_ path: String, in operation: String, afterStore last: Int) throws {
     let probe = SystemCallProbe()
-    let options = JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+    let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
     let journal = try Journal.open(at: path, options: options) { Index() }
     probe.onStore { number in
         if number == last { kill(getpid(), SIGKILL) }

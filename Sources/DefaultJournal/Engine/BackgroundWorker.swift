@@ -18,7 +18,7 @@ final class BackgroundWorker: @unchecked Sendable {
 
     /// Waiting journals keep their descriptors open, so that a program which opens, writes and drops many suites could run
     /// out of them.
-    private static let longestQueue = 64
+    private static let maximumQueueLength = 64
 
     /// Flushes a journal in a while.
     ///
@@ -42,7 +42,7 @@ final class BackgroundWorker: @unchecked Sendable {
             guard Threads.start({ [self] in run() }) == 0 else { return false }
             isRunning = true
         }
-        guard queue.count < Self.longestQueue else { return false }
+        guard queue.count < Self.maximumQueueLength else { return false }
         queue.append((due, work))
         wakeUp.signal()
         return true

@@ -13,7 +13,7 @@ extension Journal {
     ) throws(JournalError) {
         try appendSet(key: key, prefix: nil, value: value, durability) {
             false
-        } enter: {
+        } apply: {
             index.set(key: key, value: value)
         }
     }
@@ -26,8 +26,8 @@ extension Journal {
     ///   - value: The other bytes: at most 64 MiB.
     ///   - durability: When the write has to have reached the disk.
     ///   - isStored: Whether the index has this value already, so that nothing need be written. Called with exclusive
-    ///     access; the index does not change between that and `enter`.
-    ///   - enter: Does to the index what ``JournalIndex/set(key:value:)`` would do with the whole value, and gives what
+    ///     access; the index does not change between that and `apply`.
+    ///   - apply: Does to the index what ``JournalIndex/set(key:value:)`` would do with the whole value, and gives what
     ///     that would. Called under the state lock, once the write can't fail any more.
     /// - Throws: As ``set(key:value:durability:)``.
     package func set(
@@ -36,9 +36,9 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability,
         isStored: () -> Bool,
-        enter: () -> Int?
+        apply: () -> Int?
     ) throws(JournalError) {
-        try appendSet(key: key, prefix: prefix, value: value, durability, isStored: isStored, enter: enter)
+        try appendSet(key: key, prefix: prefix, value: value, durability, isStored: isStored, apply: apply)
     }
 
     /// Removes the entry under `key`; writes even if there is none, since only the caller can know what it wants then.
@@ -84,7 +84,7 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         _ durability: JournalDurability,
         isStored: () -> Bool,
-        enter: () -> Int?
+        apply: () -> Int?
     ) throws(JournalError) {
         try Self.check(key: key, path: journalPath)
         let payload = Operation.setSize(key: key, prefix: prefix, value: value)
@@ -102,7 +102,7 @@ extension Journal {
         writer.pointee.buffer.reserve(Record.headerSize + payload)
         let target = writer.pointee.buffer.memory + Record.headerSize
         Operation.encodeSet(key: key, prefix: prefix, value: value, to: target)
-        try commit(payload: payload, durability) { visitor in visitor.countSet(size: size, replaced: enter()) }
+        try commit(payload: payload, durability) { visitor in visitor.countSet(size: size, replaced: apply()) }
     }
 
     private func appendRemoval(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
@@ -147,7 +147,7 @@ extension Journal {
             try calls.write(bytes, to: state.pointee.journal.raw, at: start, path: journalPath)
             if durability == .everyWrite { try syncBeforeCommit() }
         } catch {
-            takeBack(to: start)
+            rollBack(to: start)
             throw error
         }
         stateLock.lock()
@@ -177,7 +177,7 @@ extension Journal {
     /// Removes what a failed write left behind the committed end.
     ///
     /// If even that fails, the next writer does it.
-    private func takeBack(to end: UInt64) {
+    private func rollBack(to end: UInt64) {
         writer.pointee.buffer.trim()
         do throws(JournalError) {
             try calls.truncate(state.pointee.journal.raw, to: end, path: journalPath)

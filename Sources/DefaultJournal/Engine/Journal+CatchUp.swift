@@ -44,10 +44,10 @@ extension Journal {
     ///
     /// - Returns: false when it isn't the one that the page speaks of, or not all valid.
     private func reopen(_ snapshot: LockPage.Snapshot) throws(JournalError) -> Bool {
-        let directory = state.pointee.place.directory.raw
+        let directory = state.pointee.suite.directory.raw
         let file: OwnedDescriptor
         do throws(JournalError) {
-            file = try calls.open(Place.journalName, in: directory, .readWrite, path: journalPath)
+            file = try calls.open(SuiteDirectory.journalName, in: directory, .readWrite, path: journalPath)
         } catch  where error.isNotFound {
             return false
         }

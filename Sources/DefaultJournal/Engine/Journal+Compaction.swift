@@ -34,7 +34,7 @@ extension Journal {
     func compactionNeed() -> CompactionNeed {
         let end = page.end
         let live = state.pointee.liveBytes
-        guard end > live + live / 10 * 7 + 36_864, options.maintainsItself,
+        guard end > live + live / 10 * 7 + 36_864, options.automaticMaintenance,
             end >= writer.pointee.compactionRetrySize
         else { return .none }
         return end > Self.sizeBound(liveBytes: live) ? .now : .soon
@@ -102,7 +102,7 @@ extension Journal {
             // Tells writers, of all processes, where the directory's new time of change comes from.
             page.isCompacting = true
             return Source(
-                directory: try calls.duplicate(state.pointee.place.directory.raw, path: path),
+                directory: try calls.duplicate(state.pointee.suite.directory.raw, path: path),
                 file: try calls.duplicate(state.pointee.journal.raw, path: journalPath),
                 salt: state.pointee.journalID,
                 end: page.end
@@ -119,7 +119,7 @@ extension Journal {
         }
         guard let target = try openCompactionTarget(in: source.directory.raw, waits: waits) else { return nil }
         let header = JournalHeader.random()
-        let newPath = file(Place.compactionName)
+        let newPath = file(SuiteDirectory.compactionName)
         var stream = RecordStream(header: header, to: target.raw, calls: calls, path: newPath)
         guard try copyEntries(of: source, to: &stream) else {
             try reloadDamaged(source.salt)
@@ -222,41 +222,41 @@ extension Journal {
     ) throws(JournalError) {
         var syncedEnd = progress.syncedEnd
         if page.syncedEnd > progress.synced || page.syncFailed {
-            try calls.syncData(target.raw, path: file(Place.compactionName))
+            try calls.syncData(target.raw, path: file(SuiteDirectory.compactionName))
             syncedEnd = end
         }
         // Another compactor may have this name open already: it notices that the lock it gets is on another file.
-        try replaceJournal(by: Place.compactionName)
+        try replaceJournal(by: SuiteDirectory.compactionName)
         let descriptor = target.raw
         try adopt(target, id: header.salt, end: end, syncedEnd: syncedEnd)
         calls.unlock(descriptor)
         writer.pointee.compactionRetrySize = 0
         scheduleFlush()
-        let status = try calls.status(state.pointee.place.directory.raw, path: path)
-        markPlaceVerified(changed: status.changed, now: 0)
+        let status = try calls.status(state.pointee.suite.directory.raw, path: path)
+        markIdentityVerified(changed: status.changed, now: 0)
     }
 
     /// Opens the file that compactions write to and takes its lock, which a killed process gives up.
     private func openCompactionTarget(in directory: Int32, waits: Bool) throws(JournalError) -> OwnedDescriptor? {
-        let newPath = file(Place.compactionName)
+        let newPath = file(SuiteDirectory.compactionName)
         for _ in 0..<64 {
             let target: OwnedDescriptor
             do throws(JournalError) {
-                target = try calls.open(Place.compactionName, in: directory, .create, path: newPath)
+                target = try calls.open(SuiteDirectory.compactionName, in: directory, .create, path: newPath)
             } catch  where error.isWrongType {
                 throw JournalError(.notARegularFile, path: newPath)
             } catch  where error.isNotFound {
                 // Deleted since this compaction began.
                 throw JournalError(.replaced, path: path)
             }
-            let inode = try Place.checkFile(target.raw, path: newPath, calls: calls).inode
+            let inode = try SuiteDirectory.checkFile(target.raw, path: newPath, calls: calls).inode
             if waits {
                 try calls.lock(target.raw, path: newPath)
             } else {
                 guard try calls.tryLock(target.raw, path: newPath) else { return nil }
             }
             // While this one waited, the file may have become the journal.
-            guard let status = try calls.status(of: Place.compactionName, in: directory, path: newPath),
+            guard let status = try calls.status(of: SuiteDirectory.compactionName, in: directory, path: newPath),
                 status.inode == inode
             else { continue }
             // A file that was ever cut to nothing is written to the disk by ext4 when it is closed, even if it has no name

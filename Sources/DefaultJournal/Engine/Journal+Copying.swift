@@ -44,19 +44,19 @@ extension Journal {
     /// - Throws: `alreadyExists`, or the system call that failed; nothing is left at the destination then.
     package func copy(to destination: String) throws(JournalError) {
         defer { deliverReports() }
-        let target = try Place.absolutePath(destination, calls: calls)
+        let target = try SuiteDirectory.absolutePath(destination, calls: calls)
         let content = try currentContent()
         guard try calls.status(of: target, path: target) == nil else {
             throw JournalError(.alreadyExists, path: target)
         }
-        try Place.makeDirectory(target, calls: calls)
-        let directory = try Place.openDirectory(target, calls: calls)
+        try SuiteDirectory.makeDirectory(target, calls: calls)
+        let directory = try SuiteDirectory.openDirectory(target, calls: calls)
         do throws(JournalError) {
             try writeCopy(of: content.bytes.buffer, salt: content.salt, to: directory.raw, path: target)
             try calls.sync(directory.raw, path: target)
         } catch {
             // What can't be removed isn't taken for a suite: the journal gets its name last.
-            for name in [Place.replacementName, Place.journalName] {
+            for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
                 do throws(JournalError) { try calls.unlink(name, in: directory.raw, path: target) } catch {}
             }
             do throws(JournalError) { try calls.unlink(target, isDirectory: true, path: target) } catch {}
@@ -87,13 +87,13 @@ extension Journal {
         var table = LiveTable(bytes)
         let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
         _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
-        let name = Place.replacementName
+        let name = SuiteDirectory.replacementName
         let filePath = path + "/" + name
         let file = try calls.open(name, in: directory, .createNew, path: filePath)
         var stream = RecordStream(header: .random(), to: file.raw, calls: calls, path: filePath)
         try stream.append(table)
         _ = try stream.finish()
         try calls.sync(file.raw, path: filePath)
-        try calls.rename(name, to: Place.journalName, in: directory, path: filePath)
+        try calls.rename(name, to: SuiteDirectory.journalName, in: directory, path: filePath)
     }
 }

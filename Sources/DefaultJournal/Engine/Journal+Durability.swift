@@ -29,7 +29,7 @@ extension Journal {
     func syncDirectoryIfDirty() throws(JournalError) {
         let dirty = page.directoryDirty
         guard dirty != 0 else { return }
-        try calls.sync(state.pointee.place.directory.raw, path: path)
+        try calls.sync(state.pointee.suite.directory.raw, path: path)
         page.clearDirectoryDirty(of: dirty)
     }
 
@@ -51,7 +51,7 @@ extension Journal {
     /// Makes sure that what was written reaches the disk within about a second.
     @inline(__always)
     func scheduleFlush() {
-        if !writer.pointee.isDirty, options.maintainsItself { scheduleFirstFlush() }
+        if !writer.pointee.isDirty, options.automaticMaintenance { scheduleFirstFlush() }
     }
 
     private func scheduleFirstFlush() {

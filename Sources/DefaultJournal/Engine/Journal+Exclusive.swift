@@ -6,11 +6,11 @@ extension Journal {
     /// The index is current then and changes only through this thread. The same thread may nest calls. Readers on other
     /// threads go on. Waits for as long as others have exclusive access.
     package func beginExclusiveAccess() throws(JournalError) {
-        if owner.load(ordering: .relaxed) == 0 { exclusive.giveWay() }
-        exclusive.lockAwake()
+        if owner.load(ordering: .relaxed) == 0 { exclusive.yieldToUrgent() }
+        exclusive.lockSpinning()
         if writer.pointee.depth == 0 {
             do throws(JournalError) {
-                try enter()
+                try acquire()
             } catch {
                 exclusive.unlock()
                 deliverReports()
@@ -29,7 +29,7 @@ extension Journal {
         guard writer.pointee.depth == 0 else { return exclusive.unlock() }
         let need = writer.pointee.hasWritten ? compactionNeed() : .none
         // While this thread waits for a compaction, others may write.
-        leave(mayKeep: need != .now)
+        release(keepingLock: need != .now)
         if need != .none { compactIfNeeded(need) }
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }
@@ -58,12 +58,12 @@ extension Journal {
         followsPath: Bool = true,
         _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
-        exclusive.lockSoon()
+        exclusive.lockWithPriority()
         if writer.pointee.depth == 0 {
             do throws(JournalError) {
                 writer.pointee.followsPath = followsPath
                 defer { writer.pointee.followsPath = true }
-                try enter()
+                try acquire()
             } catch {
                 exclusive.unlock()
                 throw error
@@ -73,40 +73,40 @@ extension Journal {
         writer.pointee.depth += 1
         defer {
             writer.pointee.depth -= 1
-            if writer.pointee.depth == 0 { leave(mayKeep: false) } else { exclusive.unlock() }
+            if writer.pointee.depth == 0 { release(keepingLock: false) } else { exclusive.unlock() }
         }
         return try body()
     }
 
     @inline(__always)
-    private func enter() throws(JournalError) {
+    private func acquire() throws(JournalError) {
         if !writer.pointee.holdsFileLock { try takeFileLock() }
         do throws(JournalError) {
-            try settle()
+            try recoverAndCatchUp()
         } catch {
-            giveFileLockBack()
+            releaseFileLock()
             throw error
         }
     }
 
     @inline(__always)
-    private func leave(mayKeep: Bool) {
+    private func release(keepingLock: Bool) {
         writer.pointee.hasWritten = false
         owner.store(0, ordering: .relaxed)
-        if !mayKeep || !mayKeepFileLock() { giveFileLockBack() }
+        if !keepingLock || !shouldKeepFileLock() { releaseFileLock() }
         exclusive.unlock()
     }
 
     /// Under the file lock: makes sure that the files are still the suite's, mends what a killed writer left, and catches
     /// up.
     @inline(__always)
-    private func settle() throws(JournalError) {
-        try verifyPlace()
+    private func recoverAndCatchUp() throws(JournalError) {
+        try verifyIdentity()
         if page.pending != 0 { try repairInterruptedWrite() }
-        if page.snapshot() != writer.pointee.known { try catchUpExclusively() }
+        if page.snapshot() != writer.pointee.known { try catchUpWithExclusiveAccess() }
     }
 
-    private func catchUpExclusively() throws(JournalError) {
+    private func catchUpWithExclusiveAccess() throws(JournalError) {
         let isCurrent: Bool
         do {
             stateLock.lock()

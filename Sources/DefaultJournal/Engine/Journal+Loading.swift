@@ -23,7 +23,7 @@ extension Journal {
 
     private func load() throws(JournalError) -> Bool {
         guard let file = try openJournal() else { return try startEmpty() }
-        let status = try Place.checkFile(file.raw, path: journalPath, calls: calls)
+        let status = try SuiteDirectory.checkFile(file.raw, path: journalPath, calls: calls)
         guard status.size > 0 else { return try startEmpty() }
         let bytes = try FileBytes(reading: 0..<status.size, of: file.raw, calls: calls, path: journalPath)
         guard bytes.count > 0 else { return try startEmpty() }
@@ -46,9 +46,9 @@ extension Journal {
     }
 
     private func openJournal() throws(JournalError) -> OwnedDescriptor? {
-        let directory = state.pointee.place.directory.raw
+        let directory = state.pointee.suite.directory.raw
         do throws(JournalError) {
-            return try calls.open(Place.journalName, in: directory, .readWrite, path: journalPath)
+            return try calls.open(SuiteDirectory.journalName, in: directory, .readWrite, path: journalPath)
         } catch  where error.isNotFound {
             return nil
         } catch  where error.isWrongType {

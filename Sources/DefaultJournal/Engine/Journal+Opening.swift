@@ -17,10 +17,10 @@ extension Journal {
         makeIndex: () -> any JournalIndex
     ) throws(JournalError) -> Journal {
         let calls = options.calls
-        let absolute = try Place.absolutePath(path, calls: calls)
-        let directory = try Place.openDirectory(absolute, calls: calls)
+        let absolute = try SuiteDirectory.absolutePath(path, calls: calls)
+        let directory = try SuiteDirectory.openDirectory(absolute, calls: calls)
         let status = try calls.status(directory.raw, path: absolute)
-        let id = Place.ID(device: status.device, inode: status.inode)
+        let id = SuiteDirectory.ID(device: status.device, inode: status.inode)
         if let existing = try existing(id, slot: JournalRegistry.shared.slot(for: id)) { return existing }
         let journal = try openFirst(id, directory: directory, path: absolute, options: options, makeIndex: makeIndex)
         journal.deliverReports()
@@ -28,18 +28,18 @@ extension Journal {
     }
 
     /// The journal that is open for a directory, brought up to date.
-    private static func existing(_ id: Place.ID, slot: JournalRegistry.Slot) throws(JournalError) -> Journal? {
+    private static func existing(_ id: SuiteDirectory.ID, slot: JournalRegistry.Slot) throws(JournalError) -> Journal? {
         guard let journal = slot.journal,
             let current = try journal.calls.status(of: journal.path, path: journal.path),
             current.device == id.device, current.inode == id.inode
         else { return nil }
         try journal.beginExclusiveAccess()
         journal.endExclusiveAccess()
-        return journal.state.pointee.place.id == id ? journal : nil
+        return journal.state.pointee.suite.id == id ? journal : nil
     }
 
     private static func openFirst(
-        _ id: Place.ID,
+        _ id: SuiteDirectory.ID,
         directory: consuming OwnedDescriptor,
         path: String,
         options: JournalOptions,
@@ -53,20 +53,20 @@ extension Journal {
         }
         // Another thread may have been faster; if its journal stands for another path, this one is opened beside it.
         if let faster = slot.journal, faster.path == path { return faster }
-        let place = try Place.openLocked(directory: directory, path: path, calls: options.calls)
-        let journal = Journal(place: place, path: path, options: options, index: makeIndex())
+        let suite = try SuiteDirectory.openLocked(directory: directory, path: path, calls: options.calls)
+        let journal = Journal(suite: suite, path: path, options: options, index: makeIndex())
         journal.writer.pointee.holdsFileLock = true
         do throws(JournalError) {
             // The file lock is held since `openLocked`, and goes with the descriptor if this fails.
             let isNew = try journal.reload()
             if isNew { try journal.syncDirectoryIfDirty() }
-            let status = try options.calls.status(journal.state.pointee.place.directory.raw, path: path)
-            journal.markPlaceVerified(changed: status.changed, now: Clock.fileTime())
+            let status = try options.calls.status(journal.state.pointee.suite.directory.raw, path: path)
+            journal.markIdentityVerified(changed: status.changed, now: Clock.fileTime())
         } catch {
             journal.deliverReports()
             throw error
         }
-        journal.giveFileLockBack()
+        journal.releaseFileLock()
         if slot.journal == nil { slot.journal = journal }
         return journal
     }

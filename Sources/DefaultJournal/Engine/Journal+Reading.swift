@@ -23,19 +23,19 @@ extension Journal {
     ///
     /// - Returns: What ``endReading(_:)`` takes.
     @inline(__always)
-    package func beginReading() -> ReadersTurn {
-        if let slot = stateLock.join() {
-            if page.generation == state.pointee.generation { return ReadersTurn(slot: slot) }
-            stateLock.leave(slot)
+    package func beginReading() -> ReadToken {
+        if let slot = stateLock.tryLockShared() {
+            if page.generation == state.pointee.generation { return ReadToken(slot: slot) }
+            stateLock.unlockShared(slot)
         }
         lockForReading()
-        return ReadersTurn(slot: nil)
+        return ReadToken(slot: nil)
     }
 
     /// Ends what ``beginReading()`` began.
     @inline(__always)
-    package func endReading(_ turn: ReadersTurn) {
-        if let slot = turn.slot { stateLock.leave(slot) } else { unlockForReading() }
+    package func endReading(_ token: ReadToken) {
+        if let slot = token.slot { stateLock.unlockShared(slot) } else { unlockForReading() }
     }
 
     /// Calls `body` with the index, up to date and locked.
@@ -73,7 +73,7 @@ extension Journal {
 }
 
 /// What a reader of a journal holds.
-package struct ReadersTurn {
+package struct ReadToken {
     /// Where the reader is counted; nil when it has the lock alone.
     fileprivate let slot: Int?
 }

@@ -17,9 +17,9 @@ extension Journal {
             copy: nil,
             copyError: nil
         )
-        let isNews = writer.pointee.damagedID != header.salt
+        let isFirstReport = writer.pointee.damagedID != header.salt
         do throws(JournalError) {
-            damage.copy = try keepAside(bytes)
+            damage.copy = try backUp(bytes)
             try rewrite(bytes, salt: header.salt)
             note(.damaged(damage))
             writer.pointee.damagedID = 0
@@ -30,7 +30,7 @@ extension Journal {
             let end = report.tornTail ?? UInt64(bytes.count)
             if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
             try adopt(file, id: header.salt, end: end)
-            if isNews { note(.damaged(damage)) }
+            if isFirstReport { note(.damaged(damage)) }
             writer.pointee.damagedID = header.salt
         }
     }
@@ -38,11 +38,11 @@ extension Journal {
     /// Copies a damaged journal to a file of its own, unless one with the same content is there already.
     ///
     /// - Returns: The copy's path.
-    private func keepAside(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> String {
-        let directory = state.pointee.place.directory.raw
-        let names = try calls.names(in: directory, path: path).filter { $0.hasPrefix(Place.damagedPrefix) }
+    private func backUp(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> String {
+        let directory = state.pointee.suite.directory.raw
+        let names = try calls.names(in: directory, path: path).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }
         for name in names where try hasContent(bytes, file: name) { return file(name) }
-        let stem = Place.damagedPrefix + Clock.stamp() + "-"
+        let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
         var number = 1
         while names.contains(stem + String(number)) { number += 1 }
         let name = stem + String(number)
@@ -60,7 +60,7 @@ extension Journal {
     }
 
     private func hasContent(_ bytes: UnsafeRawBufferPointer, file name: String) throws(JournalError) -> Bool {
-        let directory = state.pointee.place.directory.raw
+        let directory = state.pointee.suite.directory.raw
         guard let status = try calls.status(of: name, in: directory, path: file(name)), status.isRegular,
             status.size == UInt64(bytes.count)
         else { return false }
@@ -82,22 +82,22 @@ extension Journal {
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
             _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
         }
-        let directory = state.pointee.place.directory.raw
-        let freshPath = file(Place.replacementName)
+        let directory = state.pointee.suite.directory.raw
+        let freshPath = file(SuiteDirectory.replacementName)
         let fresh: OwnedDescriptor
         do throws(JournalError) {
-            fresh = try calls.open(Place.replacementName, in: directory, .create, path: freshPath)
+            fresh = try calls.open(SuiteDirectory.replacementName, in: directory, .create, path: freshPath)
         } catch  where error.isWrongType {
             throw JournalError(.notARegularFile, path: freshPath)
         }
-        try Place.checkFile(fresh.raw, path: freshPath, calls: calls)
+        try SuiteDirectory.checkFile(fresh.raw, path: freshPath, calls: calls)
         try calls.truncate(fresh.raw, to: 0, path: freshPath)
         let header = JournalHeader.random()
         var stream = RecordStream(header: header, to: fresh.raw, calls: calls, path: freshPath)
         try stream.append(table)
         let end = try stream.finish()
         try calls.sync(fresh.raw, path: freshPath)
-        try replaceJournal(by: Place.replacementName)
+        try replaceJournal(by: SuiteDirectory.replacementName)
         try adopt(fresh, id: header.salt, end: end, syncedEnd: end)
         scheduleFlush()
     }
@@ -112,8 +112,8 @@ extension Journal {
         do throws(JournalError) {
             try calls.rename(
                 name,
-                to: Place.journalName,
-                in: state.pointee.place.directory.raw,
+                to: SuiteDirectory.journalName,
+                in: state.pointee.suite.directory.raw,
                 path: file(name)
             )
         } catch {

@@ -13,7 +13,7 @@ internal import Synchronization
 /// **The kept file lock:** taking and giving back the `flock` takes half as long as writing a record. So a process that
 /// writes again and again, with nobody else writing in between, keeps it from one write to the next, for about two
 /// milliseconds at a time; see `Journal+FileLock.swift`. Whoever waits for the lock says so in the shared page, and gets
-/// it at the end of the next write; if there is none, the ``LockKeeper`` gives it back. That is a thread which waits for
+/// it at the end of the next write; if there is none, the ``LockReleaser`` gives it back. That is a thread which waits for
 /// nothing but time, so that a kept lock is never what a deadlock is made of, whatever the other threads of its process
 /// wait for. All else that the file lock stands for is done at each write: making sure that the suite is still in its
 /// place, and catching up. The keeper holds a reference to the journal, which therefore isn't closed with the lock held.
@@ -37,7 +37,7 @@ package final class Journal: @unchecked Sendable {
     let exclusive = ThreadLock(isRecursive: true)
     let stateLock = SharedLock()
     let compaction = ThreadLock()
-    /// Guarded by `stateLock`; `place` and `journal` are changed under `exclusive` as well.
+    /// Guarded by `stateLock`; `suite` and `journal` are changed under `exclusive` as well.
     let state: UnsafeMutablePointer<State>
     /// Guarded by `exclusive`.
     let writer: UnsafeMutablePointer<Writer>
@@ -49,13 +49,13 @@ package final class Journal: @unchecked Sendable {
     /// Waits for other processes' writes while somebody wants to know of them.
     let watch = Guarded<JournalWatch?>(nil)
     /// Whether a kept file lock is to be given back at the end of the exclusive access that is under way.
-    let isFileLockDue = Atomic<Bool>(false)
+    let isFileLockReleaseDue = Atomic<Bool>(false)
 
     var calls: SystemCalls { options.calls }
 
     /// What is known of the suite and how far it is applied to the index.
     struct State: ~Copyable {
-        var place: Place
+        var suite: SuiteDirectory
         var journal = OwnedDescriptor.none
         var journalInode: UInt64 = 0
         /// Salt of the journal, 0 while none is loaded.
@@ -81,10 +81,10 @@ package final class Journal: @unchecked Sendable {
         var hasWritten = false
         /// Whether the file lock is held: during exclusive access, and in between while it is kept.
         var holdsFileLock = false
-        /// Whether the ``LockKeeper`` knows that the file lock may be kept.
-        var isWatched = false
+        /// Whether the ``LockReleaser`` knows that the file lock may be kept.
+        var isLockWatched = false
         /// Exclusive accesses in a row since the file lock was last kept or somebody else wrote.
-        var streak = 0
+        var consecutiveWrites = 0
         /// What the page said when this engine last wrote or caught up: as long as it says the same, the index is current.
         ///
         /// Not the generation alone: a page that was restored from a backup may have come by the same one in another way.
@@ -98,19 +98,19 @@ package final class Journal: @unchecked Sendable {
         var followsPath = true
     }
 
-    init(place: consuming Place, path: String, options: JournalOptions, index: any JournalIndex) {
+    init(suite: consuming SuiteDirectory, path: String, options: JournalOptions, index: any JournalIndex) {
         self.index = index
         self.path = path
         self.options = options
         state = .allocate(capacity: 1)
-        state.initialize(to: State(place: place))
+        state.initialize(to: State(suite: suite))
         writer = .allocate(capacity: 1)
         writer.initialize(to: Writer())
     }
 
     deinit {
         stopWatching()
-        JournalRegistry.shared.forget(state.pointee.place.id)
+        JournalRegistry.shared.forget(state.pointee.suite.id)
         state.deinitialize(count: 1)
         state.deallocate()
         writer.deinitialize(count: 1)
@@ -121,9 +121,9 @@ package final class Journal: @unchecked Sendable {
 extension Journal {
     /// The page shared with the other processes; for the holder of `stateLock` or of exclusive access.
     @inline(__always)
-    var page: LockPage { state.pointee.place.page }
+    var page: LockPage { state.pointee.suite.page }
 
-    var journalPath: String { file(Place.journalName) }
+    var journalPath: String { file(SuiteDirectory.journalName) }
 
     func file(_ name: String) -> String { path + "/" + name }
 

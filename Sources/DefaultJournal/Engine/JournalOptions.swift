@@ -17,15 +17,15 @@ package struct JournalOptions: Sendable {
     /// The system calls, which debug builds can watch and disturb.
     package var calls: SystemCalls
     /// Whether the journal flushes and compacts itself; tests that need to say when turn it off.
-    package var maintainsItself: Bool
+    package var automaticMaintenance: Bool
 
     package init(
         report: @escaping @Sendable (JournalReport) -> Void = { _ in },
         calls: SystemCalls = SystemCalls(),
-        maintainsItself: Bool = true
+        automaticMaintenance: Bool = true
     ) {
         self.report = report
         self.calls = calls
-        self.maintainsItself = maintainsItself
+        self.automaticMaintenance = automaticMaintenance
     }
 }

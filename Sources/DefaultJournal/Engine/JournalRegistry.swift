@@ -21,10 +21,10 @@ final class JournalRegistry: Sendable {
         weak var journal: Journal?
     }
 
-    private let slots = Guarded<[Place.ID: Slot]>([:])
+    private let slots = Guarded<[SuiteDirectory.ID: Slot]>([:])
 
     /// The slot of a directory.
-    func slot(for id: Place.ID) -> Slot {
+    func slot(for id: SuiteDirectory.ID) -> Slot {
         slots.withLock { slots in
             if let slot = slots[id] { return slot }
             let slot = Slot()
@@ -34,7 +34,7 @@ final class JournalRegistry: Sendable {
     }
 
     /// Drops a directory's slot if its journal is gone and nobody is opening it.
-    func forget(_ id: Place.ID) {
+    func forget(_ id: SuiteDirectory.ID) {
         // A journal that is looked at here may lose its last other reference meanwhile: it must not end, and call this,
         // while the registry is locked. Hence the result, which is dropped outside.
         _ = slots.withLock { slots -> Journal? in
@@ -47,7 +47,7 @@ final class JournalRegistry: Sendable {
     }
 
     /// Follows a journal to another directory, unless another journal is open there.
-    func move(_ journal: Journal, from old: Place.ID, to new: Place.ID) {
+    func move(_ journal: Journal, from old: SuiteDirectory.ID, to new: SuiteDirectory.ID) {
         guard old != new else { return }
         let target = slot(for: new)
         if target.journal == nil { target.journal = journal }

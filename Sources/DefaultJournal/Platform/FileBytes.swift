@@ -6,7 +6,7 @@ struct FileBytes: ~Copyable {
     let count: Int
 
     /// From this size on, what is needed again and again comes from the system and goes back there.
-    private static let leastMapped = 1 << 18
+    private static let minimumMapped = 1 << 18
 
     /// Reads the range, or as much of it as there is.
     ///
@@ -26,7 +26,7 @@ struct FileBytes: ~Copyable {
         path: @autoclosure () -> String
     ) throws(JournalError) {
         let wanted = Int(clamping: range.upperBound - range.lowerBound)
-        let isMapped = isRepeated && wanted >= Self.leastMapped
+        let isMapped = isRepeated && wanted >= Self.minimumMapped
         let memory = try SystemCalls.allocate(wanted, isMapped: isMapped, path: path())
         let target = UnsafeMutableRawBufferPointer(start: memory, count: wanted)
         do throws(JournalError) {

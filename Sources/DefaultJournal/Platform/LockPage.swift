@@ -7,7 +7,7 @@ internal import Synchronization
 /// journal itself.
 ///
 /// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty``, and those of
-/// ``isAwaited``. The holder may be killed between any two stores: ``pending`` is set before the first store of a commit
+/// ``hasWaiters``. The holder may be killed between any two stores: ``pending`` is set before the first store of a commit
 /// and cleared after the last one, the generation, and the next holder finishes or undoes what it finds pending.
 ///
 /// | word | content |
@@ -21,7 +21,7 @@ internal import Synchronization
 /// | 6 | not 0 from before an append's write until it is published: the end it will have; all ones for a new journal |
 /// | 7 | not 0 after a failed sync, until the journal was rewritten |
 /// | 8 | not 0 while somebody compacts |
-/// | 9 | not 0 while somebody waits for the lock: a hint to a process that keeps it, see ``Journal/mayKeepFileLock()`` |
+/// | 9 | not 0 while somebody waits for the lock: a hint to a process that keeps it, see ``Journal/shouldKeepFileLock()`` |
 struct LockPage: @unchecked Sendable {
     // A fixed address in a shared mapping; every word of it is accessed as an atomic.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -30,8 +30,8 @@ struct LockPage: @unchecked Sendable {
     static let size = 4096
     /// `DfLock` and the version, 1.
     static let magic: UInt64 = 0x0001_6B63_6F4C_6644
-    /// Where ``isAwaited`` stands in the file, for a process that hasn't mapped the page yet.
-    static let awaitedOffset: UInt64 = 72
+    /// Where ``hasWaiters`` stands in the file, for a process that hasn't mapped the page yet.
+    static let hasWaitersOffset: UInt64 = 72
     /// What ``pending`` says while the journal is being replaced.
     static let replacing = UInt64.max
 
@@ -87,7 +87,7 @@ struct LockPage: @unchecked Sendable {
 
     /// Only a hint: a process that was killed leaves it set, and of several that wait the first one clears it.
     @inline(__always)
-    var isAwaited: Bool {
+    var hasWaiters: Bool {
         get { words[9].load(ordering: .relaxed) != 0 }
         nonmutating set { store(newValue ? 1 : 0, at: 9) }
     }

@@ -8,8 +8,8 @@ internal import Synchronization
 ///
 /// Readers never wait for each other. They must be short, since whoever wants the lock alone waits for them awake.
 package final class SharedLock: Sendable {
-    private let alone = ThreadLock()
-    private let isTaken = Atomic<Bool>(false)
+    private let writerMutex = ThreadLock()
+    private let writerActive = Atomic<Bool>(false)
     private let slots = Slots()
 
     package init() {}
@@ -17,58 +17,53 @@ package final class SharedLock: Sendable {
     /// Takes the lock alone.
     @inline(__always)
     package func lock() {
-        alone.lock()
+        writerMutex.lock()
         // From here on readers turn back; those that came before are waited for. Both sides write before they look, so one
         // of them sees the other.
-        isTaken.store(true, ordering: .sequentiallyConsistent)
-        if slots.areInUse { waitForReaders() }
+        writerActive.store(true, ordering: .sequentiallyConsistent)
+        if slots.haveReaders { waitForReaders() }
     }
 
     /// Ends what ``lock()`` began.
     @inline(__always)
     package func unlock() {
-        isTaken.store(false, ordering: .releasing)
-        alone.unlock()
+        writerActive.store(false, ordering: .releasing)
+        writerMutex.unlock()
     }
 
     /// Joins the readers, or takes the lock alone if that is what somebody else has just done.
     ///
     /// - Returns: What ``unlockShared(_:)`` takes.
     package func lockShared() -> Int? {
-        if let slot = join() { return slot }
+        if let slot = tryLockShared() { return slot }
         lock()
         return nil
     }
 
     /// Ends what ``lockShared()`` began.
+    @inline(__always)
     package func unlockShared(_ slot: Int?) {
-        if let slot { leave(slot) } else { unlock() }
+        if let slot { slots.removeReader(from: slot) } else { unlock() }
     }
 
     /// Joins the readers, unless the lock is taken or about to be.
     ///
-    /// - Returns: What ``leave(_:)`` takes; nil when ``lock()`` has to be called instead.
+    /// - Returns: What ``unlockShared(_:)`` takes; nil when ``lock()`` has to be called instead.
     @inline(__always)
-    func join() -> Int? {
+    func tryLockShared() -> Int? {
         let slot = slots.nearest
-        slots.enter(slot)
-        if isTaken.load(ordering: .sequentiallyConsistent) {
-            slots.leave(slot)
+        slots.addReader(to: slot)
+        if writerActive.load(ordering: .sequentiallyConsistent) {
+            slots.removeReader(from: slot)
             return nil
         }
         return slot
     }
 
-    /// Ends what ``join()`` began.
-    @inline(__always)
-    func leave(_ slot: Int) {
-        slots.leave(slot)
-    }
-
     @inline(never)
     private func waitForReaders() {
         var rounds = 0
-        while slots.areInUse {
+        while slots.haveReaders {
             rounds += 1
             // A reader that was interrupted may have to wait for a thread of higher priority, such as this one.
             if rounds < 1_000 { Threads.yield() } else { Threads.pause() }
@@ -106,17 +101,17 @@ private final class Slots: @unchecked Sendable {
     var nearest: Int { Threads.processor & (Self.count - 1) }
 
     @inline(__always)
-    func enter(_ index: Int) {
+    func addReader(to index: Int) {
         slots[index].readers.wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 
     @inline(__always)
-    func leave(_ index: Int) {
+    func removeReader(from index: Int) {
         slots[index].readers.wrappingSubtract(1, ordering: .releasing)
     }
 
     @inline(__always)
-    var areInUse: Bool {
+    var haveReaders: Bool {
         for index in 0..<Self.count where slots[index].readers.load(ordering: .sequentiallyConsistent) != 0 {
             return true
         }

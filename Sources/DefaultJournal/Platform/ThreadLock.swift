@@ -58,34 +58,34 @@ package final class ThreadLock: @unchecked Sendable {
         pthread_mutex_trylock(mutex) == 0
     }
 
-    /// How many threads are in ``lockSoon()``.
+    /// How many threads are in ``lockWithPriority()``.
     private let urgent = Atomic<Int>(0)
 
-    /// Takes the lock with precedence over the threads that call ``giveWay()``.
+    /// Takes the lock with precedence over the threads that call ``yieldToUrgent()``.
     ///
     /// A thread that takes and leaves the lock in a loop would otherwise take it again before a waiting thread has even
     /// woken up, and each time pay for waking it.
-    func lockSoon() {
+    func lockWithPriority() {
         urgent.wrappingAdd(1, ordering: .relaxed)
-        lockAwake()
+        lockSpinning()
         urgent.wrappingSubtract(1, ordering: .relaxed)
     }
 
     /// Takes the lock, waiting awake at first: falling asleep and being woken takes longer than most holders do.
     @inline(__always)
-    func lockAwake() {
-        if pthread_mutex_trylock(mutex) != 0 { waitAwake() }
+    func lockSpinning() {
+        if pthread_mutex_trylock(mutex) != 0 { spin() }
     }
 
     @inline(never)
-    private func waitAwake() {
+    private func spin() {
         for _ in 0..<2000 where pthread_mutex_trylock(mutex) == 0 { return }
         pthread_mutex_lock(mutex)
     }
 
-    /// Lets threads in ``lockSoon()`` go first, within reason; not to be called by the lock's holder.
+    /// Lets threads in ``lockWithPriority()`` go first, within reason; not to be called by the lock's holder.
     @inline(__always)
-    func giveWay() {
+    func yieldToUrgent() {
         if urgent.load(ordering: .relaxed) > 0 { waitForUrgent() }
     }
 

@@ -69,7 +69,7 @@ extension OpenSuite {
                     let old = index.entries.values[slot]
                     replaced = keyBytes.count + old.byteCount
                     return old.hasBytes(tag, rest)
-                } enter: {
+                } apply: {
                     index.enter(value, for: key, at: slot)
                     return replaced
                 }

@@ -2,10 +2,10 @@
 ///
 /// Not the ``BackgroundWorker``: that one waits for the locks of other processes, which may be waiting for a kept one.
 /// This thread never waits for a lock that is held for longer than an instant, and sleeps while no lock is kept.
-final class LockKeeper: @unchecked Sendable {
+final class LockReleaser: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    static let shared = LockKeeper()
+    static let shared = LockReleaser()
 
     private let lock = ThreadLock()
     private let wakeUp = ThreadCondition()
@@ -15,7 +15,7 @@ final class LockKeeper: @unchecked Sendable {
     /// Nanoseconds after which a kept lock is to be given back.
     private static let interval: UInt64 = 2_000_000
     /// Watched journals stay open for some milliseconds after their last other reference is gone.
-    private static let mostWatched = 16
+    private static let maximumWatched = 16
 
     /// Looks after a journal until it is found not to hold its file lock.
     ///
@@ -23,7 +23,7 @@ final class LockKeeper: @unchecked Sendable {
     func watch(_ journal: Journal) -> Bool {
         lock.lock()
         defer { lock.unlock() }
-        guard watched.count < Self.mostWatched else { return false }
+        guard watched.count < Self.maximumWatched else { return false }
         if !isRunning {
             guard Threads.start({ [self] in run() }) == 0 else { return false }
             isRunning = true
@@ -37,7 +37,7 @@ final class LockKeeper: @unchecked Sendable {
         while true {
             // Taken out of the list, since a journal that needs no watching may be watched anew at once.
             let round = nextRound()
-            let left = round.filter { !$0.giveFileLockBackInTime() }
+            let left = round.filter { !$0.releaseKeptFileLock() }
             lock.lock()
             watched += left
             lock.unlock()

@@ -7,16 +7,16 @@ extension Journal {
     /// One `fstat` as long as the directory didn't change. A time of change is trusted like git trusts its index: only if
     /// it was already in the past when it was noted, since two changes within a tick of the clock look like one.
     @inline(__always)
-    func verifyPlace() throws(JournalError) {
-        let status = try calls.status(state.pointee.place.directory.raw, path: path)
-        if status.links > 0, status.changed == state.pointee.place.verified {
-            switch state.pointee.place.recheck {
+    func verifyIdentity() throws(JournalError) {
+        let status = try calls.status(state.pointee.suite.directory.raw, path: path)
+        if status.links > 0, status.changed == state.pointee.suite.verified {
+            switch state.pointee.suite.recheck {
             case .never: return
             case .afterTick where Clock.fileTime() <= status.changed: return
             default: break
             }
         }
-        try comparePlace(status)
+        try compareIdentity(status)
     }
 
     /// What stands at the suite's path, compared with what is open.
@@ -26,14 +26,14 @@ extension Journal {
         case otherSuite
     }
 
-    private func comparePlace(_ status: FileStatus) throws(JournalError) {
+    private func compareIdentity(_ status: FileStatus) throws(JournalError) {
         let now = Clock.fileTime()
         let finding = status.links > 0 ? try inspectPath() : .otherSuite
         // Work in the background must not bring a suite back that somebody has just deleted.
         guard finding == .same || writer.pointee.followsPath else { throw JournalError(.replaced, path: path) }
         switch finding {
         case .same:
-            markPlaceVerified(changed: status.changed, now: now)
+            markIdentityVerified(changed: status.changed, now: now)
         case .otherJournal:
             try reload()
             note(.replaced(path: path))
@@ -44,12 +44,16 @@ extension Journal {
     }
 
     private func inspectPath() throws(JournalError) -> Finding {
-        let directory = state.pointee.place.directory.raw
-        let id = state.pointee.place.id
+        let directory = state.pointee.suite.directory.raw
+        let id = state.pointee.suite.id
         guard let current = try calls.status(of: path, path: path),
             current.device == id.device, current.inode == id.inode,
-            let lock = try calls.status(of: Place.lockName, in: directory, path: file(Place.lockName)),
-            lock.inode == state.pointee.place.lockInode
+            let lock = try calls.status(
+                of: SuiteDirectory.lockName,
+                in: directory,
+                path: file(SuiteDirectory.lockName)
+            ),
+            lock.inode == state.pointee.suite.lockInode
         else { return .otherSuite }
         // Where the page says that the journal was replaced, or was just being, catching up deals with it.
         // A reader may be catching up at this moment; once it has, the two don't change any more under the file lock.
@@ -58,17 +62,17 @@ extension Journal {
         let inode = state.pointee.journalInode
         stateLock.unlock()
         guard isCurrent else { return .same }
-        let journal = try calls.status(of: Place.journalName, in: directory, path: journalPath)
+        let journal = try calls.status(of: SuiteDirectory.journalName, in: directory, path: journalPath)
         return journal?.inode == inode ? .same : .otherJournal
     }
 
     /// Notes the directory's time of change as that of a suite which is in its place.
-    func markPlaceVerified(changed: UInt64, now: UInt64) {
-        state.pointee.place.verified = changed
+    func markIdentityVerified(changed: UInt64, now: UInt64) {
+        state.pointee.suite.verified = changed
         if now > changed {
-            state.pointee.place.recheck = .never
+            state.pointee.suite.recheck = .never
         } else {
-            state.pointee.place.recheck = page.isCompacting ? .afterTick : .always
+            state.pointee.suite.recheck = page.isCompacting ? .afterTick : .always
         }
     }
 
@@ -77,13 +81,13 @@ extension Journal {
     /// If that fails, reads go on with what is known.
     private func reattach() throws(JournalError) {
         // If only the directory's name changed, the new lock may be the same file: holding on would wait for ourselves.
-        giveFileLockBack()
-        let place = try Place.openLocked(directory: nil, path: path, calls: calls)
+        releaseFileLock()
+        let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: calls)
         writer.pointee.holdsFileLock = true
-        let old = state.pointee.place.id
-        let new = place.id
+        let old = state.pointee.suite.id
+        let new = suite.id
         stateLock.lock()
-        state.pointee.place = place
+        state.pointee.suite = suite
         state.pointee.journalID = 0
         state.pointee.isLoading = true
         stateLock.unlock()

@@ -4,7 +4,7 @@ import Testing
 @testable import DefaultJournal
 
 @Suite("Hostile and vanishing files")
-struct PlaceTests {
+struct SuiteDirectoryTests {
     private let directory = TemporaryDirectory()
     private let files = FileManager.default
 
@@ -87,7 +87,7 @@ struct PlaceTests {
     @Test("A compaction during which the suite is deleted says that, and not that a file is missing")
     func deletedDuringCompaction() throws {
         let probe = SystemCallProbe()
-        let options = JournalOptions(calls: SystemCalls(probe: probe), maintainsItself: false)
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("a", "1")
         probe.plan(.fail(code: ENOENT), call: .open, number: 0)

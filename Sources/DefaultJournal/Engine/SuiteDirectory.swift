@@ -1,5 +1,5 @@
 /// A suite's place in the file system: its open directory, and the file `lock` with the page all processes share.
-struct Place: ~Copyable {
+struct SuiteDirectory: ~Copyable {
     /// Identifies a directory, however its path is spelled.
     struct ID: Hashable, Sendable {
         var device: UInt64
@@ -38,7 +38,7 @@ struct Place: ~Copyable {
     }
 }
 
-extension Place {
+extension SuiteDirectory {
     /// An absolute path without trailing slashes, which `O_NOFOLLOW` would not see a link behind.
     static func absolutePath(_ path: String, calls: SystemCalls) throws(JournalError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw JournalError(.invalidPath, path: path) }
@@ -98,23 +98,23 @@ extension Place {
     /// Opens the suite at a path and takes its file lock.
     ///
     /// - Parameters:
-    ///   - given: The suite's open directory, if the caller has it already.
+    ///   - openDirectory: The suite's open directory, if the caller has it already.
     ///   - path: The suite's absolute path.
     ///   - calls: The system calls.
     /// - Returns: The place, its lock held.
     /// - Throws: An error that names the file which can't be used, and why.
     static func openLocked(
-        directory given: consuming OwnedDescriptor?,
+        directory openDirectory: consuming OwnedDescriptor?,
         path: String,
         calls: SystemCalls
-    ) throws(JournalError) -> Place {
-        var given = given
+    ) throws(JournalError) -> SuiteDirectory {
+        var opened = openDirectory
         for _ in 0..<64 {
             let directory: OwnedDescriptor
-            if let opened = given.take() {
-                directory = opened
+            if let taken = opened.take() {
+                directory = taken
             } else {
-                directory = try openDirectory(path, calls: calls)
+                directory = try Self.openDirectory(path, calls: calls)
             }
             let status = try calls.status(directory.raw, path: path)
             let lockPath = path + "/" + lockName
@@ -129,7 +129,9 @@ extension Place {
             }
             let lockStatus = try checkFile(lock.raw, path: lockPath, calls: calls)
             if try !calls.tryLock(lock.raw, path: lockPath) {
-                if lockStatus.size >= UInt64(LockPage.size) { try announceWait(lock.raw, path: lockPath, calls: calls) }
+                if lockStatus.size >= UInt64(LockPage.size) {
+                    try signalWaiting(lock.raw, path: lockPath, calls: calls)
+                }
                 try calls.lock(lock.raw, path: lockPath)
             }
             // Whoever held the lock may have removed or exchanged the file, or the directory, while this one waited.
@@ -138,19 +140,19 @@ extension Place {
                 current.device == status.device, current.inode == status.inode
             else { continue }
             let page = try openPage(lock.raw, path: lockPath, calls: calls)
-            page.isAwaited = false
+            page.hasWaiters = false
             let id = ID(device: status.device, inode: status.inode)
-            return Place(directory: directory, id: id, lock: lock, lockInode: lockStatus.inode, page: page)
+            return SuiteDirectory(directory: directory, id: id, lock: lock, lockInode: lockStatus.inode, page: page)
         }
         throw JournalError(.unstable, path: path)
     }
 
     /// Lets a process that keeps the lock know that somebody waits, through the file, since the page isn't mapped yet.
-    private static func announceWait(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) {
+    private static func signalWaiting(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) {
         var word = UInt64(1)
         let outcome = withUnsafeBytes(of: &word) { bytes in
             Result { () throws(JournalError) in
-                try calls.write(bytes, to: lock, at: LockPage.awaitedOffset, path: path)
+                try calls.write(bytes, to: lock, at: LockPage.hasWaitersOffset, path: path)
             }
         }
         try outcome.get()
