@@ -4,14 +4,14 @@ import Testing
 
 @testable import DefaultJournal
 
-/// Every system call of every scenario fails once, in every way; nothing acknowledged may be lost by it.
+/// Every system call of every scenario fails once, in every way; no acknowledged write may be lost.
 @Suite("Faults")
 struct FaultTests {
     private static let codes = [EIO, ENOSPC, EINTR, EACCES, EMFILE]
     private static let faults = codes.map { SystemCallProbe.Fault.fail(code: $0) }
     private static let cuts = [0, 1, 17, 60, 4095].map { SystemCallProbe.Fault.cut(to: $0) }
 
-    /// What a scenario has been promised: entries that must be there, and entries that may be.
+    /// What a scenario was promised: entries that must exist, and entries that may.
     private final class Promises {
         var sure: [String: String] = [:]
         var maybe: [String: Set<String?>] = [:]
@@ -25,7 +25,7 @@ struct FaultTests {
             }
         }
 
-        /// Attempts to set, and notes what may be there afterwards.
+        /// Tries to set a value, and records what may be stored afterwards.
         func set(_ journal: Journal, _ key: String, _ value: String, _ durability: JournalDurability = .background)
             throws
         {
@@ -106,7 +106,7 @@ struct FaultTests {
             prepare: { directory, promises in
                 try fill(directory, promises)
                 var bytes = try directory.bytes()
-                // The record of key3's first value, which a later one replaced: nothing that is in force is lost.
+                // The record of key3's first value, which a later one replaced: no live entry is lost.
                 bytes[64 + 36 * 3 + 20] ^= 0x40
                 try directory.write(bytes)
             },
@@ -128,7 +128,7 @@ struct FaultTests {
     ]
 
     @Test(
-        "A call that fails is an error that names it, or is made good; what was acknowledged stays",
+        "A failed call is reported with its name, or recovered from; acknowledged writes stay",
         arguments: scenarios
     )
     private func failingCalls(_ scenario: Scenario) throws {
@@ -139,7 +139,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A write that is cut short is made good or taken back", arguments: scenarios)
+    @Test("A short write is completed or rolled back", arguments: scenarios)
     private func cutWrites(_ scenario: Scenario) throws {
         for number in 0..<(try callCounts(scenario)[.pwrite] ?? 0) {
             for fault in Self.cuts { try run(scenario, fault, .pwrite, number) }
@@ -193,7 +193,7 @@ struct FaultTests {
         #expect(try again.verify().isIntact, "\(context)")
     }
 
-    @Test("The same engine goes on after a failed write, and what failed is not there")
+    @Test("The same engine continues after a failed write, which left nothing behind")
     func goesOn() throws {
         for call in [SystemCall.pwrite, .flock, .fstat, .ftruncate, .fdatasync] {
             let directory = TemporaryDirectory()
@@ -201,7 +201,7 @@ struct FaultTests {
             let journal = try Journal.openUnregistered(directory.suite, options(probe))
             try journal.set("a", "1")
             probe.plan(.fail(code: EIO), call: call, number: 0)
-            // The write fails half-way as well, so that there is something to take back.
+            // The write fails half-way as well, so that there is something to roll back.
             if call == .ftruncate { probe.plan(.halfThenFailing(code: EIO), call: .pwrite, number: 0) }
             #expect(throws: JournalError.self) { try journal.set("a", "2", durability: .everyWrite) }
             #expect(journal["a"] == "1")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import DefaultJournal
 
-/// A test that would otherwise wait for ever for a lock that nobody gives back fails after a minute.
+/// A test that waits for a lock that is never released fails after a minute.
 @Suite("The kept file lock", .timeLimit(.minutes(1)))
 struct FileLockTests {
     private let directory = TemporaryDirectory()
 
-    @Test("A process that writes again and again keeps the lock; fallen silent, it lets others write")
+    @Test("A process that writes repeatedly keeps the lock; when it stops, others can write")
     func givenBack() throws {
         let hot = try Journal.openTest(directory.suite)
         let other = try Journal.openUnregistered(directory.suite)
@@ -57,7 +57,7 @@ struct FileLockTests {
         #expect(journal["turn"] == "600")
     }
 
-    @Test("Processes that write streams at the same time all get on, and lose nothing")
+    @Test("Processes that write streams at the same time all make progress, and lose nothing")
     func streams() throws {
         let journal = try Journal.openTest(directory.suite)
         let helpers = try (0..<2).map { try Helper(["keys", directory.suite, "p\($0)", "2000"]) }
@@ -67,7 +67,7 @@ struct FileLockTests {
         #expect(try journal.verify().isIntact)
     }
 
-    @Test("A process that is killed while it keeps the lock holds nobody up")
+    @Test("A process that is killed while it keeps the lock blocks no other")
     func killed() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("filler", "")
@@ -82,7 +82,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("A suite that is deleted while its lock is kept is made anew by the next write")
+    @Test("A suite that is deleted while its lock is kept is recreated by the next write")
     func deleted() throws {
         let reports = ReportCollector()
         let journal = try Journal.openTest(directory.suite, reports.options)
@@ -97,7 +97,7 @@ struct FileLockTests {
         #expect(reports.all == Array(repeating: .replaced(path: directory.suite), count: 3))
     }
 
-    @Test("The wish for the lock of a process that is gone keeps nobody from keeping it for long")
+    @Test("A waiting process that was killed prevents keeping the lock only for a short time")
     func abandonedWish() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.writeUntilLockIsKept()
@@ -107,7 +107,7 @@ struct FileLockTests {
         try journal.writeUntilLockIsKept()
     }
 
-    @Test("A journal that doesn't maintain itself never keeps the lock")
+    @Test("Without automatic maintenance the lock is never kept")
     func withoutMaintenance() throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
         for number in 0..<200 {
@@ -117,7 +117,7 @@ struct FileLockTests {
     }
 
     #if DEBUG
-    @Test("A write that fails while the lock is kept gives it back")
+    @Test("A write that fails while the lock is kept releases it")
     func failing() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
@@ -132,14 +132,14 @@ struct FileLockTests {
 }
 
 extension Journal {
-    /// Whether the file lock is held although nobody has exclusive access.
+    /// Whether the file lock is held although no thread has exclusive access.
     fileprivate var keepsFileLock: Bool {
         exclusive.lock()
         defer { exclusive.unlock() }
         return writer.pointee.depth == 0 && writer.pointee.holdsFileLock
     }
 
-    /// Writes until the lock is kept; how many writes that takes depends on what others do.
+    /// Writes until the lock is kept; the number of writes depends on other processes.
     fileprivate func writeUntilLockIsKept() throws {
         var number = 0
         while !keepsFileLock {

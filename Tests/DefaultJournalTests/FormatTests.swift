@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Format")
 struct FormatTests {
-    @Test("CRC-32C gives the published values, in one piece and in several")
+    @Test("CRC-32C has the published values, in one piece and in several")
     func checksums() {
         func checksum(_ bytes: [UInt8]) -> UInt32 { bytes.withUnsafeBytes { CRC32C.checksum($0) } }
         // RFC 3720, appendix B.4, and the usual check value.
@@ -60,7 +60,7 @@ struct FormatTests {
         #expect(parse(newer) == .newer(version: 2))
     }
 
-    @Test("The golden file of version 1 is read as ever")
+    @Test("The golden file of version 1 can be read")
     func goldenFile() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/v1.journal")
@@ -72,7 +72,7 @@ struct FormatTests {
         #expect(found.entries == ["volume": [42], "größe": Array("12 pt".utf8), "empty": []])
     }
 
-    /// What the fixture was made with.
+    /// How the fixture was created.
     private func goldenJournal() -> SampleJournal {
         var journal = SampleJournal()
         journal.set("volume", [7])
@@ -83,7 +83,7 @@ struct FormatTests {
         return journal
     }
 
-    @Test("A batch refuses what can't be stored and says why")
+    @Test("A batch rejects what can't be stored and says why")
     func batches() {
         var batch = JournalBatch()
         #expect(batch.isEmpty)

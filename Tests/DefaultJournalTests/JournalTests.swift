@@ -7,7 +7,7 @@ import Testing
 struct JournalTests {
     private let directory = TemporaryDirectory()
 
-    @Test("What was set is there, now and after opening again")
+    @Test("A value that was set is stored, now and after reopening")
     func setAndReopen() throws {
         do {
             let journal = try Journal.openTest(directory.suite)
@@ -34,7 +34,7 @@ struct JournalTests {
         #expect(try again.verify().isIntact)
     }
 
-    @Test("A directory has one journal, however its path is spelled, until the last reference goes")
+    @Test("A directory has one journal, however its path is spelled, until the last reference is gone")
     func oneJournalPerDirectory() throws {
         try FileManager.default.createSymbolicLink(
             atPath: directory.path + "/link",
@@ -46,7 +46,7 @@ struct JournalTests {
         #expect(try Journal.openTest(directory.path + "/other") !== journal)
     }
 
-    @Test("Keys and values that are too long are refused, and nothing is stored")
+    @Test("Keys and values that are too long are rejected, and nothing is stored")
     func limits() throws {
         let journal = try Journal.openTest(directory.suite)
         let size = try directory.bytes().count
@@ -67,7 +67,7 @@ struct JournalTests {
         try journal.synchronize()
     }
 
-    @Test("A batch is one record, seen as a whole")
+    @Test("A batch is one record and becomes visible as a whole")
     func batches() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("old", "1")
@@ -109,7 +109,7 @@ struct JournalTests {
 
     @Test("Two engines on one suite see each other's writes, compactions and removals")
     func twoEngines() throws {
-        // Another engine of the same process stands for another process: it has its own descriptors and page.
+        // A second engine in this process behaves like another process: it has its own descriptors and mapping.
         let first = try Journal.openTest(directory.suite)
         let second = try Journal.openUnregistered(directory.suite)
         try first.set("a", "1")
@@ -130,7 +130,7 @@ struct JournalTests {
         #expect(try second.verify().isIntact)
     }
 
-    @Test("A copy has the entries of its moment and overwrites nothing")
+    @Test("A copy has the entries of the moment it was made and overwrites nothing")
     func copying() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("a", "1")
@@ -155,7 +155,7 @@ struct JournalTests {
         }
     }
 
-    @Test("Ten thousand openings leave no descriptor")
+    @Test("Ten thousand openings leak no descriptor")
     func descriptors() throws {
         func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         try Journal.openTest(directory.suite).set("a", "1")
@@ -169,7 +169,7 @@ struct JournalTests {
         #expect(after <= mine)
     }
 
-    /// Whether a descriptor of this process, which runs other tests too, is of this test's suite.
+    /// Whether a descriptor is of this test's suite; other tests run in the same process.
     private func isMine(_ name: String) -> Bool {
         let target = readlink("/proc/self/fd/" + name)
         return target?.hasPrefix(directory.path) ?? false

@@ -8,7 +8,7 @@ import Testing
 struct PowerLossTests {
     private static let value = String(repeating: "v", count: 90)
 
-    @Test("A few durable writes and a compaction: every image that the disk may hold keeps what was promised")
+    @Test("After a few durable writes and a compaction, every possible disk image keeps what was promised")
     func smallTrace() throws {
         try checkImages(samples: 24, exhaustiveUpTo: 7) { journal, trace in
             try trace.set(journal, "a", "1", .everyWrite)
@@ -36,7 +36,7 @@ struct PowerLossTests {
         }
     }
 
-    @Test("A failed sync is mended by writing anew, so that a later success is one")
+    @Test("A failed sync is recovered from by a rewrite, so that a later success is real")
     func failedSync() throws {
         try checkImages(samples: 16, exhaustiveUpTo: 4) { journal, trace in
             try trace.set(journal, "a", "1", .background)
@@ -102,7 +102,7 @@ struct PowerLossTests {
         #expect(try journal.verify().isIntact)
     }
 
-    /// The shared page is written back whenever the system likes: anything may stand there.
+    /// The system writes the shared page back at any time, so its content on the disk is arbitrary.
     private static func page(_ bytes: [UInt8], journal: [UInt8]) -> [UInt8] {
         var page = bytes
         guard page.count == LockPage.size, Bool.random() else { return bytes }

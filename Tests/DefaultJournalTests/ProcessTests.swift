@@ -7,7 +7,7 @@ import Testing
 struct ProcessTests {
     private let directory = TemporaryDirectory()
 
-    @Test("A writer that is killed at any instant loses nothing that it acknowledged")
+    @Test("A writer that is killed at any instant loses no acknowledged write")
     func killedWriter() throws {
         let others = (0..<100).map { "other\($0)" }
         do {
@@ -40,7 +40,7 @@ struct ProcessTests {
         #expect(try directory.damagedCopies.isEmpty)
     }
 
-    @Test("Many processes write different keys, and all are there", arguments: [2, 8])
+    @Test("Many processes write different keys, and all of them are stored", arguments: [2, 8])
     func distinctKeys(processes: Int) throws {
         let journal = try Journal.openTest(directory.suite)
         let helpers = try (0..<processes).map { try Helper(["keys", directory.suite, "p\($0)", "500"]) }
@@ -51,7 +51,7 @@ struct ProcessTests {
         #expect(try again.verify().isIntact)
     }
 
-    @Test("Many processes count one counter up, and none of it is lost")
+    @Test("Many processes increment one counter, and no increment is lost")
     func counter() throws {
         let journal = try Journal.openTest(directory.suite)
         let helpers = try (0..<8).map { _ in try Helper(["count", directory.suite, "500"]) }
@@ -87,7 +87,7 @@ struct ProcessTests {
         #expect(try first.verify().isIntact)
     }
 
-    @Test("A full disk makes writes throw and loses nothing; with room again, writing goes on")
+    @Test("A full disk makes writes throw and loses nothing; when there is room again, writes succeed")
     func fullDisk() throws {
         let result = try Helper(["fill", directory.suite, "200000"]).finish()
         #expect(result.status == 0, "\(result.output)")
@@ -100,7 +100,7 @@ struct ProcessTests {
     @Test("A user without permission gets an error that names the call and the path")
     func permissions() throws {
         guard geteuid() == 0 else { return print("permission tests need root: skipped") }
-        // Everyone may pass through the directories above, so that it is the suite's own mode that counts.
+        // The directories above are accessible, so that the suite's own mode decides.
         chmod(directory.path, 0o755)
         do { try Journal.openTest(directory.suite).set("a", "0") }
         let foreign = try Helper(["unprivileged", directory.suite]).finish()

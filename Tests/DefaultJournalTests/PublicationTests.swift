@@ -16,14 +16,14 @@ struct PublicationTests {
     }
 
     @Test(
-        "A writer killed after any store to the shared page leaves nobody stale, and no write in a file without a name",
+        "After a writer is killed between any two stores to the shared page, every open engine is current and writes the named file",
         arguments: ["append", "batch", "compact"],
         Aftermath.allCases
     )
     func killed(operation: String, aftermath: Aftermath) throws {
         var store = 1
         while try killWriter(in: operation, afterStore: store, aftermath) { store += 1 }
-        // Before the commit, the end, the generation, and after it.
+        // Pending, the end, the generation, and pending again.
         #expect(store > 4)
     }
 
@@ -63,14 +63,14 @@ struct PublicationTests {
         #expect(try journalInode == directory.journalInode, context)
         #expect(try fresh.verify().isIntact, context)
         #expect(peer.page.pending == 0, context)
-        // A rename that happened has to reach the disk, although the process that made it could not see to that.
+        // The next synchronize has to flush the rename, which the killed process no longer could.
         probe.clear()
         try peer.synchronize()
         if try directory.journalInode != inode { #expect(probe.counts[.fsync, default: 0] > 0, context) }
         return true
     }
 
-    @Test("Until it is complete, the page of another journal claims nothing to be on the disk that isn't")
+    @Test("A page that changes to another journal never claims that too much is on the disk")
     func anotherJournal() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -96,7 +96,7 @@ struct PublicationTests {
         #expect(page.syncedEnd == 100)
     }
 
-    @Test("That a sync failed stays known when the next process finishes what a killed writer began")
+    @Test("A failed sync stays recorded when the next process repairs what a killed writer left")
     func failedSync() throws {
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
@@ -137,7 +137,7 @@ struct PublicationTests {
         let generation = peer.generation
         try directory.overwriteInPlace("suite/journal", with: journal)
         try directory.overwriteInPlace("suite/lock", with: lock)
-        // Until the restored page counts what the peer knows already.
+        // Until the restored page reaches a generation that the peer has seen already.
         while writer.page.generation != generation { try writer.set("other", "1") }
         try peer.set("after", "1")
         let fresh = try Journal.openUnregistered(directory.suite, options)

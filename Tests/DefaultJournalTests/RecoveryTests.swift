@@ -7,7 +7,7 @@ import Testing
 struct RecoveryTests {
     private let sample = SampleJournal(records: 50)
 
-    /// A suite whose journal has this content, and no lock file.
+    /// Creates a suite whose journal has this content, without a lock file.
     private func suite(_ bytes: [UInt8], in directory: TemporaryDirectory) throws {
         try FileManager.default.createDirectory(
             atPath: directory.suite,
@@ -25,7 +25,7 @@ struct RecoveryTests {
             try suite(Array(sample.bytes[..<count]), in: directory)
             let journal = try Journal.openTest(directory.suite, reports.options)
             #expect(journal.all.count == sample.records.filter { $0.upperBound <= count }.count)
-            // A journal is made with its whole header; one that lacks a part of it was cut by somebody.
+            // A journal is created with its whole header; one that lacks a part of it was truncated later.
             let isDamaged = count > 0 && count < JournalHeader.size
             #expect(reports.damage.count == (isDamaged ? 1 : 0))
             try journal.set("more", "1")
@@ -35,7 +35,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A changed byte costs one record; the damaged file is kept aside, once, and reported, once")
+    @Test("A changed byte costs one record; the damaged file is backed up once and reported once")
     func changedBytes() throws {
         for index in 0..<sample.bytes.count where index < 130 || index % 5 == 0 {
             let directory = TemporaryDirectory()
@@ -59,7 +59,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("The same damage twice is kept aside once")
+    @Test("The same damage twice is backed up once")
     func sameDamage() throws {
         let directory = TemporaryDirectory()
         var bytes = sample.bytes
@@ -91,7 +91,7 @@ struct RecoveryTests {
         #expect(reports.damage.map(\.ranges) == [[0..<64]])
     }
 
-    @Test("A file that is no journal is kept aside, and the suite starts empty")
+    @Test("A file that is not a journal is backed up, and the suite starts empty")
     func noJournal() throws {
         let directory = TemporaryDirectory()
         let reports = ReportCollector()
@@ -122,7 +122,7 @@ struct RecoveryTests {
         #expect(try Set(directory.names()) == ["journal", "lock"])
     }
 
-    @Test("Damage that appears while the suite is open is found by other processes, and mended")
+    @Test("Damage that appears while the suite is open is found by other processes and repaired")
     func damageWhileOpen() throws {
         let directory = TemporaryDirectory()
         let first = try Journal.openTest(directory.suite)
@@ -140,7 +140,7 @@ struct RecoveryTests {
         #expect(try first.verify().isIntact)
     }
 
-    @Test("A journal that was cut while it was open is noticed by all")
+    @Test("All engines notice a journal that was truncated while it was open")
     func cutWhileOpen() throws {
         let directory = TemporaryDirectory()
         let first = try Journal.openTest(directory.suite)
@@ -154,7 +154,7 @@ struct RecoveryTests {
         #expect(first["new"] == "1")
     }
 
-    @Test("What a killed writer left behind the committed end is removed by the next")
+    @Test("The next writer removes what a killed writer left after the committed end")
     func interruptedAppend() throws {
         let directory = TemporaryDirectory()
         let journal = try Journal.openTest(directory.suite)
@@ -167,7 +167,7 @@ struct RecoveryTests {
         journal.page.pending = UInt64(end + 500)
         try journal.set("b", "2")
         #expect(try journal.verify().isIntact)
-        // Killed between rename and publication: the page speaks of a file that has lost its name.
+        // Killed between rename and publication: the page names a journal that has lost its file name.
         journal.page.pending = LockPage.replacing
         let other = try Journal.openUnregistered(directory.suite)
         try journal.set("c", "3")
@@ -176,7 +176,7 @@ struct RecoveryTests {
     }
 
     #if DEBUG
-    @Test("Where a damaged journal can't be kept aside it stays as it is, and is used on")
+    @Test("A damaged journal that can't be backed up stays in use unchanged")
     func noRoomForCopy() throws {
         let directory = TemporaryDirectory()
         var bytes = sample.bytes

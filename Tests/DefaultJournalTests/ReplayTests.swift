@@ -6,7 +6,7 @@ import Testing
 struct ReplayTests {
     private let sample = SampleJournal(records: 50)
 
-    @Test("Every prefix gives every complete record, and never counts as damaged")
+    @Test("Every prefix yields every complete record, and never counts as damaged")
     func prefixes() {
         for count in JournalHeader.size...sample.bytes.count {
             let (found, report) = replay(Array(sample.bytes[..<count]))
@@ -19,7 +19,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A changed byte costs the record that it belongs to, and no other")
+    @Test("A changed byte costs its record and no other")
     func changedBytes() {
         for index in JournalHeader.size..<sample.bytes.count {
             var bytes = sample.bytes
@@ -28,7 +28,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("So does every other value of every byte of a small journal")
+    @Test("Every other value of every byte of a small journal costs its record and no other")
     func allValues() {
         let small = SampleJournal(records: 3)
         for index in JournalHeader.size..<small.bytes.count {
@@ -50,7 +50,7 @@ struct ReplayTests {
         #expect(report.damage == [UInt64(range.lowerBound)..<UInt64(range.upperBound)])
     }
 
-    @Test("Records that were moved or doubled aren't taken for records")
+    @Test("Records that were moved or duplicated aren't accepted")
     func movedRecords() {
         let first = sample.records[3]
         let second = sample.records[4]
@@ -76,7 +76,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("Operations of one record come together or not at all")
+    @Test("Operations of one record are delivered together or not at all")
     func operationsTogether() {
         var journal = SampleJournal()
         journal.append(payload: [1, 1, 0, 1, 0, 0, 0, 97, 5] + [2, 1, 0, 98] + [3] + [1, 1, 0, 0, 0, 0, 0, 99])
@@ -103,7 +103,7 @@ struct ReplayTests {
         #expect(replay(hole).1.damage.count == 1)
     }
 
-    @Test("Arbitrary bytes give a report and nothing else")
+    @Test("Arbitrary bytes yield a report and nothing else")
     func garbage() {
         var random = SystemRandomNumberGenerator()
         for count in 0..<600 {

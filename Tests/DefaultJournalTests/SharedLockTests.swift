@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A lock that readers share", .timeLimit(.minutes(2)))
 struct SharedLockTests {
-    @Test("lets any number of readers in, and nobody else while it is taken")
+    @Test("admits any number of readers, and none while a writer is active")
     func sharing() throws {
         let lock = SharedLock()
         let first = try #require(lock.tryLockShared())
@@ -21,9 +21,9 @@ struct SharedLockTests {
         lock.unlock()
     }
 
-    @Test("never shows readers a change that is half made")
+    @Test("never shows readers half of a change")
     func consistency() {
-        // Two numbers that are equal whenever nobody has the lock alone.
+        // Two numbers that are equal whenever no writer is active.
         final class Pair: @unchecked Sendable {
             let lock = SharedLock()
             var first = 0

@@ -8,7 +8,7 @@ struct SuiteDirectoryTests {
     private let directory = TemporaryDirectory()
     private let files = FileManager.default
 
-    @Test("What isn't a regular file in the place of one is refused, not followed, and never waited for")
+    @Test("Anything but a regular file is rejected, not followed, and never waited for")
     func wrongTypes() throws {
         for name in ["journal", "lock"] {
             for kind in ["directory", "link", "fifo", "dangling"] {
@@ -30,7 +30,7 @@ struct SuiteDirectoryTests {
         #expect(!files.fileExists(atPath: directory.path + "/nowhere"))
     }
 
-    @Test("A file or a link in place of the suite's directory is refused")
+    @Test("A file or a link at the path of the suite's directory is rejected")
     func wrongSuite() throws {
         try directory.write([1], to: "suite")
         #expect(throws: JournalError(.notADirectory, path: directory.suite)) { try Journal.openTest(directory.suite) }
@@ -42,7 +42,7 @@ struct SuiteDirectoryTests {
         #expect(throws: JournalError(.invalidPath, path: "")) { try Journal.openTest("") }
     }
 
-    @Test("Whatever part of an open suite is deleted or moved, the next write is there for whoever opens it")
+    @Test("Whatever part of an open suite is deleted or moved, everyone who opens it sees the next write")
     func vanishing() throws {
         for what in ["", "/lock", "/journal", "moved", "replaced"] {
             for pause in [false, true] {
@@ -72,7 +72,7 @@ struct SuiteDirectoryTests {
         }
     }
 
-    @Test("A flush in the background doesn't bring a deleted suite back")
+    @Test("A background flush doesn't recreate a deleted suite")
     func deletedBeforeFlush() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("a", "1")
@@ -84,7 +84,7 @@ struct SuiteDirectoryTests {
         #expect(try Journal.openUnregistered(directory.suite)["b"] == "2")
     }
 
-    @Test("A compaction during which the suite is deleted says that, and not that a file is missing")
+    @Test("A compaction reports that the suite was deleted meanwhile, not that a file is missing")
     func deletedDuringCompaction() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -108,7 +108,7 @@ struct SuiteDirectoryTests {
         #expect(old["b"] == "2")
     }
 
-    @Test("A lock file of arbitrary content is set right")
+    @Test("A lock file with arbitrary content is replaced by a valid page")
     func foreignLock() throws {
         for content in [[], [1, 2, 3], [UInt8](repeating: 0xFF, count: 100), [UInt8](repeating: 0xAA, count: 9000)] {
             try? files.removeItem(atPath: directory.suite)

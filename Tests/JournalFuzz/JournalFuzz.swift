@@ -1,7 +1,7 @@
-// libFuzzer's entry point for replay: bytes are a journal as a file would hold it. Compiled together with the engine's
-// sources by fuzz.sh, since libFuzzer brings its own main program.
+// libFuzzer's entry point for replay; the input is the content of a journal file. `.ci/fuzz` compiles it together with the
+// engine's sources, since libFuzzer has its own main function.
 
-/// Counts what it is told, and touches every byte of it.
+/// Touches every byte of every operation.
 struct FuzzVisitor: ReplayVisitor {
     var sum = 0
 
@@ -28,7 +28,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var table = LiveTable(records)
     let again = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
     precondition(report == again, "replay depends on more than the bytes")
-    precondition(report.validEnd <= UInt64(JournalHeader.size + records.count), "the end lies behind the file")
+    precondition(report.validEnd <= UInt64(JournalHeader.size + records.count), "the end is after the end of the file")
     var last = UInt64(JournalHeader.size)
     for range in report.damage {
         precondition(range.lowerBound >= last && !range.isEmpty, "damaged ranges overlap")

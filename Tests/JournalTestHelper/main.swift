@@ -2,8 +2,8 @@ import DefaultJournal
 import Glibc
 import Foundation
 
-// What the crash and multi-process tests run beside themselves. The first argument says what to do, the second is a
-// suite's path; errors end the process with status 1.
+// The other process of the crash and multi-process tests. The first argument is the command, the second a suite's path;
+// an error ends the process with status 1.
 
 final class Index: JournalIndex {
     var entries: [[UInt8]: [UInt8]] = [:]
@@ -75,7 +75,7 @@ func countUp(_ path: String, count: Int) throws {
     }
 }
 
-/// Counts one counter up in turns with the process that started this one.
+/// Increments a counter in turns with the process that started this one.
 func takeTurns(_ path: String, count: Int) throws {
     let journal = try open(path)
     for number in 0..<count {
@@ -90,7 +90,7 @@ func stream(_ path: String) throws {
     while true { try set(journal, "streamed", String(repeating: "v", count: 112)) }
 }
 
-/// Writes under a limit of the file size until that fails, and again when the limit is gone.
+/// Writes under a file size limit until a write fails, and again after the limit is lifted.
 func fill(_ path: String, limit: UInt) throws {
     signal(SIGXFSZ, SIG_IGN)
     let journal = try open(path)
@@ -122,7 +122,7 @@ func openUnprivileged(_ path: String) throws {
 }
 
 #if DEBUG
-/// Makes one commit and kills itself after so many stores to the shared page; status 0 if the commit takes fewer.
+/// Makes one commit and kills itself after `last` stores to the shared page; exits with 0 if the commit takes fewer.
 func die(_ path: String, in operation: String, afterStore last: Int) throws {
     let probe = SystemCallProbe()
     let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)

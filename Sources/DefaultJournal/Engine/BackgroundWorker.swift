@@ -16,20 +16,20 @@ final class BackgroundWorker: @unchecked Sendable {
     private var queue: [(due: UInt64, work: Work)] = []
     private var isRunning = false
 
-    /// Waiting journals keep their descriptors open, so that a program which opens, writes and drops many suites could run
-    /// out of them.
+    /// Queued journals keep their descriptors open: without a limit, a program that opens, writes and drops many suites
+    /// could run out of descriptors.
     private static let maximumQueueLength = 64
 
-    /// Flushes a journal in a while.
+    /// Schedules a flush of a journal, `delay` nanoseconds from now.
     ///
-    /// - Returns: Whether it will; if not, there is no thread, or too much to do already.
+    /// - Returns: Whether it is scheduled; if not, no thread could be started, or the queue is full.
     func flush(_ journal: Journal, after delay: UInt64) -> Bool {
         add(.flush(journal), due: Clock.monotonic() + delay)
     }
 
-    /// Compacts a journal as soon as possible.
+    /// Schedules a compaction of a journal as soon as possible.
     ///
-    /// - Returns: Whether there is a thread to do so.
+    /// - Returns: Whether it is scheduled, as for ``flush(_:after:)``.
     func compact(_ journal: Journal) -> Bool {
         add(.compact(journal), due: 0)
     }
@@ -38,7 +38,7 @@ final class BackgroundWorker: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         if !isRunning {
-            // Without a thread the next write tries again; the hard bound on the journal's size holds without one too.
+            // The next write tries again; writers enforce the journal's size bound without a thread too.
             guard Threads.start({ [self] in run() }) == 0 else { return false }
             isRunning = true
         }

@@ -18,17 +18,17 @@ extension Journal {
         }
     }
 
-    /// Stores a value for a caller that has its first byte apart from the others, and the entry in the index's own form.
+    /// Stores a value whose first byte is separate from the others; the caller applies the entry to the index itself.
     ///
     /// - Parameters:
     ///   - key: 1 to 65,535 bytes of UTF-8.
     ///   - prefix: The value's first byte.
     ///   - value: The other bytes: at most 64 MiB.
     ///   - durability: When the write has to have reached the disk.
-    ///   - isStored: Whether the index has this value already, so that nothing need be written. Called with exclusive
-    ///     access; the index does not change between that and `apply`.
-    ///   - apply: Does to the index what ``JournalIndex/set(key:value:)`` would do with the whole value, and gives what
-    ///     that would. Called under the state lock, once the write can't fail any more.
+    ///   - isStored: Whether the index has this value already, so that nothing has to be written. Called with exclusive
+    ///     access; the index does not change between this call and `apply`.
+    ///   - apply: Has the effect and the result of ``JournalIndex/set(key:value:)`` with the whole value. Called under the
+    ///     state lock, when the write can't fail any more.
     /// - Throws: As ``set(key:value:durability:)``.
     package func set(
         key: UnsafeRawBufferPointer,
@@ -41,7 +41,7 @@ extension Journal {
         try appendSet(key: key, prefix: prefix, value: value, durability, isStored: isStored, apply: apply)
     }
 
-    /// Removes the entry under `key`; writes even if there is none, since only the caller can know what it wants then.
+    /// Removes the entry under `key`; writes a record even if there is none.
     package func remove(
         key: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
@@ -118,7 +118,7 @@ extension Journal {
     @inline(__always)
     private func beginWriting(_ durability: JournalDurability) throws(JournalError) {
         try beginExclusiveAccess()
-        // A sync that failed before may have lost more than this write; nothing can be promised until that is mended.
+        // An earlier sync that failed may have lost more than this write: durability can't be promised until a rewrite.
         guard durability == .everyWrite, page.syncFailed else { return }
         do throws(JournalError) {
             try synchronizeFiles()
@@ -128,7 +128,7 @@ extension Journal {
         }
     }
 
-    /// Writes the record whose payload stands in the encode buffer, publishes it, and applies it to the index.
+    /// Writes the record whose payload is in the encode buffer, publishes it, and applies it to the index.
     @inline(__always)
     private func commit(
         payload: Int,
@@ -174,16 +174,16 @@ extension Journal {
         try syncDirectoryIfDirty()
     }
 
-    /// Removes what a failed write left behind the committed end.
+    /// Removes what a failed write left after the committed end.
     ///
-    /// If even that fails, the next writer does it.
+    /// If the removal fails too, the next writer repeats it.
     private func rollBack(to end: UInt64) {
         writer.pointee.buffer.trim()
         do throws(JournalError) {
             try calls.truncate(state.pointee.journal.raw, to: end, path: journalPath)
             page.pending = 0
         } catch {
-            // `pending` stays set, which is what makes the next writer do it.
+            // `pending` stays set, which makes the next writer repeat it.
         }
     }
 

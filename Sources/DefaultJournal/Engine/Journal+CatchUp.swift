@@ -1,10 +1,10 @@
 extension Journal {
-    /// Applies what others have committed since the index was last brought up to date; called under `stateLock`.
+    /// Applies what other engines have committed since the index was last current; called under `stateLock`.
     ///
     /// This needs no file lock: the committed part of a journal never changes, and a journal that was replaced stays
     /// readable through its descriptor.
     ///
-    /// - Returns: Whether the index is current; if not, what was found does not fit together and needs the file lock.
+    /// - Returns: Whether the index is current; if not, page and journal are inconsistent, and the caller needs the file lock.
     func catchUp() throws(JournalError) -> Bool {
         if state.pointee.isLoading { return true }
         for _ in 0..<16 {
@@ -24,7 +24,7 @@ extension Journal {
         return false
     }
 
-    /// Applies one more range of the journal that is open, or nothing if it isn't all valid.
+    /// Applies one more range of the open journal, or nothing if a part of it is invalid.
     private func apply(_ range: Range<UInt64>) throws(JournalError) -> Bool {
         let journal = state.pointee.journal.raw
         guard try calls.status(journal, path: journalPath).size >= range.upperBound else { return false }
@@ -40,9 +40,9 @@ extension Journal {
         return true
     }
 
-    /// Changes over to the journal that has taken the place of the one that is open.
+    /// Switches to the journal that has replaced the open one.
     ///
-    /// - Returns: false when it isn't the one that the page speaks of, or not all valid.
+    /// - Returns: false when it isn't the one that the page names, or a part of it is invalid.
     private func reopen(_ snapshot: LockPage.Snapshot) throws(JournalError) -> Bool {
         let directory = state.pointee.suite.directory.raw
         let file: OwnedDescriptor

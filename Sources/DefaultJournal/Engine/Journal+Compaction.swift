@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension Journal {
-    /// How urgently the journal wants to be compacted.
+    /// How urgently the journal needs compaction.
     enum CompactionNeed: Int, Comparable {
         case none
         /// In the background, while writers go on.
@@ -12,11 +12,11 @@ extension Journal {
         static func < (one: CompactionNeed, other: CompactionNeed) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// Writes the entries in force to a new journal and lets it take the old one's place.
+    /// Writes the live entries to a new journal, which replaces the old one.
     package func compact() throws(JournalError) {
         defer { deliverReports() }
         if owner.load(ordering: .relaxed) == Threads.current {
-            // Inside exclusive access the order of the locks leaves only the simple way, which holds up all writers.
+            // Inside exclusive access the order of the locks allows only the simple way, which blocks all writers.
             return try rewriteFromFile()
         }
         compaction.lock()
@@ -29,8 +29,7 @@ extension Journal {
 
     /// With exclusive access: compares the journal's size with its bound.
     ///
-    /// The background is asked well before the bound
-    /// is reached, so that a fast writer seldom has to wait.
+    /// Background compaction is requested well before the bound, so that a fast writer seldom has to wait.
     func compactionNeed() -> CompactionNeed {
         let end = page.end
         let live = state.pointee.liveBytes
@@ -40,7 +39,7 @@ extension Journal {
         return end > Self.sizeBound(liveBytes: live) ? .now : .soon
     }
 
-    /// After exclusive access: has the journal compacted.
+    /// After exclusive access: compacts the journal, or schedules its compaction.
     func compactIfNeeded(_ need: CompactionNeed) {
         if need == .now {
             compaction.lock()
@@ -64,13 +63,13 @@ extension Journal {
 
     /// Compacts if there is still need.
     ///
-    /// - Returns: What was compacted, open: closing it frees its blocks, which takes time, and whoever waits for the
-    ///   compaction need not wait for that.
+    /// - Returns: The old journal, still open: closing it frees its blocks, which takes time that callers waiting for the
+    ///   compaction don't have to spend.
     private func compactUnlessDone(waits: Bool) -> Source? {
         do throws(JournalError) {
             return try compactFiles(waits: waits, from: waits ? .now : .soon)
         } catch  where error.kind == .replaced {
-            // There is nothing to compact any more.
+            // There is nothing left to compact.
         } catch {
             exclusive.lock()
             writer.pointee.compactionRetrySize = page.end * 2
@@ -80,7 +79,7 @@ extension Journal {
         return nil
     }
 
-    /// What a compaction begins with.
+    /// The journal that a compaction reads.
     private struct Source: ~Copyable {
         var directory: OwnedDescriptor
         var file: OwnedDescriptor
@@ -88,18 +87,18 @@ extension Journal {
         var end: UInt64
     }
 
-    /// Compacts, holding the writers up only for taking note of the end, and for copying what was appended since.
+    /// Compacts, blocking writers only while it reads the end and while it copies the last records appended since.
     ///
     /// - Parameters:
     ///   - waits: Whether to wait for another process that is compacting already.
     ///   - need: Nothing is done if the journal needs compaction less than this.
     /// - Returns: The old journal, if there was need.
-    /// - Throws: What kept it from compacting; the journal is as it was then.
+    /// - Throws: Why it could not compact; the journal is unchanged then.
     private func compactFiles(waits: Bool, from need: CompactionNeed) throws(JournalError) -> Source? {
         let follows = need != .soon
         let found = try withFilesLocked(followsPath: follows) { () throws(JournalError) -> Source? in
             guard need == .none || compactionNeed() >= need else { return nil }
-            // Tells writers, of all processes, where the directory's new time of change comes from.
+            // Lets the writers of all processes know why the directory's change time is about to change.
             page.isCompacting = true
             return Source(
                 directory: try calls.duplicate(state.pointee.suite.directory.raw, path: path),
@@ -126,8 +125,8 @@ extension Journal {
             return nil
         }
         var progress = Progress(copied: source.end, entriesEnd: try stream.finish())
-        // Whatever can be copied without holding writers up is: first what came while the entries were written, then
-        // what came during the sync.
+        // As much as possible is copied without blocking writers: first what was appended while the entries were
+        // written, then what was appended during the sync.
         guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
         try calls.sync(target.raw, path: newPath)
         progress.synced = progress.copied
@@ -144,19 +143,19 @@ extension Journal {
         return source
     }
 
-    /// How far a compaction has come.
+    /// The progress of a compaction.
     private struct Progress {
-        /// The end of what was copied, in the old journal.
+        /// The end of the copied records in the old journal.
         var copied: UInt64
-        /// The end of the entries in force at the beginning, in the new journal.
+        /// The end of the first copy of the live entries in the new journal.
         var entriesEnd: UInt64
         /// The value of `copied` when the new journal was synchronized.
         var synced: UInt64 = 0
-        /// The new journal's end then.
+        /// The new journal's end when it was synchronized.
         var syncedEnd: UInt64 = 0
     }
 
-    /// Writes the entries that were in force when the compaction began.
+    /// Writes the entries that were live when the compaction began.
     ///
     /// - Returns: false when the old journal is damaged.
     private func copyEntries(of source: borrowing Source, to stream: inout RecordStream) throws(JournalError) -> Bool {
@@ -192,7 +191,7 @@ extension Journal {
         return true
     }
 
-    /// Copies the records between what was copied already and `end`.
+    /// Copies the records between those copied before and `end`.
     private func copyTail(
         to end: UInt64,
         of source: borrowing Source,
@@ -202,7 +201,7 @@ extension Journal {
         guard end > progress.copied else { return }
         let range = progress.copied..<end
         let tail = try FileBytes(reading: range, of: source.file.raw, calls: calls, path: journalPath)
-        // Finding out what was overwritten meanwhile takes time, and pays only if much was.
+        // Finding overwritten records takes time, which pays only for a long tail.
         var survey = TailSurvey(finds: range.upperBound - range.lowerBound > progress.entriesEnd)
         let report = Replay.run(tail.buffer, at: range.lowerBound, salt: source.salt, visitor: &survey)
         guard report.isClean, report.validEnd == end else { throw JournalError(.unstable, path: journalPath) }
@@ -213,7 +212,7 @@ extension Journal {
         progress.copied = end
     }
 
-    /// Under the file lock: makes the complete new journal the suite's.
+    /// Under the file lock: replaces the suite's journal by the complete new one.
     private func exchange(
         for target: consuming OwnedDescriptor,
         header: JournalHeader,
@@ -225,7 +224,7 @@ extension Journal {
             try calls.syncData(target.raw, path: file(SuiteDirectory.compactionName))
             syncedEnd = end
         }
-        // Another compactor may have this name open already: it notices that the lock it gets is on another file.
+        // Another compactor may have opened the file by this name already: it notices that its lock is on another file.
         try replaceJournal(by: SuiteDirectory.compactionName)
         let descriptor = target.raw
         try adopt(target, id: header.salt, end: end, syncedEnd: syncedEnd)
@@ -236,7 +235,7 @@ extension Journal {
         markIdentityVerified(changed: status.changed, now: 0)
     }
 
-    /// Opens the file that compactions write to and takes its lock, which a killed process gives up.
+    /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
     private func openCompactionTarget(in directory: Int32, waits: Bool) throws(JournalError) -> OwnedDescriptor? {
         let newPath = file(SuiteDirectory.compactionName)
         for _ in 0..<64 {
@@ -255,19 +254,19 @@ extension Journal {
             } else {
                 guard try calls.tryLock(target.raw, path: newPath) else { return nil }
             }
-            // While this one waited, the file may have become the journal.
+            // During the wait the file may have become the journal.
             guard let status = try calls.status(of: SuiteDirectory.compactionName, in: directory, path: newPath),
                 status.inode == inode
             else { continue }
-            // A file that was ever cut to nothing is written to the disk by ext4 when it is closed, even if it has no name
-            // any more by then; a new one doesn't have that in store for the time when it is an old journal.
+            // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file
+            // that is new needs no truncation and avoids this flush when it is replaced later.
             if status.size > 0 { try calls.truncate(target.raw, to: 0, path: newPath) }
             return target
         }
         throw JournalError(.unstable, path: newPath)
     }
 
-    /// Damage that compaction found: it must be kept aside and told of, not left behind with the old file.
+    /// Backs up and reports damage that a compaction found, which would disappear with the old file.
     private func reloadDamaged(_ salt: UInt64) throws(JournalError) {
         try withFilesLocked(followsPath: false) { () throws(JournalError) in
             guard state.pointee.journalID == salt, writer.pointee.damagedID != salt else { return }

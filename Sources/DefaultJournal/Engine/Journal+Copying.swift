@@ -1,10 +1,10 @@
-/// What a check of a suite's journal on disk found.
+/// The result of checking a suite's journal on disk.
 package struct JournalVerification: Sendable, Hashable {
     /// The journal's size.
     package var fileBytes: UInt64
     /// Valid records.
     package var records: Int
-    /// Entries in force.
+    /// Live entries.
     package var entries: Int
     /// Parts that could not be used.
     package var damage: [Range<UInt64>]
@@ -31,7 +31,7 @@ extension Journal {
             let records = bytes.buffer(from: JournalHeader.size)
             let report = Replay.run(records, at: base, salt: state.pointee.journalID, visitor: &table)
             damage += report.damage
-            // Committed records end where the page says, which makes a torn tail before it damage too.
+            // The page says where committed records end: a torn tail before that end is damage.
             if let torn = report.tornTail, torn < page.end { damage.append(torn..<page.end) }
             if page.end > size { damage.append(size..<page.end) }
             return JournalVerification(fileBytes: size, records: report.records, entries: table.count, damage: damage)
@@ -40,7 +40,7 @@ extension Journal {
 
     /// Writes a suite with the same entries to a new directory, durably.
     ///
-    /// - Parameter destination: A path at which there is nothing yet. Missing parents are created.
+    /// - Parameter destination: A path where nothing exists yet. Missing parents are created.
     /// - Throws: `alreadyExists`, or the system call that failed; nothing is left at the destination then.
     package func copy(to destination: String) throws(JournalError) {
         defer { deliverReports() }
@@ -55,7 +55,7 @@ extension Journal {
             try writeCopy(of: content.bytes.buffer, salt: content.salt, to: directory.raw, path: target)
             try calls.sync(directory.raw, path: target)
         } catch {
-            // What can't be removed isn't taken for a suite: the journal gets its name last.
+            // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
             for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
                 do throws(JournalError) { try calls.unlink(name, in: directory.raw, path: target) } catch {}
             }

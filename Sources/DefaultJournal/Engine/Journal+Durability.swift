@@ -1,5 +1,5 @@
 extension Journal {
-    /// Brings everything written so far to the disk: when it returns, it survives the machine losing power.
+    /// Flushes everything written so far to the disk: when it returns, the data survives a power loss.
     package func synchronize() throws(JournalError) {
         defer { deliverReports() }
         try withFilesLocked { () throws(JournalError) in try synchronizeFiles() }
@@ -9,8 +9,8 @@ extension Journal {
     func synchronizeFiles() throws(JournalError) {
         let page = self.page
         if page.syncFailed {
-            // After a failed sync the system may call pages clean that never reached the disk, and the next sync would
-            // succeed for nothing: only writing everything anew to another file is safe.
+            // After a failed sync the system may mark pages clean that never reached the disk, and the next sync would
+            // succeed without writing them. Only rewriting everything to another file is safe.
             try rewriteFromFile()
         } else if page.syncedEnd < page.end {
             do throws(JournalError) {
@@ -33,7 +33,7 @@ extension Journal {
         page.clearDirectoryDirty(of: dirty)
     }
 
-    /// Under the file lock: writes the entries in force to a new journal, from what the present one holds.
+    /// Under the file lock: rewrites the live entries of the journal to a new one.
     func rewriteFromFile() throws(JournalError) {
         let end = page.end
         let bytes = try FileBytes(reading: 0..<end, of: state.pointee.journal.raw, calls: calls, path: journalPath)
@@ -48,7 +48,7 @@ extension Journal {
         try rewrite(bytes.buffer, salt: salt)
     }
 
-    /// Makes sure that what was written reaches the disk within about a second.
+    /// Schedules a flush, so that writes reach the disk within about a second.
     @inline(__always)
     func scheduleFlush() {
         if !writer.pointee.isDirty, options.automaticMaintenance { scheduleFirstFlush() }
@@ -60,7 +60,7 @@ extension Journal {
         do throws(JournalError) {
             try synchronizeFiles()
         } catch {
-            // The write itself succeeded; the next one tries again to have it flushed.
+            // The write itself succeeded; the next write schedules a flush again.
             writer.pointee.isDirty = false
             note(.flushFailed(error))
         }
@@ -83,7 +83,7 @@ extension Journal {
             }
             writer.pointee.flushFailures += 1
             if writer.pointee.flushFailures == 1 { note(.flushFailed(error)) }
-            // A suite on a disk that is gone must not keep its journal, and its descriptors, for ever.
+            // A suite on a disk that is gone must not keep its journal and descriptors open forever.
             guard writer.pointee.flushFailures < 10 else {
                 writer.pointee.isDirty = false
                 return

@@ -3,8 +3,8 @@ internal import Synchronization
 extension Journal {
     /// Excludes all other writers, of this process and of others, until the matching ``endExclusiveAccess()``.
     ///
-    /// The index is current then and changes only through this thread. The same thread may nest calls. Readers on other
-    /// threads go on. Waits for as long as others have exclusive access.
+    /// During exclusive access the index is current and only this thread changes it. The same thread may nest calls.
+    /// Readers on other threads are not blocked. Waits while another thread or process has exclusive access.
     package func beginExclusiveAccess() throws(JournalError) {
         if owner.load(ordering: .relaxed) == 0 { exclusive.yieldToUrgent() }
         exclusive.lockSpinning()
@@ -23,7 +23,7 @@ extension Journal {
 
     /// Ends what ``beginExclusiveAccess()`` began.
     ///
-    /// The outermost call lets others write, and sees to it that the journal keeps within its bound.
+    /// The outermost call lets other writers continue, and keeps the journal within its size bound.
     package func endExclusiveAccess() {
         writer.pointee.depth -= 1
         guard writer.pointee.depth == 0 else { return exclusive.unlock() }
@@ -46,12 +46,12 @@ extension Journal {
         return try body()
     }
 
-    /// Exclusive access without what ``endExclusiveAccess()`` does in the end; for the engine itself.
+    /// Exclusive access without the compaction and reports of ``endExclusiveAccess()``; for the engine itself.
     ///
     /// - Parameters:
-    ///   - followsPath: Whether to move to what stands at the path when the suite was deleted or replaced; if not, that is
-    ///     an error.
-    ///   - body: What needs the files.
+    ///   - followsPath: Whether to move to the suite that is at the path now when the open one was deleted or replaced;
+    ///     if not, that is an error.
+    ///   - body: The work on the files.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or why there is no access.
     func withFilesLocked<Result: ~Copyable>(
@@ -97,7 +97,7 @@ extension Journal {
         exclusive.unlock()
     }
 
-    /// Under the file lock: makes sure that the files are still the suite's, mends what a killed writer left, and catches
+    /// Under the file lock: verifies that the open files are the suite's, repairs what a killed writer left, and catches
     /// up.
     @inline(__always)
     private func recoverAndCatchUp() throws(JournalError) {
@@ -117,8 +117,8 @@ extension Journal {
         writer.pointee.known = page.snapshot()
     }
 
-    /// A writer was killed on its way from the write to the end of its publication: what it wrote is committed or not,
-    /// but never acknowledged.
+    /// Repairs the state that a writer left when it was killed between its write and the end of publication; the write
+    /// may be committed, but was never acknowledged.
     private func repairInterruptedWrite() throws(JournalError) {
         stateLock.lock()
         let isOurs = page.journalID == state.pointee.journalID && page.pending != LockPage.replacing
@@ -128,7 +128,7 @@ extension Journal {
             return
         }
         try calls.truncate(state.pointee.journal.raw, to: page.end, path: journalPath)
-        // It may have stored the end, and not the generation.
+        // The killed writer may have stored the end, and not the generation.
         page.publish(end: page.end)
     }
 }

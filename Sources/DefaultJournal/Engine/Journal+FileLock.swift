@@ -1,11 +1,11 @@
 internal import Synchronization
 
-// The `flock` on `lock`, which is kept from one write to the next while nobody else wants it.
+// The `flock` on `lock`, which is kept from one write to the next while no other process waits for it.
 extension Journal {
-    /// So many exclusive accesses end by giving the lock back before it is kept: enough for whoever waits to wake up.
+    /// How many exclusive accesses release the lock before it is kept: enough for a waiting process to wake up.
     static let accessesBeforeKeeping = 32
 
-    /// How many times a thread lets others run before it stops waiting, or begins to do so asleep.
+    /// How many times a thread yields before it gives up or blocks.
     private static let yieldLimit = 100
 
     /// Under `exclusive`: takes the lock, waiting for it.
@@ -17,15 +17,15 @@ extension Journal {
         if page.generation != writer.pointee.known?.generation { writer.pointee.consecutiveWrites = 0 }
     }
 
-    /// A process that writes in a loop would have the lock again before a waiting one has even woken up, and each time
-    /// pay for waking it.
+    /// Without this, a process that writes in a loop would take the lock again before a waiting process has woken up, and
+    /// would pay for the wake-up each time.
     private func yieldToWaiters() {
         for _ in 0..<Self.yieldLimit where page.hasWaiters { Threads.yield() }
-        // Whoever waited is gone, or sleeps so soundly that the kernel has to see to it.
+        // The waiting process is gone, or it is blocked in the kernel, which will wake it up.
         page.hasWaiters = false
     }
 
-    /// Waits awake at first, since writes are short.
+    /// Spins at first, since writes are short.
     private func waitForFileLock(_ lock: Int32) throws(JournalError) {
         for _ in 0..<Self.yieldLimit {
             page.hasWaiters = true
@@ -39,7 +39,7 @@ extension Journal {
         page.hasWaiters = false
     }
 
-    /// Under `exclusive`: gives the lock back, if it is held.
+    /// Under `exclusive`: releases the lock, if it is held.
     func releaseFileLock() {
         guard writer.pointee.holdsFileLock else { return }
         writer.pointee.holdsFileLock = false
@@ -48,15 +48,17 @@ extension Journal {
 
     /// At the end of exclusive access: whether the file lock stays with this process.
     ///
-    /// It does after some accesses in a row, unless somebody waits for it or the keeper wants it given back; then it takes
-    /// as many accesses again. Processes that take turns never get there, so that none of them waits for a kept lock.
+    /// It does after a number of consecutive accesses, unless a process waits for it or the releaser has asked for it; then
+    /// the count starts again. Processes that take turns never reach the number, so none of them waits for a kept lock.
     @inline(__always)
     func shouldKeepFileLock() -> Bool {
         if writer.pointee.consecutiveWrites < Self.accessesBeforeKeeping {
             writer.pointee.consecutiveWrites += 1
             return false
         }
-        if writer.pointee.isLockWatched, !page.hasWaiters, !isFileLockReleaseDue.load(ordering: .relaxed) { return true }
+        if writer.pointee.isLockWatched, !page.hasWaiters, !isFileLockReleaseDue.load(ordering: .relaxed) {
+            return true
+        }
         return decideOnFileLock()
     }
 
@@ -69,9 +71,9 @@ extension Journal {
         return false
     }
 
-    /// Gives the lock back, on the keeper's thread, or sees to it that the thread which has exclusive access does.
+    /// Releases the lock, on the releaser's thread, or asks the thread that has exclusive access to release it.
     ///
-    /// - Returns: Whether the lock was not held, so that there is nothing more to be seen to.
+    /// - Returns: Whether the lock was not held, so that the journal needs no more watching.
     func releaseKeptFileLock() -> Bool {
         guard exclusive.tryLock() else {
             isFileLockReleaseDue.store(true, ordering: .relaxed)

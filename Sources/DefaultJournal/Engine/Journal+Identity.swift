@@ -1,11 +1,11 @@
 internal import Synchronization
 
 extension Journal {
-    /// Under the file lock: notices when the suite was deleted or replaced since the last write, and moves to what stands
-    /// at its path now.
+    /// Under the file lock: notices when the suite was deleted or replaced since the last write, and moves to the suite that
+    /// is at its path now.
     ///
-    /// One `fstat` as long as the directory didn't change. A time of change is trusted like git trusts its index: only if
-    /// it was already in the past when it was noted, since two changes within a tick of the clock look like one.
+    /// Takes one `fstat` while the directory doesn't change. A change time is trusted as git trusts its index: only if it
+    /// was already in the past when it was recorded, since two changes within a clock tick look like one.
     @inline(__always)
     func verifyIdentity() throws(JournalError) {
         let status = try calls.status(state.pointee.suite.directory.raw, path: path)
@@ -19,7 +19,7 @@ extension Journal {
         try compareIdentity(status)
     }
 
-    /// What stands at the suite's path, compared with what is open.
+    /// How the suite at the path compares with the open files.
     private enum Finding {
         case same
         case otherJournal
@@ -29,7 +29,7 @@ extension Journal {
     private func compareIdentity(_ status: FileStatus) throws(JournalError) {
         let now = Clock.fileTime()
         let finding = status.links > 0 ? try inspectPath() : .otherSuite
-        // Work in the background must not bring a suite back that somebody has just deleted.
+        // Background work must not recreate a suite that was just deleted.
         guard finding == .same || writer.pointee.followsPath else { throw JournalError(.replaced, path: path) }
         switch finding {
         case .same:
@@ -55,8 +55,8 @@ extension Journal {
             ),
             lock.inode == state.pointee.suite.lockInode
         else { return .otherSuite }
-        // Where the page says that the journal was replaced, or was just being, catching up deals with it.
-        // A reader may be catching up at this moment; once it has, the two don't change any more under the file lock.
+        // If the page says that the journal was replaced, or was being replaced, catching up handles it. A reader may be
+        // catching up at this moment, hence the state lock; after that, neither changes while the file lock is held.
         stateLock.lock()
         let isCurrent = page.journalID == state.pointee.journalID && page.pending == 0
         let inode = state.pointee.journalInode
@@ -66,7 +66,7 @@ extension Journal {
         return journal?.inode == inode ? .same : .otherJournal
     }
 
-    /// Notes the directory's time of change as that of a suite which is in its place.
+    /// Records the change time of a directory that was found to be the suite's.
     func markIdentityVerified(changed: UInt64, now: UInt64) {
         state.pointee.suite.verified = changed
         if now > changed {
@@ -76,11 +76,11 @@ extension Journal {
         }
     }
 
-    /// Opens the suite at the path anew, creating it if there is none.
+    /// Reopens the suite at the path, creating it if there is none.
     ///
-    /// If that fails, reads go on with what is known.
+    /// If that fails, reads continue with the entries in memory.
     private func reattach() throws(JournalError) {
-        // If only the directory's name changed, the new lock may be the same file: holding on would wait for ourselves.
+        // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
         releaseFileLock()
         let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: calls)
         writer.pointee.holdsFileLock = true

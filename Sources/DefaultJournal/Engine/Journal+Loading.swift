@@ -1,10 +1,10 @@
 extension Journal {
-    /// Under the file lock: reads the journal that stands in the suite from its beginning, mends what needs mending, and
-    /// sets the shared page right.
+    /// Under the file lock: reads the suite's journal from its beginning, repairs it if necessary, and corrects the shared
+    /// page.
     ///
-    /// Everything that isn't plainly in order ends here.
+    /// Every inconsistency between page, journal and index is resolved here.
     ///
-    /// - Returns: Whether a new, empty journal was made.
+    /// - Returns: Whether a new, empty journal was created.
     @discardableResult
     func reload() throws(JournalError) -> Bool {
         do throws(JournalError) {
@@ -12,7 +12,7 @@ extension Journal {
         } catch {
             stateLock.lock()
             state.pointee.isLoading = false
-            // Whoever comes next must not take what is open for the suite's journal.
+            // The next access must not mistake the open file for the suite's journal.
             state.pointee.journalID = 0
             state.pointee.generation = page.generation &- 1
             stateLock.unlock()
@@ -35,7 +35,7 @@ extension Journal {
         }
         let end = report.tornTail ?? UInt64(bytes.count)
         if page.journalID == found.header.salt, page.end > end, page.end != 0 {
-            // Other processes have applied more than there is; a new journal makes them see that.
+            // Other processes have applied more than the file holds; a new journal makes them reload.
             note(.shortened(path: journalPath, bytes: page.end - end))
             try rewrite(bytes.buffer, salt: found.header.salt)
             return false
@@ -56,7 +56,7 @@ extension Journal {
         }
     }
 
-    /// A header, and which parts of it are damaged.
+    /// A header and its damaged parts.
     struct FoundHeader {
         var header: JournalHeader
         var damage: [Range<UInt64>]
@@ -64,7 +64,7 @@ extension Journal {
         var isKnown = true
     }
 
-    /// The header, or what stands in for it when it is damaged: the salt in the shared page, if records agree with it.
+    /// The header, or one with the salt from the shared page if it is damaged and records are valid with that salt.
     private func readHeader(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> FoundHeader {
         switch JournalHeader.parse(bytes) {
         case .newer(let version):
@@ -85,7 +85,7 @@ extension Journal {
         }
     }
 
-    /// Fills the index with the records of a whole journal, and reports on header and records together.
+    /// Fills the index with the records of a whole journal; the report covers header and records.
     private func replay(_ bytes: UnsafeRawBufferPointer, header: FoundHeader) -> ReplayReport {
         let base = UInt64(JournalHeader.size)
         let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
@@ -104,7 +104,7 @@ extension Journal {
         return report
     }
 
-    /// Makes an empty journal where there is none.
+    /// Creates an empty journal.
     private func startEmpty() throws(JournalError) -> Bool {
         stateLock.lock()
         state.pointee.isLoading = true
@@ -115,7 +115,7 @@ extension Journal {
         return true
     }
 
-    /// Makes a journal that the index already reflects the one in use, and tells the other processes.
+    /// Uses a journal that the index already reflects, and publishes it to the other processes.
     func adopt(
         _ file: consuming OwnedDescriptor,
         id: UInt64,

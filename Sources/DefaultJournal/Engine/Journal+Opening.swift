@@ -1,16 +1,16 @@
 extension Journal {
     /// Opens the suite in a directory, creating it when it doesn't exist.
     ///
-    /// The same directory opened twice within a process gives the same journal, with the options and the index of the
-    /// first call. It is closed when the last reference goes; what was written until then still reaches the disk.
+    /// Opening the same directory twice within a process returns the same journal, with the options and the index of the
+    /// first call. It is closed with the last reference; what was written before still reaches the disk.
     ///
     /// - Parameters:
     ///   - path: The suite's directory. Parents that are missing are created for this user alone; parents may be links,
     ///     the directory itself may not.
     ///   - options: How to open it.
-    ///   - makeIndex: Makes the empty index that the journal fills and keeps current.
-    /// - Returns: The journal, its index filled.
-    /// - Throws: An error that names the file which can't be used, and why.
+    ///   - makeIndex: Creates the empty index that the journal fills and keeps current.
+    /// - Returns: The journal with its index filled.
+    /// - Throws: An error that names the unusable file and the reason.
     package static func open(
         at path: String,
         options: JournalOptions = JournalOptions(),
@@ -51,7 +51,7 @@ extension Journal {
             slot.opening.unlock()
             if slot.journal == nil { JournalRegistry.shared.forget(id) }
         }
-        // Another thread may have been faster; if its journal stands for another path, this one is opened beside it.
+        // Another thread may have been faster. If its journal has another path, this one is opened beside it.
         if let faster = slot.journal, faster.path == path { return faster }
         let suite = try SuiteDirectory.openLocked(directory: directory, path: path, calls: options.calls)
         let journal = Journal(suite: suite, path: path, options: options, index: makeIndex())

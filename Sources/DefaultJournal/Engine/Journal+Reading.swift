@@ -3,8 +3,8 @@ internal import Synchronization
 extension Journal {
     /// Brings the index up to date and keeps it so until ``unlockForReading()``.
     ///
-    /// Costs a mutex and one atomic load when nothing changed. While it holds, the thread must make no other call of this
-    /// journal. Never fails: if what others wrote can't be read, the index stays as it was and a report tells why.
+    /// Costs a mutex and one atomic load when nothing changed. Until the matching unlock, the thread must make no other call
+    /// to this journal. Never fails: if what others wrote can't be read, the index stays unchanged and a report says why.
     package func lockForReading() {
         stateLock.lock()
         if page.generation != state.pointee.generation { catchUpForReading() }
@@ -16,12 +16,11 @@ extension Journal {
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }
 
-    /// Brings the index up to date, and lets nothing change it until ``endReading(_:)``: for looking something up, which any
-    /// number of threads may do at once.
+    /// Brings the index up to date, and lets nothing change it until ``endReading(_:)``.
     ///
-    /// Otherwise as ``lockForReading()``, which excludes other readers as well.
+    /// Any number of threads may read at once. Otherwise as ``lockForReading()``, which also excludes other readers.
     ///
-    /// - Returns: What ``endReading(_:)`` takes.
+    /// - Returns: The token for ``endReading(_:)``.
     @inline(__always)
     package func beginReading() -> ReadToken {
         if let slot = stateLock.tryLockShared() {
@@ -47,7 +46,7 @@ extension Journal {
         return try body(index)
     }
 
-    /// Counts commits, of whichever process: equal numbers mean that nothing changed in between.
+    /// Counts the commits of all processes: equal numbers mean that nothing changed in between.
     package var generation: UInt64 {
         stateLock.lock()
         defer { stateLock.unlock() }
@@ -60,7 +59,7 @@ extension Journal {
         } catch {
             return note(.catchUpFailed(error))
         }
-        // Something does not fit together: only the lock's holder may say what is true. The state lock comes after it.
+        // Page and journal are inconsistent: resolving that needs the file lock, which is taken before the state lock.
         stateLock.unlock()
         do {
             try beginExclusiveAccess()
@@ -72,8 +71,8 @@ extension Journal {
     }
 }
 
-/// What a reader of a journal holds.
+/// The read access of one reader of a journal.
 package struct ReadToken {
-    /// Where the reader is counted; nil when it has the lock alone.
+    /// The reader's slot; nil when it has the exclusive lock.
     fileprivate let slot: Int?
 }

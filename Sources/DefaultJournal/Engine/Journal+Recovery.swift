@@ -1,8 +1,8 @@
 extension Journal {
-    /// Keeps a damaged journal aside and goes on with a new one that holds everything valid.
+    /// Backs up a damaged journal and continues with a new one that holds every valid record.
     ///
-    /// If there is no room for either file, the damaged one stays as it is and is used on: its valid records are in the
-    /// index, and new ones go to its end.
+    /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are in the index, and
+    /// new ones are appended.
     func recover(
         _ bytes: UnsafeRawBufferPointer,
         of file: consuming OwnedDescriptor,
@@ -25,7 +25,7 @@ extension Journal {
             writer.pointee.damagedID = 0
         } catch {
             damage.copyError = error
-            // Without a single valid record nothing ties the salt to the file: what is appended could not be read again.
+            // Without a valid record nothing confirms the salt: appended records might be unreadable later.
             guard report.records > 0, page.pending != LockPage.replacing else { throw error }
             let end = report.tornTail ?? UInt64(bytes.count)
             if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
@@ -35,7 +35,7 @@ extension Journal {
         }
     }
 
-    /// Copies a damaged journal to a file of its own, unless one with the same content is there already.
+    /// Copies a damaged journal to a file of its own, unless a copy with the same content exists already.
     ///
     /// - Returns: The copy's path.
     private func backUp(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> String {
@@ -52,7 +52,7 @@ extension Journal {
             try calls.sync(copy.raw, path: file(name))
             try calls.sync(directory, path: path)
         } catch {
-            // An incomplete copy is of no use to anybody; if it can't be removed either, it does no harm.
+            // An incomplete copy is useless; if it can't be removed either, it is harmless.
             do throws(JournalError) { try calls.unlink(name, in: directory, path: file(name)) } catch {}
             throw error
         }
@@ -69,13 +69,13 @@ extension Journal {
         return content.count == bytes.count && content.buffer.elementsEqual(bytes)
     }
 
-    /// Under the file lock: puts a new journal with the entries in force in `bytes` in the old one's place, durably
-    /// but for the directory's entry.
+    /// Under the file lock: replaces the journal by a new one with the live entries in `bytes`; all but the directory's
+    /// entry is durable.
     ///
     /// - Parameters:
     ///   - bytes: A whole journal, damaged or not, or nothing.
     ///   - salt: Its salt.
-    /// - Throws: The system call that failed; the old journal is still in its place then.
+    /// - Throws: The system call that failed; the old journal is still in use then.
     func rewrite(_ bytes: UnsafeRawBufferPointer, salt: UInt64) throws(JournalError) {
         var table = LiveTable(bytes)
         if bytes.count > JournalHeader.size {
@@ -104,8 +104,8 @@ extension Journal {
 
     /// Renames a finished journal over the one in use.
     ///
-    /// Until the page is set right too, it says that this is under way:
-    /// a process that is killed in between leaves a page that speaks of a file which nobody finds any more.
+    /// Until the page names the new journal, it says that a replacement is under way: a process that is killed in between
+    /// leaves a page that names a file without a name.
     func replaceJournal(by name: String) throws(JournalError) {
         let before = page.pending
         page.pending = LockPage.replacing

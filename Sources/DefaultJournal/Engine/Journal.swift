@@ -7,18 +7,17 @@ internal import Synchronization
 ///
 /// **Locks**, in the order in which they are taken: ``compaction`` (one compaction at a time), ``exclusive`` (recursive;
 /// one writing thread of this process), the `flock` on `lock` (one writing process), ``stateLock`` (short: readers, and
-/// the moment in which a write is applied). A compaction in addition holds the `flock` on `journal.new` before all of
-/// these; nobody takes that one while holding any of them.
+/// the moment in which a write is applied). A compaction also holds the `flock` on `journal.new`, which is taken before
+/// all of these and never while one of them is held.
 ///
-/// **The kept file lock:** taking and giving back the `flock` takes half as long as writing a record. So a process that
-/// writes again and again, with nobody else writing in between, keeps it from one write to the next, for about two
-/// milliseconds at a time; see `Journal+FileLock.swift`. Whoever waits for the lock says so in the shared page, and gets
-/// it at the end of the next write; if there is none, the ``LockReleaser`` gives it back. That is a thread which waits for
-/// nothing but time, so that a kept lock is never what a deadlock is made of, whatever the other threads of its process
-/// wait for. All else that the file lock stands for is done at each write: making sure that the suite is still in its
-/// place, and catching up. The keeper holds a reference to the journal, which therefore isn't closed with the lock held.
-/// A killed process gives it up as it does any other; a stopped one holds up the writers of others, as it always did
-/// when it was stopped during a write.
+/// **The kept file lock:** acquiring and releasing the `flock` takes half as long as writing a record. A process that
+/// writes repeatedly, with no other process writing in between, therefore keeps the lock from one write to the next, for
+/// about two milliseconds at a time; see `Journal+FileLock.swift`. A process that waits for the lock says so in the shared
+/// page and gets the lock at the end of the next write; if there is no next write, the ``LockReleaser`` releases it. The
+/// releaser is a thread that waits for nothing but time, so a kept lock can't be part of a deadlock. Each write still
+/// verifies that the open files are the suite's, and catches up. The releaser holds a reference to the journal, so the
+/// journal isn't closed while it keeps the lock. The system releases the lock of a killed process; a stopped process that
+/// keeps the lock blocks the writers of other processes, as one that is stopped during a write does.
 ///
 /// **fork:** a child that goes on without `exec` shares the parent's locks, so that they do not exclude one another, and
 /// has no background threads. It must not use journals which the parent opened.
@@ -46,14 +45,14 @@ package final class Journal: @unchecked Sendable {
     let isCompactionScheduled = Atomic<Bool>(false)
     let reports = Guarded<[JournalReport]>([])
     let hasReports = Atomic<Bool>(false)
-    /// Waits for other processes' writes while somebody wants to know of them.
+    /// Waits for other processes' writes while there are observers.
     let watch = Guarded<JournalWatch?>(nil)
-    /// Whether a kept file lock is to be given back at the end of the exclusive access that is under way.
+    /// Whether a kept file lock is to be released at the end of the current exclusive access.
     let isFileLockReleaseDue = Atomic<Bool>(false)
 
     var calls: SystemCalls { options.calls }
 
-    /// What is known of the suite and how far it is applied to the index.
+    /// The open files of the suite, and how much of the journal is applied to the index.
     struct State: ~Copyable {
         var suite: SuiteDirectory
         var journal = OwnedDescriptor.none
@@ -66,7 +65,7 @@ package final class Journal: @unchecked Sendable {
         var generation: UInt64 = 0
         /// Bytes that a journal with only the live entries would have.
         var liveBytes = UInt64(JournalHeader.size)
-        /// While the journal is being loaded anew, readers use what the index holds.
+        /// While the journal is being reloaded, readers use what the index holds.
         var isLoading = false
     }
 
@@ -83,18 +82,18 @@ package final class Journal: @unchecked Sendable {
         var holdsFileLock = false
         /// Whether the ``LockReleaser`` knows that the file lock may be kept.
         var isLockWatched = false
-        /// Exclusive accesses in a row since the file lock was last kept or somebody else wrote.
+        /// Consecutive exclusive accesses since the file lock was last kept or another engine wrote.
         var consecutiveWrites = 0
-        /// What the page said when this engine last wrote or caught up: as long as it says the same, the index is current.
+        /// The page's content when this engine last wrote or caught up: while it is unchanged, the index is current.
         ///
-        /// Not the generation alone: a page that was restored from a backup may have come by the same one in another way.
+        /// The generation alone isn't enough: a page restored from a backup can reach the same one with other writes.
         var known: LockPage.Snapshot?
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
-        /// The journal whose damage was reported and could not be mended.
+        /// The journal whose damage was reported and could not be repaired.
         var damagedID: UInt64 = 0
         var flushFailures = 0
-        /// Whether a suite that was deleted or replaced is followed to what stands at its path.
+        /// Whether to move to the suite that is at the path now when the open one was deleted or replaced.
         var followsPath = true
     }
 
@@ -127,13 +126,13 @@ extension Journal {
 
     func file(_ name: String) -> String { path + "/" + name }
 
-    /// Keeps a report until no lock is held.
+    /// Stores a report until no lock is held.
     func note(_ report: JournalReport) {
         reports.withLock { $0.append(report) }
         hasReports.store(true, ordering: .releasing)
     }
 
-    /// Delivers what was noted, unless the calling thread has exclusive access; then its end will.
+    /// Delivers the stored reports, unless the calling thread has exclusive access, whose end delivers them.
     func deliverReports() {
         guard hasReports.load(ordering: .acquiring), owner.load(ordering: .relaxed) != Threads.current else { return }
         let noted = reports.withLock { reports in
@@ -145,7 +144,7 @@ extension Journal {
     }
 }
 
-/// Applies replayed operations to an index and keeps count of the live bytes.
+/// Applies replayed operations to an index and counts the live bytes.
 struct IndexVisitor: ReplayVisitor {
     let index: any JournalIndex
     var liveBytes: UInt64

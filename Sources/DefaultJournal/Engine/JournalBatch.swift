@@ -1,4 +1,4 @@
-/// Changes that are to be made together, in order.
+/// Changes that become visible together, in order.
 package struct JournalBatch: Sendable {
     private var payload: [UInt8] = []
     /// The first change that can't be stored.
@@ -6,15 +6,15 @@ package struct JournalBatch: Sendable {
 
     package init() {}
 
-    /// Whether there is nothing to do.
+    /// Whether there are no changes.
     package var isEmpty: Bool { payload.isEmpty }
 
     /// Adds storing a value under `key`.
     ///
     /// - Parameters:
     ///   - key: 1 to 65,535 bytes of UTF-8.
-    ///   - prefix: The value's first byte, where the caller has it apart from the others.
-    ///   - value: The value's bytes, those behind the prefix if there is one.
+    ///   - prefix: The value's first byte, if the caller has it separately.
+    ///   - value: The value's bytes, without the prefix if there is one.
     package mutating func set(
         key: UnsafeRawBufferPointer,
         prefix: UInt8? = nil,
@@ -35,7 +35,7 @@ package struct JournalBatch: Sendable {
         add(.remove(key: key))
     }
 
-    /// Adds removing every entry; what was added before it has no effect then.
+    /// Adds removing every entry; changes added before have no effect then.
     package mutating func removeAll() {
         payload.removeAll(keepingCapacity: true)
         add(.removeAll)

@@ -1,4 +1,4 @@
-/// Why the engine could not do what it was asked to.
+/// An error of the storage engine.
 package struct JournalError: Error, Hashable, Sendable {
     /// What went wrong.
     package enum Kind: Hashable, Sendable {
@@ -6,9 +6,9 @@ package struct JournalError: Error, Hashable, Sendable {
         case system(SystemCall, code: Int32)
         /// The journal was written by a later version of the library, in a format unknown to this one.
         case newerFormat(version: UInt32)
-        /// Something else stands where a regular file belongs.
+        /// A path that should be a regular file is something else.
         case notARegularFile
-        /// Something else stands where the suite's directory belongs.
+        /// A path that should be the suite's directory is something else.
         case notADirectory
         /// The file or directory belongs to another user.
         case notOwned
@@ -16,15 +16,15 @@ package struct JournalError: Error, Hashable, Sendable {
         case valueTooLarge(bytes: Int)
         /// A key is empty or longer than ``Operation/maximumKey``.
         case keyInvalid(bytes: Int)
-        /// The operations of one batch are longer together than ``Record/maximumPayload``.
+        /// The operations of one batch together exceed ``Record/maximumPayload``.
         case batchTooLarge(bytes: Int)
-        /// There is something at the path where something new was to be made.
+        /// Something exists already at the path where a copy was to be created.
         case alreadyExists
         /// The path has no last component that could name a suite, or holds a NUL byte.
         case invalidPath
-        /// The suite was deleted, or another stands in its place.
+        /// The suite was deleted or replaced.
         case replaced
-        /// The suite's files were exchanged again and again while they were being opened.
+        /// The suite's files were replaced repeatedly while they were being opened.
         case unstable
     }
 
@@ -54,34 +54,35 @@ extension JournalError: CustomStringConvertible {
             "\(path) has format version \(version), which a later version of this library wrote; nothing was changed. "
                 + "Update the library to open it."
         case .notARegularFile:
-            "\(path) is not a regular file; links are not followed. Move it away, and the suite is made anew."
+            "\(path) is not a regular file; links are not followed. Move it away, and a new one is created."
         case .notADirectory:
-            "\(path) is not a directory; links are not followed. Move it away, or choose another place for the suite."
+            "\(path) is not a directory; links are not followed. Move it away, or choose another directory for the suite."
         case .notOwned:
-            "\(path) belongs to another user. Change its owner, or choose another place for the suite."
+            "\(path) belongs to another user. Change its owner, or choose another directory for the suite."
         case .valueTooLarge(let bytes):
             "A value of \(bytes) bytes is too large for \(path), which takes at most \(Operation.maximumValue). "
-                + "Nothing was stored; keep large data in a file of its own."
+                + "Nothing was stored; store large data in a file of its own."
         case .keyInvalid(let bytes):
             "A key of \(bytes) bytes can't be used in \(path): keys have 1 to \(Operation.maximumKey) bytes of UTF-8."
         case .batchTooLarge(let bytes):
             "A transaction of \(bytes) bytes is too large for \(path), which takes at most \(Record.maximumPayload). "
-                + "Nothing was stored; divide it."
+                + "Nothing was stored; split it into smaller ones."
         case .alreadyExists:
             "\(path) exists already, and nothing is overwritten. Choose a path that is not in use."
         case .invalidPath:
             "\"\(path)\" can't be the path of a suite. Give the path of a directory."
         case .replaced:
-            "\(path) was deleted or replaced while it was open. The next write goes to what is there then."
+            "\(path) was deleted or replaced while it was open. The next write goes to the suite that is there then."
         case .unstable:
-            "The files of \(path) were replaced again and again while they were being opened. Try again."
+            "The files of \(path) were replaced repeatedly while they were being opened. Try again."
         }
     }
 
     private static func advice(for code: Int32) -> String {
         switch SystemErrors.group(of: code) {
         case .space: "What was stored before is intact; try again when there is room on the disk."
-        case .permission: "Give this user permission to read and write there, or choose another place for the suite."
+        case .permission:
+            "Give this user permission to read and write there, or choose another directory for the suite."
         case .descriptors: "Close files that are no longer needed, or raise the limit of open files, and try again."
         case .other: "What was stored before is intact; try again when the cause is gone."
         }

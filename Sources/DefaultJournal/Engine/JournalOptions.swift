@@ -1,6 +1,6 @@
 /// When a write has reached the disk, and not only the system's memory.
 ///
-/// Either way it survives the end of the process, however sudden, once the call has returned.
+/// In both cases it survives the process being killed once the call has returned.
 package enum JournalDurability: Sendable, Hashable {
     /// Within about a second, in the background.
     case background
@@ -10,13 +10,13 @@ package enum JournalDurability: Sendable, Hashable {
 
 /// How a journal is opened.
 package struct JournalOptions: Sendable {
-    /// Receives what no caller's error can tell.
+    /// Receives reports of what no caller's error covers.
     ///
     /// Called on any thread, with no lock held.
     package var report: @Sendable (JournalReport) -> Void
-    /// The system calls, which debug builds can watch and disturb.
+    /// The system calls, which tests can observe and make fail in debug builds.
     package var calls: SystemCalls
-    /// Whether the journal flushes and compacts itself; tests that need to say when turn it off.
+    /// Whether the journal flushes and compacts itself; tests that control the time of both turn it off.
     package var automaticMaintenance: Bool
 
     package init(

@@ -1,8 +1,8 @@
 /// The journals that this process has open: one for each suite directory, however many callers open it by whatever path.
 ///
 /// Two engines of one process on one suite would be correct, since each has a file lock of its own, but a thread that
-/// nests their exclusive access would wait for itself. That is left for one case: a suite that was deleted, made anew by
-/// a second engine, and then written to by the first, which moves to the new directory.
+/// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a second
+/// engine, and then written to by the first, which moves to the new directory.
 final class JournalRegistry: Sendable {
     static let shared = JournalRegistry()
 
@@ -33,20 +33,20 @@ final class JournalRegistry: Sendable {
         }
     }
 
-    /// Drops a directory's slot if its journal is gone and nobody is opening it.
+    /// Drops a directory's slot if its journal is closed and no thread is opening it.
     func forget(_ id: SuiteDirectory.ID) {
-        // A journal that is looked at here may lose its last other reference meanwhile: it must not end, and call this,
-        // while the registry is locked. Hence the result, which is dropped outside.
+        // A journal may lose its last other reference during this check. Its deinit calls this function, so it must not
+        // run while the registry is locked: the journal is returned and released outside.
         _ = slots.withLock { slots -> Journal? in
             guard var slot = slots.removeValue(forKey: id) else { return nil }
             let journal = slot.journal
-            // Somebody who has the slot is about to open the directory, and others must find the same slot.
+            // A thread that has the slot is about to open the directory, and others must find the same slot.
             if !isKnownUniquelyReferenced(&slot) || journal != nil { slots[id] = slot }
             return journal
         }
     }
 
-    /// Follows a journal to another directory, unless another journal is open there.
+    /// Moves a journal to another directory, unless another journal is open there.
     func move(_ journal: Journal, from old: SuiteDirectory.ID, to new: SuiteDirectory.ID) {
         guard old != new else { return }
         let target = slot(for: new)

@@ -1,19 +1,19 @@
-/// Something that no caller's error can tell, because it was found or happened outside of their calls.
+/// An event that no caller's error covers, because it happened outside of their calls.
 package enum JournalReport: Sendable, Hashable {
     /// Damage was found in a journal; all that was valid is kept.
     case damaged(Damage)
-    /// Bytes that had been committed are missing at the journal's end: it was cut, or the power went before a sync.
+    /// Committed bytes are missing at the journal's end: it was truncated, or power was lost before a sync.
     case shortened(path: String, bytes: UInt64)
-    /// The suite was deleted or replaced while it was open; what stands at its path now is used.
+    /// The suite was deleted or replaced while it was open; the one at its path now is used.
     case replaced(path: String)
     /// What was written is not on the disk yet, because flushing in the background failed. It is tried again.
     case flushFailed(JournalError)
-    /// The journal could not be compacted. It grows on, and compaction is tried again when it has doubled.
+    /// The journal could not be compacted. It keeps growing, and compaction is tried again when it has doubled.
     case compactionFailed(JournalError)
-    /// A read could not catch up with what others wrote, and went on with what was known.
+    /// A read could not catch up with what others wrote, and used the entries in memory.
     case catchUpFailed(JournalError)
 
-    /// What was lost to damage, and where the damaged file went.
+    /// What was damaged, and where the damaged file is backed up.
     package struct Damage: Sendable, Hashable {
         /// The journal.
         package var path: String

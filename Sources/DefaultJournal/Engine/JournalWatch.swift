@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// A thread that waits for other processes to write to a suite and brings its index up to date when they have.
 ///
-/// It watches the suite's directory, never the journal itself: a compaction puts another file in the journal's place.
-/// While nothing changes it sleeps in the system.
+/// It watches the suite's directory, not the journal, which compaction replaces by another file. While nothing changes,
+/// it is blocked in the kernel.
 final class JournalWatch: Sendable {
     private struct State {
         var isStopped = false
-        /// The descriptor to wake the thread up through; nil once the thread has ended and closed it.
+        /// The descriptor that wakes the thread up; nil once the thread has ended and closed it.
         var wakeUp: Int32?
     }
 
@@ -18,13 +18,13 @@ final class JournalWatch: Sendable {
     /// - Parameters:
     ///   - journal: The journal, which the watch does not keep alive.
     ///   - onChange: Called on the watching thread when the index may have changed; no lock is held then.
-    /// - Returns: Nil when the system has no means, or no room, for it.
+    /// - Returns: Nil when the system doesn't support it, or has no resources left for it.
     static func start(_ journal: Journal, onChange: @escaping @Sendable () -> Void) -> JournalWatch? {
         guard let events = DirectoryEvents.make() else { return nil }
         let watch = JournalWatch()
         watch.state.withLock { $0.wakeUp = events.wakeUpDescriptor }
         journal.watchDirectory(with: events)
-        // A closure can't own what can't be copied.
+        // A closure can't own a noncopyable value.
         let box = EventsBox(events)
         let started = Threads.start { [weak journal] in
             watch.run(box, { journal }, onChange)
@@ -40,14 +40,14 @@ final class JournalWatch: Sendable {
         }
     }
 
-    /// Has the thread watch the directory that the journal now has.
+    /// Makes the thread watch the journal's present directory.
     func directoryChanged() {
         state.withLock { $0.wakeUp.map(DirectoryEvents.wakeUp) }
     }
 
     private func run(_ box: EventsBox, _ journal: () -> Journal?, _ onChange: () -> Void) {
         Threads.name("DefaultWatch")
-        // Closed only after nobody can wake the thread up any more, so that a descriptor of the same number is left alone.
+        // Closed only when no other thread can use the descriptor any more, whose number may be reused.
         defer { state.withLock { $0.wakeUp = nil } }
         while true {
             box.events.wait()
@@ -93,7 +93,7 @@ extension Journal {
 
     /// After another process's write was noticed: brings the index up to date once the write is committed.
     ///
-    /// The system tells of the bytes before the writer has published them. It has said beforehand that it will.
+    /// The system reports the bytes before the writer has published them; `pending` is set meanwhile.
     fileprivate func catchUpWithWriter() {
         var attempts = 0
         while isWritePending, attempts < 1_000 {
@@ -101,7 +101,7 @@ extension Journal {
             attempts += 1
         }
         if isWritePending {
-            // Stopped or killed in between: whoever gets the lock knows what became of it.
+            // The writer was stopped or killed: taking the lock waits for it, or repairs what it left.
             do {
                 try beginExclusiveAccess()
                 endExclusiveAccess()

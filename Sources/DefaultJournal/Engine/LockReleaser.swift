@@ -1,7 +1,7 @@
-/// The thread that sees to it that no journal keeps its file lock for long; started when the first one does.
+/// The thread that releases kept file locks after a short time; started when a journal first keeps its lock.
 ///
-/// Not the ``BackgroundWorker``: that one waits for the locks of other processes, which may be waiting for a kept one.
-/// This thread never waits for a lock that is held for longer than an instant, and sleeps while no lock is kept.
+/// This can't be the ``BackgroundWorker``, which waits for the locks of other processes that may be waiting for a kept
+/// lock. This thread never waits for a lock that is held for more than an instant, and sleeps while no lock is kept.
 final class LockReleaser: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
@@ -12,14 +12,14 @@ final class LockReleaser: @unchecked Sendable {
     private var watched: [Journal] = []
     private var isRunning = false
 
-    /// Nanoseconds after which a kept lock is to be given back.
+    /// Nanoseconds after which a kept lock is released.
     private static let interval: UInt64 = 2_000_000
-    /// Watched journals stay open for some milliseconds after their last other reference is gone.
+    /// Limits how many journals stay open for some milliseconds after their last other reference is gone.
     private static let maximumWatched = 16
 
-    /// Looks after a journal until it is found not to hold its file lock.
+    /// Watches a journal until it no longer holds its file lock.
     ///
-    /// - Returns: Whether it will; if not, there is no thread, or too much to look after already.
+    /// - Returns: Whether it is watched; if not, no thread could be started, or too many journals are watched already.
     func watch(_ journal: Journal) -> Bool {
         lock.lock()
         defer { lock.unlock() }
@@ -35,7 +35,7 @@ final class LockReleaser: @unchecked Sendable {
 
     private func run() {
         while true {
-            // Taken out of the list, since a journal that needs no watching may be watched anew at once.
+            // The list is taken first: a journal that needs no more watching may be added again at once.
             let round = nextRound()
             let left = round.filter { !$0.releaseKeptFileLock() }
             lock.lock()

@@ -9,7 +9,7 @@ struct RecordStream: ~Copyable {
     private var written: UInt64 = 0
     private static let capacity = 1 << 17
 
-    /// Begins with the header, or in the middle of a journal at `offset`.
+    /// Starts with the header, or in the middle of a journal at `offset`.
     init(header: JournalHeader, to descriptor: Int32, at offset: UInt64 = 0, calls: SystemCalls, path: String) {
         self.descriptor = descriptor
         self.calls = calls
@@ -23,7 +23,7 @@ struct RecordStream: ~Copyable {
         }
     }
 
-    /// The offset behind what was written; records that are still in the buffer come after it.
+    /// The offset after what was written; records that are still in the buffer follow it.
     var end: UInt64 { written }
 
     /// Adds a record with one operation.
@@ -33,7 +33,7 @@ struct RecordStream: ~Copyable {
         seal(start, payload: operation.encodedSize)
     }
 
-    /// Adds a record with a payload that is encoded already.
+    /// Adds a record with an encoded payload.
     mutating func append(payload: UnsafeRawBufferPointer) throws(JournalError) {
         guard let source = payload.baseAddress else { return }
         let start = try reserve(payload.count)
@@ -48,7 +48,7 @@ struct RecordStream: ~Copyable {
         }
     }
 
-    /// Writes what is left, and gives the offset of the end.
+    /// Writes what is left in the buffer, and returns the offset of the end.
     mutating func finish() throws(JournalError) -> UInt64 {
         let bytes = UnsafeRawBufferPointer(start: buffer.memory, count: filled)
         try calls.write(bytes, to: descriptor, at: written, path: path)

@@ -1,4 +1,4 @@
-/// A suite's place in the file system: its open directory, and the file `lock` with the page all processes share.
+/// A suite in the file system: its open directory, and the file `lock` with the page that all processes share.
 struct SuiteDirectory: ~Copyable {
     /// Identifies a directory, however its path is spelled.
     struct ID: Hashable, Sendable {
@@ -6,11 +6,11 @@ struct SuiteDirectory: ~Copyable {
         var inode: UInt64
     }
 
-    /// When to compare path and descriptors again although the directory's time of change is the one known.
+    /// When to compare path and descriptors again although the directory's change time is unchanged.
     enum Recheck {
-        /// The time was in the past when it was noted: any later change has a later time.
+        /// The time was in the past when it was recorded: any later change has a later time.
         case never
-        /// Once the clock has moved on: the change was a compaction's, and within the same tick another is unlikely.
+        /// Once the clock has moved on: the change was a compaction's, and another within the same tick is unlikely.
         case afterTick
         /// Each time until the clock has moved on: a change within the same tick would go unnoticed.
         case always
@@ -18,7 +18,7 @@ struct SuiteDirectory: ~Copyable {
 
     static let journalName = "journal"
     static let lockName = "lock"
-    /// Where a compaction writes; whoever holds this file's lock may.
+    /// Where a compaction writes, under the lock of this file.
     static let compactionName = "journal.new"
     /// Where a new or recovered journal is written, under the lock of `lock`.
     static let replacementName = "journal.fresh"
@@ -29,7 +29,7 @@ struct SuiteDirectory: ~Copyable {
     let lock: OwnedDescriptor
     let lockInode: UInt64
     let page: LockPage
-    /// The directory's time of change when path and descriptors were last compared.
+    /// The directory's change time when path and descriptors were last compared.
     var verified: UInt64 = 0
     var recheck = Recheck.always
 
@@ -39,7 +39,7 @@ struct SuiteDirectory: ~Copyable {
 }
 
 extension SuiteDirectory {
-    /// An absolute path without trailing slashes, which `O_NOFOLLOW` would not see a link behind.
+    /// An absolute path without trailing slashes, with which `O_NOFOLLOW` would follow a link.
     static func absolutePath(_ path: String, calls: SystemCalls) throws(JournalError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw JournalError(.invalidPath, path: path) }
         var absolute = path.utf8.first == UInt8(ascii: "/") ? path : try calls.currentDirectory() + "/" + path
@@ -66,7 +66,7 @@ extension SuiteDirectory {
         throw JournalError(.unstable, path: path)
     }
 
-    /// Creates a directory durably, with the parents that are missing.
+    /// Creates a directory and its missing parents durably.
     static func makeDirectory(_ path: String, calls: SystemCalls) throws(JournalError) {
         let parent = parent(of: path)
         do throws(JournalError) {
@@ -101,8 +101,8 @@ extension SuiteDirectory {
     ///   - openDirectory: The suite's open directory, if the caller has it already.
     ///   - path: The suite's absolute path.
     ///   - calls: The system calls.
-    /// - Returns: The place, its lock held.
-    /// - Throws: An error that names the file which can't be used, and why.
+    /// - Returns: The suite's directory with its lock held.
+    /// - Throws: An error that names the unusable file and the reason.
     static func openLocked(
         directory openDirectory: consuming OwnedDescriptor?,
         path: String,
@@ -134,7 +134,7 @@ extension SuiteDirectory {
                 }
                 try calls.lock(lock.raw, path: lockPath)
             }
-            // Whoever held the lock may have removed or exchanged the file, or the directory, while this one waited.
+            // The file or the directory may have been removed or replaced during the wait.
             guard try calls.status(of: lockName, in: directory.raw, path: lockPath)?.inode == lockStatus.inode,
                 let current = try calls.status(of: path, path: path),
                 current.device == status.device, current.inode == status.inode
@@ -147,7 +147,7 @@ extension SuiteDirectory {
         throw JournalError(.unstable, path: path)
     }
 
-    /// Lets a process that keeps the lock know that somebody waits, through the file, since the page isn't mapped yet.
+    /// Signals a process that keeps the lock, through the file, since the page isn't mapped yet.
     private static func signalWaiting(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) {
         var word = UInt64(1)
         let outcome = withUnsafeBytes(of: &word) { bytes in
@@ -167,9 +167,9 @@ extension SuiteDirectory {
         return status
     }
 
-    /// Maps the shared page, written before if the file doesn't hold one yet.
+    /// Maps the shared page, after writing a blank one if the file has none.
     ///
-    /// The page is written, never made by extending the file: storing into a hole of a full disk ends the process.
+    /// The page is written, never created by extending the file: on a full disk, a store to a hole ends the process.
     private static func openPage(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) -> LockPage {
         let header = try FileBytes(reading: 0..<UInt64(LockPage.size), of: lock, calls: calls, path: path)
         let isUsable =

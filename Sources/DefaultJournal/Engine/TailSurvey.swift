@@ -1,8 +1,8 @@
-/// Finds what of a journal's tail a compaction has to carry over.
+/// Finds the records of a journal's tail that a compaction has to copy.
 ///
-/// While it runs, a fast writer may append the same keys many times; carrying all of it over would leave a new journal that
-/// is due for compaction at once. A record with one `set` that a later operation of the tail overrides is left out.
-/// Records with several operations are kept whole, as they have to reach the disk whole.
+/// During a compaction, a fast writer may append the same keys many times; copying every record would leave a new journal
+/// that needs compaction at once. A record with one `set` that a later operation of the tail overwrites is left out.
+/// Records with several operations are copied whole, since they are atomic.
 struct TailSurvey: ReplayVisitor {
     private struct Kept {
         var payload: Range<Int>
@@ -18,7 +18,7 @@ struct TailSurvey: ReplayVisitor {
 
     private let finds: Bool
 
-    /// - Parameter finds: Whether to look for what was overridden; if not, everything is kept.
+    /// - Parameter finds: Whether to look for overwritten records; if not, everything is kept.
     init(finds: Bool = true) {
         self.finds = finds
     }
@@ -42,7 +42,7 @@ struct TailSurvey: ReplayVisitor {
         lastSet = nil
     }
 
-    /// The payloads to carry over, as ranges of the tail.
+    /// The payloads to copy, as ranges of the tail.
     var keptPayloads: some Sequence<Range<Int>> {
         kept.lazy.filter { record in record.single.map(latest.isLatest) ?? true }.map(\.payload)
     }
@@ -67,7 +67,7 @@ struct TailSurvey: ReplayVisitor {
         func isLatest(_ number: Int) -> Bool { !superseded[number] }
     }
 
-    /// A key where it lies, compared byte by byte.
+    /// A key in the tail's memory, compared byte by byte.
     private struct KeyReference: Hashable {
         let bytes: UnsafeRawBufferPointer
 

@@ -8,7 +8,7 @@ internal import CDefaultProcessor
 /// look-ups that do not wait for each other take in sixteen bytes at once. Where the processor has an instruction for it,
 /// that is used instead.
 package enum CRC32C {
-    /// The checksum of `bytes`, continuing from `previous`, the checksum of what stands before them.
+    /// The checksum of `bytes`, continuing from `previous`, the checksum of the bytes before them.
     @inline(__always)
     package static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
         guard isInHardware else { return checksumByTables(bytes, continuing: previous) }
@@ -50,7 +50,7 @@ package enum CRC32C {
         return ~state
     }
 
-    /// Looks up eight bytes; `table` is that of the last of them, and the first byte's stands seven tables further.
+    /// Looks up eight bytes; `table` is that of the last byte, and that of the first byte follows seven tables later.
     @inline(__always)
     private static func foldEight(_ word: UInt64, _ table: UnsafePointer<UInt32>) -> UInt32 {
         let first =
@@ -62,9 +62,9 @@ package enum CRC32C {
         return first ^ second
     }
 
-    /// Sixteen tables of 256 entries: table n gives the effect of a byte that n further bytes follow.
+    /// Sixteen tables of 256 entries: table n holds the effect of a byte that is followed by n more bytes.
     ///
-    /// Made once per process and never freed.
+    /// Created once per process and never freed.
     private nonisolated(unsafe) static let tables: UnsafePointer<UInt32> = {
         let table = UnsafeMutablePointer<UInt32>.allocate(capacity: 16 * 256)
         for byte in 0..<256 {

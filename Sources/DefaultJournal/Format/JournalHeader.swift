@@ -18,7 +18,7 @@ package struct JournalHeader: Equatable, Sendable {
     /// The line ending catches a transfer that translated line endings, as in PNG's signature.
     static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
 
-    /// What the checksums of the journal's records begin with; also the journal's identity.
+    /// The first input of the checksums of the journal's records; also the journal's identity.
     package var salt: UInt64
 
     package init(salt: UInt64) {
@@ -46,13 +46,13 @@ package struct JournalHeader: Equatable, Sendable {
 }
 
 extension JournalHeader {
-    /// What the first bytes of a file say.
+    /// The result of reading the first bytes of a file.
     package enum Reading: Equatable, Sendable {
         /// A header of this format, with the ranges of those of its copies that are damaged.
         case valid(JournalHeader, damage: [Range<UInt64>])
-        /// A header of a later format, which must be left alone.
+        /// A header of a later format, which must not be changed.
         case newer(version: UInt32)
-        /// No copy can be used.
+        /// No copy is usable.
         case unusable
     }
 

@@ -16,7 +16,7 @@ package enum Operation {
 
     /// The longest key, in bytes.
     package static let maximumKey = Int(UInt16.max)
-    /// The longest value, in bytes: 64 MiB, and one that tells its type in the layer above.
+    /// The longest value, in bytes: 64 MiB, and one byte for its type in the layer above.
     package static let maximumValue = 64 << 20 + 1
 
     static let setOverhead = 7
@@ -50,8 +50,8 @@ package enum Operation {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - prefix: The value's first byte, where a caller has it apart from the others.
-    ///   - value: The value's bytes, those behind the prefix if there is one.
+    ///   - prefix: The value's first byte, if a caller has it separately.
+    ///   - value: The value's bytes, without the prefix if there is one.
     /// - Returns: Their number.
     @inline(__always)
     static func setSize(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer) -> Int {
@@ -85,9 +85,9 @@ package enum Operation {
         target.copyMemory(from: start, byteCount: bytes.count)
     }
 
-    /// Reads the operation at `cursor` and moves `cursor` behind it.
+    /// Reads the operation at `cursor` and moves `cursor` to its end.
     ///
-    /// - Returns: The operation, or nil when the bytes hold none that this version knows.
+    /// - Returns: The operation, or nil when there is none that this version knows.
     @inline(__always)
     package static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
         let left = payload.count - cursor

@@ -1,4 +1,4 @@
-/// A record: what one append adds to the journal, and what becomes visible at once or not at all.
+/// A record: the unit of an append, which becomes visible as a whole or not at all.
 ///
 /// | offset | size | content |
 /// | --- | --- | --- |
@@ -8,9 +8,9 @@
 /// | 12 | 4 | payload CRC-32C: the header's checksum, continued over the payload |
 /// | 16 | | payload: one or more operations, see ``Operation`` |
 ///
-/// Salt and offset are part of both checksums, so bytes that were copied here from another journal, or from elsewhere in
-/// this one, are never taken for a record; a value may hold a whole journal. A header whose checksum is right can be
-/// trusted for its length, which is how replay steps over exactly one record when a payload is damaged.
+/// Salt and offset are part of both checksums, so bytes that were copied from another journal, or from elsewhere in this
+/// one, are never mistaken for a record; a value may hold a whole journal. The length in a header with a valid checksum can
+/// be trusted, so that replay skips exactly one record when a payload is damaged.
 package enum Record {
     /// Bytes before the payload.
     package static let headerSize = 16
@@ -19,14 +19,14 @@ package enum Record {
     /// The longest payload that is written; the format itself allows up to 4 GiB.
     package static let maximumPayload = 1 << 30
 
-    /// The checksum of a record header, over what the file holds and what it implies.
+    /// The checksum of a record header, over its fields, the salt and the offset.
     @inline(__always)
     static func headerChecksum(salt: UInt64, offset: UInt64, length: UInt32) -> UInt32 {
         var words = (salt.littleEndian, offset.littleEndian, marker.littleEndian, length.littleEndian)
         return withUnsafeBytes(of: &words) { bytes in CRC32C.checksum(bytes) }
     }
 
-    /// Fills in the header before a payload that already stands at `start + headerSize`.
+    /// Fills in the header before a payload that is already at `start + headerSize`.
     ///
     /// - Parameters:
     ///   - start: Where the record begins in memory.

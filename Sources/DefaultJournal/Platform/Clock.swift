@@ -13,7 +13,7 @@ enum Clock {
         clock_gettime_nsec(CLOCK_MONOTONIC)
     }
 
-    /// Nanoseconds since 1970 on the clock that the kernel stamps files with: it may stand still for some milliseconds.
+    /// Nanoseconds since 1970 on the clock of the kernel's file times, which advances in ticks of some milliseconds.
     static func fileTime() -> UInt64 {
         #if os(Linux) || os(Android)
         clock_gettime_nsec(CLOCK_REALTIME_COARSE)

@@ -5,13 +5,13 @@ internal import Musl
 #endif
 
 #if os(Linux)
-/// Waits for changes in a directory, without polling: inotify, and a pair of sockets to be woken up by.
+/// Waits for changes in a directory, without polling: inotify, and a pair of sockets for wake-ups.
 struct DirectoryEvents: ~Copyable {
     private let events: OwnedDescriptor
     private let wakeUps: OwnedDescriptor
     private let wakeUpEnd: OwnedDescriptor
 
-    /// Nil when the system has no more of what this takes.
+    /// Nil when the system has no descriptors or watches left.
     static func make() -> DirectoryEvents? {
         let events = OwnedDescriptor(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
         var pair: [Int32] = [-1, -1]
@@ -24,24 +24,24 @@ struct DirectoryEvents: ~Copyable {
         )
     }
 
-    /// The descriptor that ``wait()`` is woken up through.
+    /// The descriptor for ``wakeUp(_:)``.
     var wakeUpDescriptor: Int32 { wakeUpEnd.raw }
 
-    /// Watches an open directory: writes to its files, and files that come under their names.
+    /// Watches an open directory: writes to its files, and files that are created in it or renamed into it.
     func watch(_ directory: Int32) {
-        // By its descriptor: its path may lead to another directory already. Watching it twice is once.
+        // By its descriptor: its path may lead to another directory already. Watching it again has no effect.
         let mask = UInt32(IN_MODIFY) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE)
         _ = inotify_add_watch(events.raw, "/proc/self/fd/\(directory)", mask)
     }
 
-    /// Returns once something has changed or somebody has called ``wakeUp(_:)``.
+    /// Returns once something has changed or ``wakeUp(_:)`` was called.
     func wait() {
         var descriptors = [
             pollfd(fd: events.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wakeUps.raw, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&descriptors, nfds_t(descriptors.count), -1)
-        // What exactly happened doesn't matter; several events at once are one.
+        // The events' content doesn't matter, and several events at once count as one.
         withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
             while read(events.raw, buffer.baseAddress, buffer.count) > 0 {}
             while read(wakeUps.raw, buffer.baseAddress, buffer.count) > 0 {}
@@ -49,7 +49,7 @@ struct DirectoryEvents: ~Copyable {
     }
 
     static func wakeUp(_ descriptor: Int32) {
-        // A socket that is full wakes up as well.
+        // A full socket is readable, and so wakes up as well.
         _ = send(descriptor, "!", 1, Int32(MSG_NOSIGNAL))
     }
 
@@ -60,7 +60,7 @@ struct DirectoryEvents: ~Copyable {
     #endif
 }
 #else
-/// Elsewhere nothing tells of a change in a directory's files: those of other processes are seen when somebody reads.
+/// On other systems there are no events: changes of other processes are noticed by the next read.
 struct DirectoryEvents: ~Copyable {
     static func make() -> DirectoryEvents? {
         nil

@@ -1,9 +1,9 @@
-/// Memory that records are put together in, used again for each of them.
+/// Memory in which records are encoded, reused for each of them.
 struct EncodeBuffer: ~Copyable {
     private(set) var memory: UnsafeMutableRawPointer
     private var capacity: Int
 
-    /// A buffer that an unusually long record made larger than this is given back after use.
+    /// A buffer that an unusually long record made larger than this is freed after use.
     private static let keptCapacity = 1 << 18
 
     init() {
@@ -11,13 +11,13 @@ struct EncodeBuffer: ~Copyable {
         memory = .allocate(byteCount: capacity, alignment: 16)
     }
 
-    /// Makes room for `count` bytes; what was in the buffer is lost.
+    /// Makes room for `count` bytes; the buffer's content is lost.
     @inline(__always)
     mutating func reserve(_ count: Int) {
         if count > capacity { resize(to: count) }
     }
 
-    /// Gives unusually much memory back.
+    /// Frees an unusually large buffer.
     @inline(__always)
     mutating func trim() {
         if capacity > Self.keptCapacity { resize(to: 4096) }

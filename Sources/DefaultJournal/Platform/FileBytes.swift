@@ -1,23 +1,23 @@
-/// A part of a file, read into memory of its own, which is freed with it.
+/// A part of a file, read into memory that it owns.
 struct FileBytes: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     private let capacity: Int
     private let isMapped: Bool
     let count: Int
 
-    /// From this size on, what is needed again and again comes from the system and goes back there.
+    /// From this size on, memory for repeated reads is mapped and unmapped.
     private static let minimumMapped = 1 << 18
 
-    /// Reads the range, or as much of it as there is.
+    /// Reads the range, or as much of it as the file has.
     ///
     /// - Parameters:
     ///   - range: The range.
     ///   - descriptor: The file.
-    ///   - isRepeated: Whether the program will do so again and again, as compactions do: allocators keep much of what is
-    ///     freed, and a suite must not take several times its size for good. It takes a little longer.
+    ///   - isRepeated: Whether the program reads repeatedly, as compactions do: allocators retain much of what is freed, and
+    ///     a suite must not occupy several times its size permanently. This is a little slower.
     ///   - calls: The system calls.
     ///   - path: The file, for errors.
-    /// - Throws: The system call that failed, or that there is no memory.
+    /// - Throws: The system call that failed, which may be the allocation.
     init(
         reading range: Range<UInt64>,
         of descriptor: Int32,
@@ -40,7 +40,7 @@ struct FileBytes: ~Copyable {
         capacity = wanted
     }
 
-    /// The bytes; not to be used after the owner is gone.
+    /// The bytes; not to be used after the owner's lifetime.
     var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
     /// The bytes from `offset` on, none if there are fewer.

@@ -1,9 +1,8 @@
 /// A value behind a lock.
 ///
-/// What the standard library's `Mutex` is for, but on the platform's own mutex: the thread sanitizer understands that one,
-/// and the tests run under it.
+/// As the standard library's `Mutex`, but with the platform's mutex, which the thread sanitizer understands.
 package final class Guarded<Value>: @unchecked Sendable {
-    // `value` is reached under `lock` only, which also makes sure that accesses don't overlap.
+    // `value` is used under `lock` only, which also excludes overlapping accesses.
     @usableFromInline package let lock = ThreadLock()
     @exclusivity(unchecked) @usableFromInline package var value: Value
 

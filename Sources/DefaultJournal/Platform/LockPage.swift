@@ -2,9 +2,8 @@ internal import Synchronization
 
 /// The page of memory that all processes of a suite share: the first page of the file `lock`.
 ///
-/// It tells a reader, without a system call, whether there is anything new, and where. Only its mapping while processes
-/// are attached is trusted: what a power cut left of it is set right by the next one that opens the suite, from the
-/// journal itself.
+/// With it a reader finds out, without a system call, whether and where there are new records. Its content is trusted only
+/// while processes have it mapped: after a power loss, the next process that opens the suite corrects it from the journal.
 ///
 /// All changes are made by the holder of the file's exclusive lock, except clearing ``directoryDirty``, and those of
 /// ``hasWaiters``. The holder may be killed between any two stores: ``pending`` is set before the first store of a commit
@@ -20,8 +19,8 @@ internal import Synchronization
 /// | 5 | id of the journal whose rename isn't known to be on the disk, or 0 |
 /// | 6 | not 0 from before an append's write until it is published: the end it will have; all ones for a new journal |
 /// | 7 | not 0 after a failed sync, until the journal was rewritten |
-/// | 8 | not 0 while somebody compacts |
-/// | 9 | not 0 while somebody waits for the lock: a hint to a process that keeps it, see ``Journal/shouldKeepFileLock()`` |
+/// | 8 | not 0 while a process compacts |
+/// | 9 | not 0 while a process waits for the lock: a hint to the process that keeps it, see ``Journal/shouldKeepFileLock()`` |
 struct LockPage: @unchecked Sendable {
     // A fixed address in a shared mapping; every word of it is accessed as an atomic.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -30,9 +29,9 @@ struct LockPage: @unchecked Sendable {
     static let size = 4096
     /// `DfLock` and the version, 1.
     static let magic: UInt64 = 0x0001_6B63_6F4C_6644
-    /// Where ``hasWaiters`` stands in the file, for a process that hasn't mapped the page yet.
+    /// The offset of ``hasWaiters`` in the file, for a process that hasn't mapped the page yet.
     static let hasWaitersOffset: UInt64 = 72
-    /// What ``pending`` says while the journal is being replaced.
+    /// The value of ``pending`` while the journal is being replaced.
     static let replacing = UInt64.max
 
     #if DEBUG
@@ -85,16 +84,16 @@ struct LockPage: @unchecked Sendable {
         nonmutating set { store(newValue ? 1 : 0, at: 8) }
     }
 
-    /// Only a hint: a process that was killed leaves it set, and of several that wait the first one clears it.
+    /// Only a hint: a process that was killed leaves it set, and the first of several waiting processes clears it.
     @inline(__always)
     var hasWaiters: Bool {
         get { words[9].load(ordering: .relaxed) != 0 }
         nonmutating set { store(newValue ? 1 : 0, at: 9) }
     }
 
-    /// Commits an append, or what a writer left that was killed during one.
+    /// Commits an append, or finishes one whose writer was killed.
     ///
-    /// Readers see the new end at the latest with the new generation.
+    /// Readers see the new end with the new generation, or earlier.
     @inline(__always)
     func publish(end: UInt64) {
         store(end, at: 3)
@@ -103,9 +102,8 @@ struct LockPage: @unchecked Sendable {
 
     /// Commits another journal, whose rename isn't known to be on the disk.
     ///
-    /// The end is 0 in between, so that no reader combines one journal's id with the other's end. A writer that is killed
-    /// before the id is stored leaves the old journal's page, and one that is killed after it claims nothing to be on the
-    /// disk that isn't.
+    /// The end is 0 in between, so that no reader combines one journal's id with the other's end. If the writer is killed
+    /// after it has stored the id, the page doesn't claim that anything of the new journal is on the disk that isn't.
     func publish(journalID: UInt64, end: UInt64, syncedEnd: UInt64) {
         store(0, at: 3)
         store(0, at: 4)
@@ -116,18 +114,18 @@ struct LockPage: @unchecked Sendable {
         publish(end: end)
     }
 
-    /// Makes the others look at the page, and says only then that nothing is under way any more.
+    /// Advances the generation, which makes other processes look at the page, and only then clears ``pending``.
     ///
-    /// A writer that is killed in between leaves ``pending`` set, and the next one finishes what it began. The other way
-    /// round, the processes that have the suite open would never notice the commit.
+    /// If the writer is killed in between, ``pending`` stays set, and the next writer finishes the publication. In the
+    /// reverse order, processes that have the suite open would never notice the commit.
     @inline(__always)
     private func finishPublication() {
-        // Only the lock's holder writes, so that load and store need not be one step.
+        // Only the lock's holder writes the page, so load and store need not be one atomic step.
         store(words[1].load(ordering: .relaxed) &+ 1, at: 1)
         store(0, at: 6)
     }
 
-    /// All stores to the page, in the order in which they are made, for this process and for others.
+    /// Every store to the page; all processes see the stores in this order.
     @inline(__always)
     private func store(_ value: UInt64, at word: Int) {
         words[word].store(value, ordering: .releasing)
@@ -141,14 +139,14 @@ struct LockPage: @unchecked Sendable {
         #endif
     }
 
-    /// What a reader has to know together.
+    /// The words that readers need together.
     struct Snapshot: Equatable {
         var generation: UInt64
         var journalID: UInt64
         var end: UInt64
     }
 
-    /// A consistent view, or nil when a journal is just being replaced.
+    /// A consistent view, or nil while a journal is being replaced.
     @inline(__always)
     func snapshot() -> Snapshot? {
         let generation = generation
@@ -163,7 +161,7 @@ struct LockPage: @unchecked Sendable {
         var bytes = [UInt8](repeating: 0, count: size)
         bytes.withUnsafeMutableBytes { page in
             page.storeBytes(of: magic, as: UInt64.self)
-            // Attached processes that applied another page's generation must notice.
+            // Processes that have applied another page's generation must notice the change.
             page.storeBytes(of: UInt64.random(in: 1...(UInt64.max >> 1)), toByteOffset: 8, as: UInt64.self)
         }
         return bytes

@@ -6,7 +6,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A file descriptor that is closed when its owner goes away, on every path out.
+/// A file descriptor that is closed at the end of its lifetime.
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32
 
@@ -14,13 +14,13 @@ struct OwnedDescriptor: ~Copyable {
         self.raw = raw
     }
 
-    /// Stands for no file.
+    /// No file.
     static var none: OwnedDescriptor { OwnedDescriptor(-1) }
 
     deinit {
         guard raw >= 0 else { return }
-        // Nothing useful can be done about an error: on Linux the descriptor is gone in any case, and what had to reach
-        // the disk was synchronized before.
+        // An error needs no handling: on Linux the descriptor is closed in any case, and data that has to be on the disk
+        // was synchronized before.
         _ = close(raw)
     }
 }

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// A lock that readers share, made for readers that are many, short, and on several processors.
+/// A lock that readers share, for many short reads on several processors.
 ///
-/// A mutex, or one count of readers, would move from processor to processor with each look-up, which takes longer than the
-/// look-up. So readers count themselves in places of their own, one of a few by processor, and only whoever wants the lock alone
-/// looks at all of them. The scheme is known as a distributed or "big-reader" lock.
+/// The cache line of a mutex, or of a single count of readers, would move between processors with each look-up, which takes
+/// longer than the look-up. Here each processor counts its readers in a slot of its own, and only a writer checks all
+/// slots. This is known as a distributed or "big-reader" lock.
 ///
-/// Readers never wait for each other. They must be short, since whoever wants the lock alone waits for them awake.
+/// Readers never wait for each other. They must be short, since a writer spins while it waits for them.
 package final class SharedLock: Sendable {
     private let writerMutex = ThreadLock()
     private let writerActive = Atomic<Bool>(false)
@@ -14,12 +14,12 @@ package final class SharedLock: Sendable {
 
     package init() {}
 
-    /// Takes the lock alone.
+    /// Takes the lock exclusively.
     @inline(__always)
     package func lock() {
         writerMutex.lock()
-        // From here on readers turn back; those that came before are waited for. Both sides write before they look, so one
-        // of them sees the other.
+        // New readers are refused from here on, and earlier ones are waited for. Both sides store before they load, so at
+        // least one of them sees the other.
         writerActive.store(true, ordering: .sequentiallyConsistent)
         if slots.haveReaders { waitForReaders() }
     }
@@ -31,9 +31,9 @@ package final class SharedLock: Sendable {
         writerMutex.unlock()
     }
 
-    /// Joins the readers, or takes the lock alone if that is what somebody else has just done.
+    /// Takes the lock for reading, or exclusively if a writer is active.
     ///
-    /// - Returns: What ``unlockShared(_:)`` takes.
+    /// - Returns: The slot for ``unlockShared(_:)``.
     package func lockShared() -> Int? {
         if let slot = tryLockShared() { return slot }
         lock()
@@ -46,9 +46,9 @@ package final class SharedLock: Sendable {
         if let slot { slots.removeReader(from: slot) } else { unlock() }
     }
 
-    /// Joins the readers, unless the lock is taken or about to be.
+    /// Takes the lock for reading, unless a writer is active.
     ///
-    /// - Returns: What ``unlockShared(_:)`` takes; nil when ``lock()`` has to be called instead.
+    /// - Returns: The slot for ``unlockShared(_:)``; nil when the lock wasn't taken.
     @inline(__always)
     func tryLockShared() -> Int? {
         let slot = slots.nearest
@@ -65,7 +65,7 @@ package final class SharedLock: Sendable {
         var rounds = 0
         while slots.haveReaders {
             rounds += 1
-            // A reader that was interrupted may have to wait for a thread of higher priority, such as this one.
+            // A preempted reader may need the processor of a thread with higher priority, such as this one.
             if rounds < 1_000 { Threads.yield() } else { Threads.pause() }
         }
     }
@@ -75,7 +75,7 @@ package final class SharedLock: Sendable {
 private final class Slots: @unchecked Sendable {
     private struct Slot: ~Copyable {
         let readers = Atomic<Int>(0)
-        // Two lines: processors fetch them in pairs.
+        // Two cache lines: processors fetch them in pairs.
         private let padding: (Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int) = (
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
         )
@@ -83,7 +83,7 @@ private final class Slots: @unchecked Sendable {
 
     private static let count = 16
 
-    // Atomics need a fixed address. Whatever else lay in the first one's cache line would suffer with it.
+    // Atomics need a fixed address. The alignment keeps other data out of the first slot's cache line.
     private let slots = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Slot>.stride, alignment: 128)
         .bindMemory(to: Slot.self, capacity: count)
 
@@ -96,7 +96,7 @@ private final class Slots: @unchecked Sendable {
         UnsafeMutableRawPointer(slots).deallocate()
     }
 
-    /// The calling thread's.
+    /// The slot of the calling thread's processor.
     @inline(__always)
     var nearest: Int { Threads.processor & (Self.count - 1) }
 

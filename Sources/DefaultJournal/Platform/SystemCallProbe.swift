@@ -8,7 +8,7 @@ internal import Musl
 #endif
 #endif
 
-/// What a probe is told of one call.
+/// One call, as a probe sees it.
 package struct SystemCallEvent {
     package var call: SystemCall
     package var path: String
@@ -38,15 +38,15 @@ package struct SystemCallEvent {
 }
 
 #if DEBUG
-/// Watches the system calls of one engine and makes some of them fail; exists in debug builds only.
+/// Observes the system calls of one engine and makes some of them fail; exists in debug builds only.
 package final class SystemCallProbe: Sendable {
-    /// A call as it happened.
+    /// A call and its result.
     package struct Record: Sendable {
         package var call: SystemCall
         package var path: String
         package var name: String
         package var target: String
-        /// The inode that a descriptor stood for, or that an `open` gave.
+        /// The inode of the call's descriptor, or of the file that `open` returned.
         package var inode: UInt64
         package var offset: UInt64
         package var bytes: [UInt8]
@@ -54,13 +54,13 @@ package final class SystemCallProbe: Sendable {
         package var result: Int
     }
 
-    /// What is to be done to a call.
+    /// A planned failure of a call.
     package enum Fault: Sendable, Hashable {
         /// Fails with this error number and has no effect.
         case fail(code: Int32)
         /// Writes at most this many bytes; 0 means that the call fails with ENOSPC.
         case cut(to: Int)
-        /// Writes half of the bytes, then every further call fails until the probe is cleared, as if the disk were gone.
+        /// Writes half of the bytes; every later call fails until the probe is cleared, as if the disk were gone.
         case halfThenFailing(code: Int32)
     }
 
@@ -79,7 +79,7 @@ package final class SystemCallProbe: Sendable {
 
     package init() {}
 
-    /// Forgets faults and counts.
+    /// Resets faults and counts.
     package func clear() {
         state.withLock { state in
             state.counts = [:]
@@ -104,7 +104,7 @@ package final class SystemCallProbe: Sendable {
 
     /// Calls `body` after each store to the shared page, with the number of the store, counted from 1.
     ///
-    /// The stores are counted from now on. `body` may end the process, to show what a writer leaves that is killed there.
+    /// The count starts with this call. `body` may end the process, to test the state that a killed writer leaves.
     package func onStore(_ body: (@Sendable (_ number: Int) -> Void)?) {
         state.withLock { state in
             state.stores = 0
@@ -121,7 +121,7 @@ package final class SystemCallProbe: Sendable {
         body?(number)
     }
 
-    /// Begins to keep a record of each call.
+    /// Starts recording each call.
     package func startRecording() {
         state.withLock { state in
             state.isRecording = true
@@ -129,10 +129,10 @@ package final class SystemCallProbe: Sendable {
         }
     }
 
-    /// The calls since recording began.
+    /// The calls since recording started.
     package var records: [Record] { state.withLock(\.records) }
 
-    /// Makes a call, or lets it fail as planned.
+    /// Makes a call, or makes it fail as planned.
     func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
         let fault: Fault? = state.withLock { state in
             let number = state.counts[event.call, default: 0]

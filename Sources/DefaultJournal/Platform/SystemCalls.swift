@@ -6,7 +6,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What the engine asks of `fstat` and `stat`.
+/// The result of `fstat` and `stat`, as far as the engine needs it.
 struct FileStatus {
     var device: UInt64
     var inode: UInt64
@@ -38,12 +38,12 @@ struct FileStatus {
 /// All file system calls of the engine.
 ///
 /// Interrupted calls are repeated, every failure becomes a ``JournalError`` that names call and path, and in debug builds
-/// a ``SystemCallProbe`` can watch the calls and make them fail. In release builds the type is empty.
+/// a ``SystemCallProbe`` can observe the calls and make them fail. In release builds the type is empty.
 ///
-/// Paths for messages are autoclosures: the engine's fast path makes no strings.
+/// Paths for messages are autoclosures, so that the engine's fast path creates no strings.
 package struct SystemCalls: Sendable {
     #if DEBUG
-    /// Watches the calls, and can make them fail.
+    /// Observes the calls, and can make them fail.
     package var probe: SystemCallProbe?
 
     package init(probe: SystemCallProbe? = nil) {
@@ -56,13 +56,13 @@ package struct SystemCalls: Sendable {
     /// The effective user, to whom every file must belong.
     static var user: UInt32 { geteuid() }
 
-    /// Makes a call until it isn't interrupted, and throws when it fails.
+    /// Repeats a call until it isn't interrupted, and throws when it fails.
     ///
     /// - Parameters:
     ///   - call: The call's name, for errors.
     ///   - path: The path or file that the call is about, for errors.
-    ///   - event: What a probe is told.
-    ///   - body: Makes the call; a negative result means failure.
+    ///   - event: The call for a probe.
+    ///   - body: Makes the call; a negative result is a failure.
     /// - Returns: The call's result.
     /// - Throws: The call's failure.
     @inline(__always)
@@ -139,7 +139,7 @@ extension SystemCalls {
         return FileStatus(status)
     }
 
-    /// The status of what a name stands for, without following a link; nil when there is nothing.
+    /// The status of the file with a name, without following a link; nil when there is none.
     func status(
         of name: String,
         in directory: Int32? = nil,
@@ -232,7 +232,7 @@ extension SystemCalls {
             let count = try perform(.pwrite, path, event: event) { limit in
                 pwrite(descriptor, rest.baseAddress, min(rest.count, limit), position)
             }
-            // A device that takes nothing and says nothing would keep this loop going for ever.
+            // A device that accepts nothing and reports no error would make this loop endless.
             guard count > 0 else { throw JournalError(.system(.pwrite, code: ENOSPC), path: path()) }
             done += count
         }
@@ -263,7 +263,7 @@ extension SystemCalls {
         try perform(.ftruncate, path, event: event) { _ in Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size))) }
     }
 
-    /// Brings a file's content and metadata, or a directory's entries, to the disk.
+    /// Flushes a file's content and metadata, or a directory's entries, to the disk.
     func sync(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
         try perform(.fsync, path, event: { SystemCallEvent(.fsync, path: path(), descriptor: descriptor) }) { _ in
             #if canImport(Darwin)
@@ -274,7 +274,7 @@ extension SystemCalls {
         }
     }
 
-    /// Brings a file's content, and the size that reading it back needs, to the disk.
+    /// Flushes a file's content, and the size that is needed to read it back, to the disk.
     func syncData(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
         try perform(.fdatasync, path, event: { SystemCallEvent(.fdatasync, path: path(), descriptor: descriptor) }) {
             _ in
@@ -295,7 +295,7 @@ extension SystemCalls {
         }
     }
 
-    /// Takes the exclusive lock of an open file if nobody holds it.
+    /// Takes the exclusive lock of an open file if it is free.
     func tryLock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> Bool {
         do throws(JournalError) {
             try perform(.flock, path, event: { SystemCallEvent(.flock, path: path()) }) { _ in
@@ -307,13 +307,13 @@ extension SystemCalls {
         }
     }
 
-    /// Gives the lock up; closing the descriptor would do so too.
+    /// Releases the lock, as closing the descriptor does.
     @inline(__always)
     func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Maps the first page of an open file, shared with every process that does so.
+    /// Maps the first page of an open file, shared with other processes.
     func map(_ descriptor: Int32, count: Int, path: @autoclosure () -> String) throws(JournalError)
         -> UnsafeMutableRawPointer
     {
@@ -330,12 +330,13 @@ extension SystemCalls {
         munmap(mapping, count)
     }
 
-    /// Memory for file content; a file's size is nothing to trust, so failing must not end the process.
+    /// Memory for file content.
+    ///
+    /// A file's size can't be trusted, so a failure must not end the process.
     ///
     /// - Parameters:
     ///   - count: How many bytes.
-    ///   - isMapped: Whether the memory comes from the system and goes back there, whatever the allocator keeps of what is
-    ///     freed.
+    ///   - isMapped: Whether to map the memory, so that freeing it returns it to the system.
     ///   - path: The file, for errors.
     /// - Returns: The memory.
     /// - Throws: An error when there is none.
@@ -355,7 +356,7 @@ extension SystemCalls {
         return memory
     }
 
-    /// Frees what ``allocate(_:isMapped:path:)`` gave for the same arguments.
+    /// Frees the memory that ``allocate(_:isMapped:path:)`` returned for the same arguments.
     static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int, isMapped: Bool) {
         if isMapped { munmap(memory, max(count, 1)) } else { free(memory) }
     }

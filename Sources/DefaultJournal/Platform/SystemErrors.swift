@@ -6,7 +6,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Error numbers by what can be done about them.
+/// Error numbers, grouped by the advice for them.
 enum SystemErrors {
     enum Group {
         case space
@@ -28,6 +28,6 @@ enum SystemErrors {
 extension JournalError {
     var isNotFound: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
-    /// What opening gives where a link or something that is no directory stands.
+    /// What `open` reports for a link, or for a file of the wrong type.
     var isWrongType: Bool { code == ELOOP || code == ENOTDIR || code == EISDIR || code == ENXIO || code == EMLINK }
 }

@@ -10,11 +10,11 @@ internal import Musl
 
 /// A mutex with `lock` and `unlock` as separate calls.
 ///
-/// The standard library's `Mutex` takes a closure, which can't span the upper layer's look-up without generics over the
-/// module border on the hottest path, and it isn't recursive.
+/// The standard library's `Mutex` takes a closure, which would need generics across the module boundary for the upper
+/// layer's look-up, and it isn't recursive.
 @usableFromInline
 package final class ThreadLock: @unchecked Sendable {
-    // The mutex needs a fixed address; it is written by the pthread calls only, which are made for concurrent use.
+    // The mutex needs a fixed address; only the pthread functions access it, which are thread-safe.
     fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// - Parameter isRecursive: Whether the thread that holds the lock may take it again.
@@ -24,7 +24,7 @@ package final class ThreadLock: @unchecked Sendable {
         var attributes = pthread_mutexattr_t()
         pthread_mutexattr_init(&attributes)
         #if canImport(Glibc)
-        // Waits awake for a moment before it sleeps, since most holders take less than falling asleep does.
+        // Spins for a moment before it blocks, since most holders are faster than blocking and waking up.
         let plain = PTHREAD_MUTEX_ADAPTIVE_NP
         #else
         let plain = PTHREAD_MUTEX_NORMAL
@@ -61,17 +61,17 @@ package final class ThreadLock: @unchecked Sendable {
     /// How many threads are in ``lockWithPriority()``.
     private let urgent = Atomic<Int>(0)
 
-    /// Takes the lock with precedence over the threads that call ``yieldToUrgent()``.
+    /// Takes the lock with priority over the threads that call ``yieldToUrgent()``.
     ///
-    /// A thread that takes and leaves the lock in a loop would otherwise take it again before a waiting thread has even
-    /// woken up, and each time pay for waking it.
+    /// Without this, a thread that takes the lock in a loop would take it again before a waiting thread has woken up, and
+    /// would pay for the wake-up each time.
     func lockWithPriority() {
         urgent.wrappingAdd(1, ordering: .relaxed)
         lockSpinning()
         urgent.wrappingSubtract(1, ordering: .relaxed)
     }
 
-    /// Takes the lock, waiting awake at first: falling asleep and being woken takes longer than most holders do.
+    /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
     @inline(__always)
     func lockSpinning() {
         if pthread_mutex_trylock(mutex) != 0 { spin() }
@@ -83,7 +83,7 @@ package final class ThreadLock: @unchecked Sendable {
         pthread_mutex_lock(mutex)
     }
 
-    /// Lets threads in ``lockWithPriority()`` go first, within reason; not to be called by the lock's holder.
+    /// Lets threads in ``lockWithPriority()`` go first, up to a limit; the lock's holder must not call it.
     @inline(__always)
     func yieldToUrgent() {
         if urgent.load(ordering: .relaxed) > 0 { waitForUrgent() }
@@ -97,7 +97,7 @@ package final class ThreadLock: @unchecked Sendable {
 
 /// A condition variable whose timeouts are measured on the monotonic clock.
 final class ThreadCondition: @unchecked Sendable {
-    // As in ThreadLock: a fixed address, written by pthread calls only.
+    // As in ThreadLock: a fixed address, accessed by pthread functions only.
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
     init() {
@@ -149,11 +149,11 @@ package enum Threads {
         #endif
     }
 
-    /// A number that threads which run at the same moment seldom share: that of the processor, where the system tells it.
+    /// A number that threads running at the same time seldom share: that of the processor, where the system reports it.
     static var processor: Int {
         let number = default_processor_number()
         if number >= 0 { return Int(number) }
-        // An address, whose middle bits tell threads apart.
+        // An address whose middle bits differ between threads.
         return Int(truncatingIfNeeded: (UInt64(current) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
@@ -167,7 +167,7 @@ package enum Threads {
         sched_yield()
     }
 
-    /// Names the calling thread in debuggers and tools, where the system has a simple way to do so; up to 15 bytes.
+    /// Names the calling thread in debuggers and tools, up to 15 bytes; does nothing on systems other than Linux.
     static func name(_ name: StaticString) {
         #if os(Linux)
         let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
@@ -186,7 +186,7 @@ package enum Threads {
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         let context = Unmanaged.passRetained(ThreadBody(body))
-        // Signals belong to the host program's threads: the new thread inherits a mask that blocks all of them.
+        // Signals are for the host program's threads: the new thread inherits a mask that blocks all of them.
         var blocked = sigset_t()
         var previous = sigset_t()
         sigfillset(&blocked)

@@ -1,9 +1,9 @@
-/// Which operations of a journal are still in force: what compaction and recovery keep.
+/// The live entries of a journal: those that compaction and recovery keep.
 ///
-/// The table holds offsets into the bytes that were replayed, not copies, and forgets superseded entries as it grows, so
-/// it takes some 130 bytes at most for each live entry. It must not outlive those bytes.
+/// The table holds offsets into the replayed bytes, not copies, and drops superseded entries as it grows, so it takes at
+/// most about 130 bytes for each live entry. It must not outlive those bytes.
 package struct LiveTable: ReplayVisitor {
-    /// A `set` in force: its key and value, as offsets from `origin`.
+    /// A live `set`: its key and value, as offsets from `origin`.
     private struct Entry {
         var key: Int
         var keyLength: UInt16
@@ -16,14 +16,14 @@ package struct LiveTable: ReplayVisitor {
     private var slots: [UInt32]
     private var used = 0
 
-    /// Entries in force.
+    /// Live entries.
     package private(set) var count = 0
-    /// Bytes of keys and values in force.
+    /// Bytes of the live keys and values.
     package private(set) var contentBytes: UInt64 = 0
 
-    /// A table over `bytes`, which the operations it will be told of lie in.
+    /// A table over `bytes`, which contain the operations that it will visit.
     package init(_ bytes: UnsafeRawBufferPointer) {
-        // An empty buffer may lack an address; no operation can lie in it then, and the address is never used.
+        // An empty buffer may lack an address; it contains no operation then, and the address is never used.
         origin = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
         slots = [UInt32](repeating: 0, count: 64)
     }
@@ -41,10 +41,10 @@ package struct LiveTable: ReplayVisitor {
         }
     }
 
-    /// How many numbers ``entry(_:)`` takes.
+    /// The number of entries, live or not; see ``entry(_:)``.
     var entryCount: Int { entries.count }
 
-    /// The entry with this number, in the order of the last changes, or nil if it isn't in force any more.
+    /// The entry with this number, in the order of the last changes, or nil if it isn't live any more.
     func entry(_ index: Int) -> Operation? {
         let entry = entries[index]
         return entry.isLive ? .set(key: key(of: entry), value: value(of: entry)) : nil
@@ -81,7 +81,7 @@ package struct LiveTable: ReplayVisitor {
 
     private mutating func remove(_ key: UnsafeRawBufferPointer) {
         let slot = slot(for: key)
-        // The slot stays taken by the retired entry, so that probing for other keys does not end here.
+        // The retired entry stays in its slot, so that probing for other keys does not end here.
         if slots[slot] != 0 { retire(Int(slots[slot]) - 1) }
     }
 
@@ -92,7 +92,7 @@ package struct LiveTable: ReplayVisitor {
         contentBytes -= UInt64(entries[index].keyLength) + UInt64(entries[index].valueLength)
     }
 
-    /// The slot that holds `key`'s latest entry, or the free one where it belongs.
+    /// The slot of `key`'s latest entry, or the free one for it.
     private func slot(for key: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: key)

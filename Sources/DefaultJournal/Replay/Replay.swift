@@ -2,7 +2,7 @@
 package protocol ReplayVisitor {
     /// Takes one operation; its buffers are valid during the call only.
     mutating func visit(_ operation: Operation)
-    /// Says that the record which held the operations since the last such call is complete.
+    /// Marks the end of the record that held the operations since the previous call.
     mutating func finishRecord(at offset: UInt64, size: Int)
 }
 
@@ -10,9 +10,9 @@ extension ReplayVisitor {
     package mutating func finishRecord(at offset: UInt64, size: Int) {}
 }
 
-/// Takes nothing: for validation alone.
+/// Ignores every operation, for validation only.
 package struct IgnoringVisitor: ReplayVisitor {
-    // All values of an empty type have one address: the thread sanitizer would take two threads' replays for a race.
+    // All values of an empty type share an address, which the thread sanitizer would report as a race between replays.
     private var isNotEmpty = true
 
     package init() {}
@@ -21,7 +21,7 @@ package struct IgnoringVisitor: ReplayVisitor {
 
 /// Replay: from bytes to operations and a report, without side effects of its own.
 ///
-/// Time is linear in the bytes whatever they hold, and the only memory taken is the report's list of damaged ranges.
+/// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges.
 package enum Replay {
     /// Delivers the operations of every valid record in `bytes`.
     ///
@@ -29,8 +29,8 @@ package enum Replay {
     ///   - bytes: A part of a journal that begins where a record begins.
     ///   - base: The file offset of the first byte.
     ///   - salt: The salt of the journal.
-    ///   - visitor: Receives the operations. A record is delivered only once all of it was found valid.
-    /// - Returns: Where the records end, and what was damaged or unfinished.
+    ///   - visitor: Receives the operations. A record is delivered only if all of it is valid.
+    /// - Returns: Where the records end, and what is damaged or unfinished.
     package static func run(
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
@@ -78,7 +78,7 @@ package enum Replay {
         return report
     }
 
-    /// What stands where a record header is expected.
+    /// The result of reading a record header.
     private enum HeaderReading {
         case valid(length: Int, checksum: UInt32)
         case short
@@ -100,7 +100,7 @@ package enum Replay {
         return .valid(length: Int(length), checksum: checksum)
     }
 
-    /// Delivers a payload's operations if all of them are known and well-formed, else none.
+    /// Delivers a payload's operations if all of them are known and well-formed, otherwise none.
     @inline(__always)
     private static func deliver(_ payload: UnsafeRawBufferPointer, to visitor: inout some ReplayVisitor) -> Bool {
         var cursor = 0
@@ -124,7 +124,7 @@ package enum Replay {
         }
     }
 
-    /// The next place behind `cursor` where a valid record header stands, or the end of the bytes.
+    /// The offset of the next valid record header after `cursor`, or the end of the bytes.
     private static func nextHeader(
         _ bytes: UnsafeRawBufferPointer,
         after cursor: Int,

@@ -1,8 +1,8 @@
-/// What replaying a journal found besides its operations.
+/// The result of replaying a journal, besides its operations.
 package struct ReplayReport: Equatable, Sendable {
-    /// Offset behind the last valid record.
+    /// Offset after the last valid record.
     package var validEnd: UInt64
-    /// Where an unfinished append begins, if the file ends in one: dropping it loses nothing that was acknowledged.
+    /// Where an unfinished append begins, if the file ends in one; it was never acknowledged.
     package var tornTail: UInt64?
     /// Ranges of the file that hold neither valid records nor an unfinished append, in order.
     package var damage: [Range<UInt64>] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the helper program, which stands beside the test program.
+/// Runs the helper program, which is in the test program's folder.
 struct Helper {
     let process = Process()
     private let output = Pipe()
@@ -21,7 +21,7 @@ struct Helper {
         try process.run()
     }
 
-    /// Waits for the end, and gives exit status and output.
+    /// Waits for the end, and returns exit status and output.
     func finish() -> (status: Int32, output: String) {
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()

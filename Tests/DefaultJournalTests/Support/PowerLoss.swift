@@ -1,10 +1,10 @@
 #if DEBUG
 @testable import DefaultJournal
 
-/// A pessimistic disk: what a recorded trace may have left on it when the power went.
+/// A pessimistic disk: the images that a recorded trace may have left when power was lost.
 ///
-/// Content is kept per inode. Whatever was not synchronized may be there, be missing, or be there in parts of 512 bytes;
-/// entries of the directory may be there or not each for itself, in spite of the order that journaling file systems give.
+/// Content is modelled per inode. Data that was not synchronized may be present, missing, or present in parts of 512 bytes;
+/// each directory entry may be present or not, regardless of the order that journaling file systems guarantee.
 struct PessimisticDisk {
     /// A change that may not have reached the disk yet.
     private enum FileChange {
@@ -15,7 +15,7 @@ struct PessimisticDisk {
     private struct File {
         var durable: [UInt8] = []
         var pending: [FileChange] = []
-        /// Changes that a failed sync has made the system forget: later syncs succeed without them.
+        /// Changes that the system dropped after a failed sync: later syncs succeed without them.
         var forgotten: [FileChange] = []
     }
 
@@ -59,7 +59,7 @@ struct PessimisticDisk {
             guard let file = inodes[record.inode] else { return }
             var start = 0
             while start < record.bytes.count {
-                // Pieces end at the sectors of the file, not of the write.
+                // Pieces end at the file's sector boundaries, not at the write's.
                 let offset = Int(record.offset) + start
                 let end = min(record.bytes.count, start + 512 - offset % 512)
                 files[file].pending.append(.write(offset: offset, bytes: record.bytes[start..<end]))
@@ -120,9 +120,9 @@ struct PessimisticDisk {
 
 /// What a scenario was promised, and when.
 struct PowerLossTrace {
-    /// An attempt to give a key a value, from this record on.
+    /// An attempt to set a key, from this record on.
     var attempts: [(from: Int, key: String, value: String?)] = []
-    /// What must be there, or have been overwritten by a later attempt, from this record on.
+    /// What must be stored, or overwritten by a later attempt, from this record on.
     var promises: [(from: Int, entries: [String: String])] = []
     /// What the running scenario believes is stored.
     var current: [String: String] = [:]
