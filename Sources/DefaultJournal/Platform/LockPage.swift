@@ -20,7 +20,7 @@ internal import Synchronization
 /// | 6 | not 0 from before an append's write until it is published: the end it will have; all ones for a new journal |
 /// | 7 | not 0 after a failed sync, until the journal was rewritten |
 /// | 8 | not 0 while a process compacts |
-/// | 9 | not 0 while a process waits for the lock: a hint to the process that keeps it, see ``Journal/shouldKeepFileLock()`` |
+/// | 9 | not 0 while a process waits for the lock: a hint to the process that keeps it |
 struct LockPage: @unchecked Sendable {
     // A fixed address in a shared mapping; every word of it is accessed as an atomic.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>

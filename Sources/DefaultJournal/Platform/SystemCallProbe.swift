@@ -41,7 +41,7 @@ package struct SystemCallEvent {
 /// Observes the system calls of one engine and makes some of them fail; exists in debug builds only.
 package final class SystemCallProbe: Sendable {
     /// A call and its result.
-    package struct Record: Sendable {
+    package struct RecordedCall: Sendable {
         package var call: SystemCall
         package var path: String
         package var name: String
@@ -70,7 +70,7 @@ package final class SystemCallProbe: Sendable {
         var allFail: Int32?
         var fired = 0
         var isRecording = false
-        var records: [Record] = []
+        var records: [RecordedCall] = []
         var stores = 0
         var onStore: (@Sendable (Int) -> Void)?
     }
@@ -130,7 +130,7 @@ package final class SystemCallProbe: Sendable {
     }
 
     /// The calls since recording started.
-    package var records: [Record] { state.withLock(\.records) }
+    package var records: [RecordedCall] { state.withLock(\.records) }
 
     /// Makes a call, or makes it fail as planned.
     func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
@@ -170,7 +170,7 @@ package final class SystemCallProbe: Sendable {
             if fstat(descriptor, &status) == 0 { inode = UInt64(truncatingIfNeeded: status.st_ino) }
         }
         let bytes = event.bytes.map { Array($0.prefix(max(result, 0))) } ?? []
-        let record = Record(
+        let record = RecordedCall(
             call: event.call,
             path: event.path,
             name: event.name,

@@ -39,7 +39,7 @@ struct PessimisticDisk {
     /// How many independent changes may or may not be on the disk.
     var pendingCount: Int { pending.count + files.reduce(0) { $0 + $1.pending.count + $1.forgotten.count } }
 
-    mutating func apply(_ record: SystemCallProbe.Record) {
+    mutating func apply(_ record: SystemCallProbe.RecordedCall) {
         if record.call == .fdatasync, record.result < 0, let file = inodes[record.inode] {
             files[file].forgotten += files[file].pending
             files[file].pending = []

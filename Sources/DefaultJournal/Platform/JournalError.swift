@@ -1,0 +1,45 @@
+/// An error of the storage engine.
+package struct JournalError: Error, Hashable, Sendable {
+    /// What went wrong.
+    package enum Kind: Hashable, Sendable {
+        /// A system call failed.
+        case system(SystemCall, code: Int32)
+        /// The journal was written by a later version of the library, in a format unknown to this one.
+        case newerFormat(version: UInt32)
+        /// A path that should be a regular file is something else.
+        case notARegularFile
+        /// A path that should be the suite's directory is something else.
+        case notADirectory
+        /// The file or directory belongs to another user.
+        case notOwned
+        /// A value exceeds the format's limit.
+        case valueTooLarge(bytes: Int)
+        /// A key is empty or exceeds the format's limit.
+        case keyInvalid(bytes: Int)
+        /// The operations of one batch together exceed the format's limit.
+        case batchTooLarge(bytes: Int)
+        /// Something exists already at the path where a copy was to be created.
+        case alreadyExists
+        /// The path has no last component that could name a suite, or holds a NUL byte.
+        case invalidPath
+        /// The suite was deleted or replaced.
+        case replaced
+        /// The suite's files were replaced repeatedly while they were being opened.
+        case unstable
+    }
+
+    /// What went wrong.
+    package var kind: Kind
+    /// The file or directory it is about.
+    package var path: String
+
+    package init(_ kind: Kind, path: String) {
+        self.kind = kind
+        self.path = path
+    }
+
+    /// The system's error number, if a system call failed.
+    package var code: Int32? {
+        if case .system(_, let code) = kind { code } else { nil }
+    }
+}
