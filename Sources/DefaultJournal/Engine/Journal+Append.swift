@@ -77,7 +77,6 @@ extension Journal {
         }
     }
 
-    @inline(__always)
     private func appendSet(
         key: UnsafeRawBufferPointer,
         prefix: UInt8?,
@@ -115,7 +114,6 @@ extension Journal {
     }
 
     /// Begins exclusive access for a write.
-    @inline(__always)
     private func beginWriting(_ durability: JournalDurability) throws(JournalError) {
         try beginExclusiveAccess()
         // An earlier sync that failed may have lost more than this write: durability can't be promised until a rewrite.
@@ -129,7 +127,6 @@ extension Journal {
     }
 
     /// Writes the record whose payload is in the encode buffer, publishes it, and applies it to the index.
-    @inline(__always)
     private func commit(
         payload: Int,
         _ durability: JournalDurability,
@@ -187,7 +184,6 @@ extension Journal {
         }
     }
 
-    @inline(__always)
     static func check(key: UnsafeRawBufferPointer, path: @autoclosure () -> String) throws(JournalError) {
         guard key.count > 0, key.count <= Operation.maximumKey else {
             throw JournalError(.keyInvalid(bytes: key.count), path: path())

@@ -49,7 +49,6 @@ extension Journal {
     }
 
     /// Schedules a flush, so that writes reach the disk within about a second.
-    @inline(__always)
     func scheduleFlush() {
         if !writer.pointee.isDirty, options.automaticMaintenance { scheduleFirstFlush() }
     }

@@ -78,7 +78,6 @@ extension Journal {
         return try body()
     }
 
-    @inline(__always)
     private func acquire() throws(JournalError) {
         if !writer.pointee.holdsFileLock { try takeFileLock() }
         do throws(JournalError) {
@@ -89,7 +88,6 @@ extension Journal {
         }
     }
 
-    @inline(__always)
     private func release(keepingLock: Bool) {
         writer.pointee.hasWritten = false
         owner.store(0, ordering: .relaxed)
@@ -99,7 +97,6 @@ extension Journal {
 
     /// Under the file lock: verifies that the open files are the suite's, repairs what a killed writer left, and catches
     /// up.
-    @inline(__always)
     private func recoverAndCatchUp() throws(JournalError) {
         try verifyIdentity()
         if page.pending != 0 { try repairInterruptedWrite() }

@@ -50,7 +50,6 @@ extension Journal {
     ///
     /// It does after a number of consecutive accesses, unless a process waits for it or the releaser has asked for it; then
     /// the count starts again. Processes that take turns never reach the number, so none of them waits for a kept lock.
-    @inline(__always)
     func shouldKeepFileLock() -> Bool {
         if writer.pointee.consecutiveWrites < Self.accessesBeforeKeeping {
             writer.pointee.consecutiveWrites += 1

@@ -6,7 +6,6 @@ extension Journal {
     ///
     /// Takes one `fstat` while the directory doesn't change. A change time is trusted as git trusts its index: only if it
     /// was already in the past when it was recorded, since two changes within a clock tick look like one.
-    @inline(__always)
     func verifyIdentity() throws(JournalError) {
         let status = try calls.status(state.pointee.suite.directory.raw, path: path)
         if status.links > 0, status.changed == state.pointee.suite.verified {

@@ -21,7 +21,6 @@ extension Journal {
     /// Any number of threads may read at once. Otherwise as ``lockForReading()``, which also excludes other readers.
     ///
     /// - Returns: The token for ``endReading(_:)``.
-    @inline(__always)
     package func beginReading() -> ReadToken {
         if let slot = stateLock.tryLockShared() {
             if page.generation == state.pointee.generation { return ReadToken(slot: slot) }
@@ -32,7 +31,6 @@ extension Journal {
     }
 
     /// Ends what ``beginReading()`` began.
-    @inline(__always)
     package func endReading(_ token: ReadToken) {
         if let slot = token.slot { stateLock.unlockShared(slot) } else { unlockForReading() }
     }

@@ -119,7 +119,6 @@ package final class Journal: @unchecked Sendable {
 
 extension Journal {
     /// The page shared with the other processes; for the holder of `stateLock` or of exclusive access.
-    @inline(__always)
     var page: LockPage { state.pointee.suite.page }
 
     var journalPath: String { file(SuiteDirectory.journalName) }
@@ -152,7 +151,6 @@ struct IndexVisitor: ReplayVisitor {
     /// Bytes that a live entry takes beside its key and value.
     static let entryOverhead = Record.headerSize + Operation.setOverhead
 
-    @inline(__always)
     mutating func visit(_ operation: Operation) {
         switch operation {
         case .set(let key, let value):
@@ -167,7 +165,6 @@ struct IndexVisitor: ReplayVisitor {
     }
 
     /// Counts an entry whose key and value have `size` bytes, in place of one whose had `replaced`.
-    @inline(__always)
     mutating func countSet(size: Int, replaced: Int?) {
         let change = replaced.map { size - $0 } ?? (size + Self.entryOverhead)
         liveBytes = liveBytes &+ UInt64(bitPattern: Int64(change))

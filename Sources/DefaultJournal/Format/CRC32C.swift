@@ -9,7 +9,6 @@ internal import CDefaultProcessor
 /// that is used instead.
 package enum CRC32C {
     /// The checksum of `bytes`, continuing from `previous`, the checksum of the bytes before them.
-    @inline(__always)
     package static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
         guard isInHardware else { return checksumByTables(bytes, continuing: previous) }
         guard let start = bytes.baseAddress else { return previous }
@@ -51,7 +50,6 @@ package enum CRC32C {
     }
 
     /// Looks up eight bytes; `table` is that of the last byte, and that of the first byte follows seven tables later.
-    @inline(__always)
     private static func foldEight(_ word: UInt64, _ table: UnsafePointer<UInt32>) -> UInt32 {
         let first =
             table[7 * 256 + Int(word & 0xFF)] ^ table[6 * 256 + Int((word >> 8) & 0xFF)]

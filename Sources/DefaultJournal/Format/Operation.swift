@@ -23,7 +23,6 @@ package enum Operation {
     static let removeOverhead = 3
 
     /// Bytes that the operation takes in a payload.
-    @inline(__always)
     var encodedSize: Int {
         switch self {
         case .set(let key, let value): Self.setSize(key: key, value: value)
@@ -33,7 +32,6 @@ package enum Operation {
     }
 
     /// Writes the operation to `target`, which has room for ``encodedSize`` bytes.
-    @inline(__always)
     func encode(to target: UnsafeMutableRawPointer) {
         switch self {
         case .set(let key, let value): Self.encodeSet(key: key, value: value, to: target)
@@ -53,13 +51,11 @@ package enum Operation {
     ///   - prefix: The value's first byte, if a caller has it separately.
     ///   - value: The value's bytes, without the prefix if there is one.
     /// - Returns: Their number.
-    @inline(__always)
     static func setSize(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer) -> Int {
         setOverhead + key.count + (prefix == nil ? 0 : 1) + value.count
     }
 
     /// Writes a `set` to `target`, which has room for ``setSize(key:prefix:value:)`` bytes.
-    @inline(__always)
     static func encodeSet(
         key: UnsafeRawBufferPointer,
         prefix: UInt8? = nil,
@@ -79,7 +75,6 @@ package enum Operation {
         copy(value, to: rest)
     }
 
-    @inline(__always)
     private static func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
         guard let start = bytes.baseAddress else { return }
         target.copyMemory(from: start, byteCount: bytes.count)
@@ -88,7 +83,6 @@ package enum Operation {
     /// Reads the operation at `cursor` and moves `cursor` to its end.
     ///
     /// - Returns: The operation, or nil when there is none that this version knows.
-    @inline(__always)
     package static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
         let left = payload.count - cursor
         guard left >= 1 else { return nil }

@@ -20,7 +20,6 @@ package enum Record {
     package static let maximumPayload = 1 << 30
 
     /// The checksum of a record header, over its fields, the salt and the offset.
-    @inline(__always)
     static func headerChecksum(salt: UInt64, offset: UInt64, length: UInt32) -> UInt32 {
         var words = (salt.littleEndian, offset.littleEndian, marker.littleEndian, length.littleEndian)
         return withUnsafeBytes(of: &words) { bytes in CRC32C.checksum(bytes) }
@@ -33,7 +32,6 @@ package enum Record {
     ///   - payload: The payload's length.
     ///   - salt: The journal's salt.
     ///   - offset: Where in the file the record will begin.
-    @inline(__always)
     package static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) {
         let length = UInt32(truncatingIfNeeded: payload)
         let header = headerChecksum(salt: salt, offset: offset, length: length)

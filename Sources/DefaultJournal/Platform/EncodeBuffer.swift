@@ -12,13 +12,11 @@ struct EncodeBuffer: ~Copyable {
     }
 
     /// Makes room for `count` bytes; the buffer's content is lost.
-    @inline(__always)
     mutating func reserve(_ count: Int) {
         if count > capacity { resize(to: count) }
     }
 
     /// Frees an unusually large buffer.
-    @inline(__always)
     mutating func trim() {
         if capacity > Self.keptCapacity { resize(to: 4096) }
     }

@@ -47,12 +47,10 @@ struct LockPage: @unchecked Sendable {
 
     var mapping: UnsafeMutableRawPointer { UnsafeMutableRawPointer(words) }
 
-    @inline(__always)
     var generation: UInt64 { words[1].load(ordering: .acquiring) }
 
     var journalID: UInt64 { words[2].load(ordering: .acquiring) }
 
-    @inline(__always)
     var end: UInt64 { words[3].load(ordering: .acquiring) }
 
     var syncedEnd: UInt64 {
@@ -68,7 +66,6 @@ struct LockPage: @unchecked Sendable {
         didStore()
     }
 
-    @inline(__always)
     var pending: UInt64 {
         get { words[6].load(ordering: .acquiring) }
         nonmutating set { store(newValue, at: 6) }
@@ -85,7 +82,6 @@ struct LockPage: @unchecked Sendable {
     }
 
     /// Only a hint: a process that was killed leaves it set, and the first of several waiting processes clears it.
-    @inline(__always)
     var hasWaiters: Bool {
         get { words[9].load(ordering: .relaxed) != 0 }
         nonmutating set { store(newValue ? 1 : 0, at: 9) }
@@ -94,7 +90,6 @@ struct LockPage: @unchecked Sendable {
     /// Commits an append, or finishes one whose writer was killed.
     ///
     /// Readers see the new end with the new generation, or earlier.
-    @inline(__always)
     func publish(end: UInt64) {
         store(end, at: 3)
         finishPublication()
@@ -118,7 +113,6 @@ struct LockPage: @unchecked Sendable {
     ///
     /// If the writer is killed in between, ``pending`` stays set, and the next writer finishes the publication. In the
     /// reverse order, processes that have the suite open would never notice the commit.
-    @inline(__always)
     private func finishPublication() {
         // Only the lock's holder writes the page, so load and store need not be one atomic step.
         store(words[1].load(ordering: .relaxed) &+ 1, at: 1)
@@ -126,13 +120,11 @@ struct LockPage: @unchecked Sendable {
     }
 
     /// Every store to the page; all processes see the stores in this order.
-    @inline(__always)
     private func store(_ value: UInt64, at word: Int) {
         words[word].store(value, ordering: .releasing)
         didStore()
     }
 
-    @inline(__always)
     private func didStore() {
         #if DEBUG
         probe?.didStore()
@@ -147,7 +139,6 @@ struct LockPage: @unchecked Sendable {
     }
 
     /// A consistent view, or nil while a journal is being replaced.
-    @inline(__always)
     func snapshot() -> Snapshot? {
         let generation = generation
         let journalID = journalID

@@ -15,7 +15,6 @@ package final class SharedLock: Sendable {
     package init() {}
 
     /// Takes the lock exclusively.
-    @inline(__always)
     package func lock() {
         writerMutex.lock()
         // New readers are refused from here on, and earlier ones are waited for. Both sides store before they load, so at
@@ -25,7 +24,6 @@ package final class SharedLock: Sendable {
     }
 
     /// Ends what ``lock()`` began.
-    @inline(__always)
     package func unlock() {
         writerActive.store(false, ordering: .releasing)
         writerMutex.unlock()
@@ -41,7 +39,6 @@ package final class SharedLock: Sendable {
     }
 
     /// Ends what ``lockShared()`` began.
-    @inline(__always)
     package func unlockShared(_ slot: Int?) {
         if let slot { slots.removeReader(from: slot) } else { unlock() }
     }
@@ -49,7 +46,6 @@ package final class SharedLock: Sendable {
     /// Takes the lock for reading, unless a writer is active.
     ///
     /// - Returns: The slot for ``unlockShared(_:)``; nil when the lock wasn't taken.
-    @inline(__always)
     func tryLockShared() -> Int? {
         let slot = slots.nearest
         slots.addReader(to: slot)
@@ -60,7 +56,6 @@ package final class SharedLock: Sendable {
         return slot
     }
 
-    @inline(never)
     private func waitForReaders() {
         var rounds = 0
         while slots.haveReaders {
@@ -97,20 +92,16 @@ private final class Slots: @unchecked Sendable {
     }
 
     /// The slot of the calling thread's processor.
-    @inline(__always)
     var nearest: Int { Threads.processor & (Self.count - 1) }
 
-    @inline(__always)
     func addReader(to index: Int) {
         slots[index].readers.wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 
-    @inline(__always)
     func removeReader(from index: Int) {
         slots[index].readers.wrappingSubtract(1, ordering: .releasing)
     }
 
-    @inline(__always)
     var haveReaders: Bool {
         for index in 0..<Self.count where slots[index].readers.load(ordering: .sequentiallyConsistent) != 0 {
             return true

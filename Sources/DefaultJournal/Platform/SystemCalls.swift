@@ -65,7 +65,6 @@ package struct SystemCalls: Sendable {
     ///   - body: Makes the call; a negative result is a failure.
     /// - Returns: The call's result.
     /// - Throws: The call's failure.
-    @inline(__always)
     @discardableResult
     private func perform(
         _ call: SystemCall,
@@ -130,7 +129,6 @@ extension SystemCalls {
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
     }
 
-    @inline(__always)
     func status(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> FileStatus {
         var status = stat()
         try perform(.fstat, path, event: { SystemCallEvent(.fstat, path: path()) }) { _ in
@@ -215,7 +213,6 @@ extension SystemCalls {
 
 extension SystemCalls {
     /// Writes all of `bytes` at `offset`, however many calls that takes.
-    @inline(__always)
     func write(
         _ bytes: UnsafeRawBufferPointer,
         to descriptor: Int32,
@@ -288,7 +285,6 @@ extension SystemCalls {
     }
 
     /// Takes the exclusive lock of an open file, waiting for it.
-    @inline(__always)
     func lock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
         try perform(.flock, path, event: { SystemCallEvent(.flock, path: path()) }) { _ in
             Int(flock(descriptor, LOCK_EX))
@@ -308,7 +304,6 @@ extension SystemCalls {
     }
 
     /// Releases the lock, as closing the descriptor does.
-    @inline(__always)
     func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
     }

@@ -12,7 +12,6 @@ internal import Musl
 ///
 /// The standard library's `Mutex` takes a closure, which would need generics across the module boundary for the upper
 /// layer's look-up, and it isn't recursive.
-@usableFromInline
 package final class ThreadLock: @unchecked Sendable {
     // The mutex needs a fixed address; only the pthread functions access it, which are thread-safe.
     fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -39,14 +38,10 @@ package final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    @usableFromInline
-    @inline(__always)
     package func lock() {
         pthread_mutex_lock(mutex)
     }
 
-    @usableFromInline
-    @inline(__always)
     package func unlock() {
         pthread_mutex_unlock(mutex)
     }
@@ -72,24 +67,20 @@ package final class ThreadLock: @unchecked Sendable {
     }
 
     /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
-    @inline(__always)
     func lockSpinning() {
         if pthread_mutex_trylock(mutex) != 0 { spin() }
     }
 
-    @inline(never)
     private func spin() {
         for _ in 0..<2000 where pthread_mutex_trylock(mutex) == 0 { return }
         pthread_mutex_lock(mutex)
     }
 
     /// Lets threads in ``lockWithPriority()`` go first, up to a limit; the lock's holder must not call it.
-    @inline(__always)
     func yieldToUrgent() {
         if urgent.load(ordering: .relaxed) > 0 { waitForUrgent() }
     }
 
-    @inline(never)
     private func waitForUrgent() {
         for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { Threads.yield() }
     }

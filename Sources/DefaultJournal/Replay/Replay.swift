@@ -85,7 +85,6 @@ package enum Replay {
         case invalid
     }
 
-    @inline(__always)
     private static func header(
         _ bytes: UnsafeRawBufferPointer,
         at cursor: Int,
@@ -101,7 +100,6 @@ package enum Replay {
     }
 
     /// Delivers a payload's operations if all of them are known and well-formed, otherwise none.
-    @inline(__always)
     private static func deliver(_ payload: UnsafeRawBufferPointer, to visitor: inout some ReplayVisitor) -> Bool {
         var cursor = 0
         guard let first = Operation.parse(payload, at: &cursor) else { return false }
