@@ -136,7 +136,7 @@ extension Journal {
     fileprivate var keepsFileLock: Bool {
         exclusive.lock()
         defer { exclusive.unlock() }
-        return writer.pointee.depth == 0 && writer.pointee.holdsFileLock
+        return writer.depth == 0 && writer.holdsFileLock
     }
 
     /// Writes until the lock is kept; the number of writes depends on other processes.

@@ -186,7 +186,7 @@ extension Journal {
         let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: options.calls)
         let journal = Journal(suite: suite, path: path, options: options, index: TestIndex())
         try journal.reload()
-        options.calls.unlock(journal.state.pointee.suite.lock.raw)
+        options.calls.unlock(journal.state.suite.lock.raw)
         journal.deliverReports()
         return journal
     }

@@ -59,7 +59,7 @@ struct PublicationTests {
         #expect((fresh["victim"] != nil) == (fresh["other victim"] != nil) || operation == "append", context)
         #expect(peer.all == fresh.all, context)
         #expect(reader.all == fresh.all, context)
-        let journalInode = peer.state.pointee.journalInode
+        let journalInode = peer.state.journalInode
         #expect(try journalInode == directory.journalInode, context)
         #expect(try fresh.verify().isIntact, context)
         #expect(peer.page.pending == 0, context)
@@ -119,7 +119,7 @@ struct PublicationTests {
         let fresh = try Journal.openUnregistered(directory.suite)
         #expect(fresh["a"]?.hasSuffix("1999") == true)
         #expect(try fresh.verify().isIntact)
-        #expect(fresh.page.journalID == journal.state.pointee.journalID)
+        #expect(fresh.page.journalID == journal.state.journalID)
     }
     #endif
 

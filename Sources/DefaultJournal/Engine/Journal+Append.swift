@@ -11,7 +11,7 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        try appendSet(key: key, prefix: nil, value: value, durability) {
+        try set(key: key, prefix: nil, value: value, durability: durability) {
             false
         } apply: {
             index.set(key: key, value: value)
@@ -22,7 +22,7 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - key: 1 to 65,535 bytes of UTF-8.
-    ///   - prefix: The value's first byte.
+    ///   - prefix: The value's first byte; nil if it is in `value`.
     ///   - value: The other bytes: at most 64 MiB.
     ///   - durability: When the write has to have reached the disk.
     ///   - isStored: Whether the index has this value already, so that nothing has to be written. Called with exclusive
@@ -32,13 +32,29 @@ extension Journal {
     /// - Throws: As ``set(key:value:durability:)``.
     package func set(
         key: UnsafeRawBufferPointer,
-        prefix: UInt8,
+        prefix: UInt8?,
         value: UnsafeRawBufferPointer,
         durability: JournalDurability,
         isStored: () -> Bool,
         apply: () -> Int?
     ) throws(JournalError) {
-        try appendSet(key: key, prefix: prefix, value: value, durability, isStored: isStored, apply: apply)
+        try Self.check(key: key, path: journalPath)
+        let payload = Operation.setSize(key: key, prefix: prefix, value: value)
+        let size = payload - Operation.setOverhead
+        guard size - key.count <= Operation.maximumValue else {
+            throw JournalError(.valueTooLarge(bytes: size - key.count), path: journalPath)
+        }
+        try beginWriting(durability)
+        defer { endExclusiveAccess() }
+        guard !isStored() else {
+            // It may not have reached the disk yet.
+            if durability == .everyWrite { try synchronizeFiles() }
+            return
+        }
+        writer.buffer.reserve(Record.headerSize + payload)
+        let target = writer.buffer.memory + Record.headerSize
+        Operation.encodeSet(key: key, prefix: prefix, value: value, to: target)
+        try commit(payload: payload, durability) { visitor in visitor.countSet(size: size, replaced: apply()) }
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
@@ -67,9 +83,9 @@ extension Journal {
         try beginWriting(durability)
         defer { endExclusiveAccess() }
         try batch.withPayload { payload throws(JournalError) in
-            writer.pointee.buffer.reserve(Record.headerSize + payload.count)
+            writer.buffer.reserve(Record.headerSize + payload.count)
             if let start = payload.baseAddress {
-                (writer.pointee.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
+                (writer.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
             }
             try commit(payload: payload.count, durability) { visitor in
                 Replay.visit(payload, with: &visitor)
@@ -77,39 +93,12 @@ extension Journal {
         }
     }
 
-    private func appendSet(
-        key: UnsafeRawBufferPointer,
-        prefix: UInt8?,
-        value: UnsafeRawBufferPointer,
-        _ durability: JournalDurability,
-        isStored: () -> Bool,
-        apply: () -> Int?
-    ) throws(JournalError) {
-        try Self.check(key: key, path: journalPath)
-        let payload = Operation.setSize(key: key, prefix: prefix, value: value)
-        let size = payload - Operation.setOverhead
-        guard size - key.count <= Operation.maximumValue else {
-            throw JournalError(.valueTooLarge(bytes: size - key.count), path: journalPath)
-        }
-        try beginWriting(durability)
-        defer { endExclusiveAccess() }
-        guard !isStored() else {
-            // It may not have reached the disk yet.
-            if durability == .everyWrite { try synchronizeFiles() }
-            return
-        }
-        writer.pointee.buffer.reserve(Record.headerSize + payload)
-        let target = writer.pointee.buffer.memory + Record.headerSize
-        Operation.encodeSet(key: key, prefix: prefix, value: value, to: target)
-        try commit(payload: payload, durability) { visitor in visitor.countSet(size: size, replaced: apply()) }
-    }
-
     private func appendRemoval(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
         try beginWriting(durability)
         defer { endExclusiveAccess() }
         let payload = operation.encodedSize
-        writer.pointee.buffer.reserve(Record.headerSize + payload)
-        operation.encode(to: writer.pointee.buffer.memory + Record.headerSize)
+        writer.buffer.reserve(Record.headerSize + payload)
+        operation.encode(to: writer.buffer.memory + Record.headerSize)
         try commit(payload: payload, durability) { visitor in visitor.visit(operation) }
     }
 
@@ -136,34 +125,34 @@ extension Journal {
         let start = page.end
         let size = Record.headerSize + payload
         let end = start + UInt64(size)
-        let memory = writer.pointee.buffer.memory
-        Record.seal(memory, payload: payload, salt: state.pointee.journalID, offset: start)
+        let memory = writer.buffer.memory
+        Record.seal(memory, payload: payload, salt: state.journalID, offset: start)
         page.pending = end
         do throws(JournalError) {
             let bytes = UnsafeRawBufferPointer(start: memory, count: size)
-            try calls.write(bytes, to: state.pointee.journal.raw, at: start, path: journalPath)
+            try calls.write(bytes, to: state.journal.raw, at: start, path: journalPath)
             if durability == .everyWrite { try syncBeforeCommit() }
         } catch {
             rollBack(to: start)
             throw error
         }
         stateLock.lock()
-        var visitor = IndexVisitor(index: index, liveBytes: state.pointee.liveBytes)
+        var visitor = IndexVisitor(index: index, liveBytes: state.liveBytes)
         apply(&visitor)
-        state.pointee.liveBytes = visitor.liveBytes
-        state.pointee.applied = end
+        state.liveBytes = visitor.liveBytes
+        state.applied = end
         page.publish(end: end)
-        state.pointee.generation = page.generation
+        state.generation = page.generation
         stateLock.unlock()
-        writer.pointee.known = page.snapshot()
-        writer.pointee.hasWritten = true
-        writer.pointee.buffer.trim()
+        writer.known = page.snapshot()
+        writer.hasWritten = true
+        writer.buffer.trim()
         if durability == .everyWrite { page.syncedEnd = end } else { scheduleFlush() }
     }
 
     private func syncBeforeCommit() throws(JournalError) {
         do throws(JournalError) {
-            try calls.syncData(state.pointee.journal.raw, path: journalPath)
+            try calls.syncData(state.journal.raw, path: journalPath)
         } catch {
             page.syncFailed = true
             throw error
@@ -175,9 +164,9 @@ extension Journal {
     ///
     /// If the removal fails too, the next writer repeats it.
     private func rollBack(to end: UInt64) {
-        writer.pointee.buffer.trim()
+        writer.buffer.trim()
         do throws(JournalError) {
-            try calls.truncate(state.pointee.journal.raw, to: end, path: journalPath)
+            try calls.truncate(state.journal.raw, to: end, path: journalPath)
             page.pending = 0
         } catch {
             // `pending` stays set, which makes the next writer repeat it.

@@ -6,19 +6,19 @@ extension Journal {
     ///
     /// - Returns: Whether the index is current; if not, page and journal are inconsistent, and the caller needs the file lock.
     func catchUp() throws(JournalError) -> Bool {
-        if state.pointee.isLoading { return true }
+        if state.isLoading { return true }
         for _ in 0..<16 {
             guard let snapshot = page.snapshot() else { continue }
-            guard snapshot.journalID == state.pointee.journalID else {
+            guard snapshot.journalID == state.journalID else {
                 if try reopen(snapshot) { return true }
                 continue
             }
-            let applied = state.pointee.applied
+            let applied = state.applied
             guard snapshot.end >= applied else { return false }
             if snapshot.end > applied {
                 guard try apply(applied..<snapshot.end) else { return false }
             }
-            state.pointee.generation = snapshot.generation
+            state.generation = snapshot.generation
             return true
         }
         return false
@@ -26,17 +26,17 @@ extension Journal {
 
     /// Applies one more range of the open journal, or nothing if a part of it is invalid.
     private func apply(_ range: Range<UInt64>) throws(JournalError) -> Bool {
-        let journal = state.pointee.journal.raw
+        let journal = state.journal.raw
         guard try calls.status(journal, path: journalPath).size >= range.upperBound else { return false }
         let bytes = try FileBytes(reading: range, of: journal, calls: calls, path: journalPath)
-        let salt = state.pointee.journalID
+        let salt = state.journalID
         var nothing = IgnoringVisitor()
         let report = Replay.run(bytes.buffer, at: range.lowerBound, salt: salt, visitor: &nothing)
         guard report.isClean, report.validEnd == range.upperBound else { return false }
-        var visitor = IndexVisitor(index: index, liveBytes: state.pointee.liveBytes)
+        var visitor = IndexVisitor(index: index, liveBytes: state.liveBytes)
         _ = Replay.run(bytes.buffer, at: range.lowerBound, salt: salt, visitor: &visitor)
-        state.pointee.liveBytes = visitor.liveBytes
-        state.pointee.applied = range.upperBound
+        state.liveBytes = visitor.liveBytes
+        state.applied = range.upperBound
         return true
     }
 
@@ -44,7 +44,7 @@ extension Journal {
     ///
     /// - Returns: false when it isn't the one that the page names, or a part of it is invalid.
     private func reopen(_ snapshot: LockPage.Snapshot) throws(JournalError) -> Bool {
-        let directory = state.pointee.suite.directory.raw
+        let directory = state.suite.directory.raw
         let file: OwnedDescriptor
         do throws(JournalError) {
             file = try calls.open(SuiteDirectory.journalName, in: directory, .readWrite, path: journalPath)
@@ -65,12 +65,12 @@ extension Journal {
         index.prepare(forBytes: records.count)
         var visitor = IndexVisitor(index: index, liveBytes: base)
         _ = Replay.run(records, at: base, salt: header.salt, visitor: &visitor)
-        state.pointee.journal = file
-        state.pointee.journalInode = status.inode
-        state.pointee.journalID = header.salt
-        state.pointee.applied = snapshot.end
-        state.pointee.liveBytes = visitor.liveBytes
-        state.pointee.generation = snapshot.generation
+        state.journal = file
+        state.journalInode = status.inode
+        state.journalID = header.salt
+        state.applied = snapshot.end
+        state.liveBytes = visitor.liveBytes
+        state.generation = snapshot.generation
         return true
     }
 }

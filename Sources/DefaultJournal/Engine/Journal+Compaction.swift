@@ -32,9 +32,9 @@ extension Journal {
     /// Background compaction is requested well before the bound, so that a fast writer seldom has to wait.
     func compactionNeed() -> CompactionNeed {
         let end = page.end
-        let live = state.pointee.liveBytes
+        let live = state.liveBytes
         guard end > live + live / 10 * 7 + 36_864, options.automaticMaintenance,
-            end >= writer.pointee.compactionRetrySize
+            end >= writer.compactionRetrySize
         else { return .none }
         return end > Self.sizeBound(liveBytes: live) ? .now : .soon
     }
@@ -72,7 +72,7 @@ extension Journal {
             // There is nothing left to compact.
         } catch {
             exclusive.lock()
-            writer.pointee.compactionRetrySize = page.end * 2
+            writer.compactionRetrySize = page.end * 2
             exclusive.unlock()
             note(.compactionFailed(error))
         }
@@ -101,9 +101,9 @@ extension Journal {
             // Lets the writers of all processes know why the directory's change time is about to change.
             page.isCompacting = true
             return Source(
-                directory: try calls.duplicate(state.pointee.suite.directory.raw, path: path),
-                file: try calls.duplicate(state.pointee.journal.raw, path: journalPath),
-                salt: state.pointee.journalID,
+                directory: try calls.duplicate(state.suite.directory.raw, path: path),
+                file: try calls.duplicate(state.journal.raw, path: journalPath),
+                salt: state.journalID,
                 end: page.end
             )
         }
@@ -134,7 +134,7 @@ extension Journal {
         guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
         var finished: OwnedDescriptor? = consume target
         try withFilesLocked(followsPath: follows) { () throws(JournalError) in
-            guard state.pointee.journalID == source.salt, let target = finished.take() else { return }
+            guard state.journalID == source.salt, let target = finished.take() else { return }
             try copyTail(to: page.end, of: source, to: &stream, &progress)
             try exchange(for: target, header: header, end: stream.end, progress)
             page.isCompacting = false
@@ -229,9 +229,9 @@ extension Journal {
         let descriptor = target.raw
         try adopt(target, id: header.salt, end: end, syncedEnd: syncedEnd)
         calls.unlock(descriptor)
-        writer.pointee.compactionRetrySize = 0
+        writer.compactionRetrySize = 0
         scheduleFlush()
-        let status = try calls.status(state.pointee.suite.directory.raw, path: path)
+        let status = try calls.status(state.suite.directory.raw, path: path)
         markIdentityVerified(changed: status.changed, now: 0)
     }
 
@@ -269,7 +269,7 @@ extension Journal {
     /// Backs up and reports damage that a compaction found, which would disappear with the old file.
     private func reloadDamaged(_ salt: UInt64) throws(JournalError) {
         try withFilesLocked(followsPath: false) { () throws(JournalError) in
-            guard state.pointee.journalID == salt, writer.pointee.damagedID != salt else { return }
+            guard state.journalID == salt, writer.damagedID != salt else { return }
             try reload()
         }
     }

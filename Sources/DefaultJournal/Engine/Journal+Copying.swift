@@ -18,8 +18,8 @@ extension Journal {
     package func verify() throws(JournalError) -> JournalVerification {
         defer { deliverReports() }
         return try withFilesLocked { () throws(JournalError) in
-            let size = try calls.status(state.pointee.journal.raw, path: journalPath).size
-            let bytes = try FileBytes(reading: 0..<size, of: state.pointee.journal.raw, calls: calls, path: journalPath)
+            let size = try calls.status(state.journal.raw, path: journalPath).size
+            let bytes = try FileBytes(reading: 0..<size, of: state.journal.raw, calls: calls, path: journalPath)
             var damage: [Range<UInt64>] = []
             switch JournalHeader.parse(bytes.buffer) {
             case .valid(_, let ranges): damage = ranges
@@ -29,7 +29,7 @@ extension Journal {
             var table = LiveTable(bytes.buffer)
             let base = UInt64(JournalHeader.size)
             let records = bytes.buffer(from: JournalHeader.size)
-            let report = Replay.run(records, at: base, salt: state.pointee.journalID, visitor: &table)
+            let report = Replay.run(records, at: base, salt: state.journalID, visitor: &table)
             damage += report.damage
             // The page says where committed records end: a torn tail before that end is damage.
             if let torn = report.tornTail, torn < page.end { damage.append(torn..<page.end) }
@@ -72,9 +72,9 @@ extension Journal {
 
     private func currentContent() throws(JournalError) -> Content {
         try withFilesLocked { () throws(JournalError) in
-            let journal = state.pointee.journal.raw
+            let journal = state.journal.raw
             let bytes = try FileBytes(reading: 0..<page.end, of: journal, calls: calls, path: journalPath)
-            return Content(bytes: bytes, salt: state.pointee.journalID)
+            return Content(bytes: bytes, salt: state.journalID)
         }
     }
 

@@ -14,7 +14,7 @@ extension Journal {
             try rewriteFromFile()
         } else if page.syncedEnd < page.end {
             do throws(JournalError) {
-                try calls.syncData(state.pointee.journal.raw, path: journalPath)
+                try calls.syncData(state.journal.raw, path: journalPath)
             } catch {
                 page.syncFailed = true
                 throw error
@@ -22,22 +22,22 @@ extension Journal {
             page.syncedEnd = page.end
         }
         try syncDirectoryIfDirty()
-        writer.pointee.isDirty = false
+        writer.isDirty = false
     }
 
     /// Under the file lock: makes the last rename durable.
     func syncDirectoryIfDirty() throws(JournalError) {
         let dirty = page.directoryDirty
         guard dirty != 0 else { return }
-        try calls.sync(state.pointee.suite.directory.raw, path: path)
+        try calls.sync(state.suite.directory.raw, path: path)
         page.clearDirectoryDirty(of: dirty)
     }
 
     /// Under the file lock: rewrites the live entries of the journal to a new one.
     func rewriteFromFile() throws(JournalError) {
         let end = page.end
-        let bytes = try FileBytes(reading: 0..<end, of: state.pointee.journal.raw, calls: calls, path: journalPath)
-        let salt = state.pointee.journalID
+        let bytes = try FileBytes(reading: 0..<end, of: state.journal.raw, calls: calls, path: journalPath)
+        let salt = state.journalID
         var nothing = IgnoringVisitor()
         let base = UInt64(JournalHeader.size)
         let report = Replay.run(bytes.buffer(from: JournalHeader.size), at: base, salt: salt, visitor: &nothing)
@@ -50,17 +50,17 @@ extension Journal {
 
     /// Schedules a flush, so that writes reach the disk within about a second.
     func scheduleFlush() {
-        if !writer.pointee.isDirty, options.automaticMaintenance { scheduleFirstFlush() }
+        if !writer.isDirty, options.automaticMaintenance { scheduleFirstFlush() }
     }
 
     private func scheduleFirstFlush() {
-        writer.pointee.isDirty = true
+        writer.isDirty = true
         if BackgroundWorker.shared.flush(self, after: 1_000_000_000) { return }
         do throws(JournalError) {
             try synchronizeFiles()
         } catch {
             // The write itself succeeded; the next write schedules a flush again.
-            writer.pointee.isDirty = false
+            writer.isDirty = false
             note(.flushFailed(error))
         }
     }
@@ -71,24 +71,24 @@ extension Journal {
         do throws(JournalError) {
             try withFilesLocked(followsPath: false) { () throws(JournalError) in
                 try synchronizeFiles()
-                writer.pointee.flushFailures = 0
+                writer.flushFailures = 0
             }
         } catch {
             exclusive.lock()
             defer { exclusive.unlock() }
             if error.kind == .replaced {
-                writer.pointee.isDirty = false
+                writer.isDirty = false
                 return
             }
-            writer.pointee.flushFailures += 1
-            if writer.pointee.flushFailures == 1 { note(.flushFailed(error)) }
+            writer.flushFailures += 1
+            if writer.flushFailures == 1 { note(.flushFailed(error)) }
             // A suite on a disk that is gone must not keep its journal and descriptors open forever.
-            guard writer.pointee.flushFailures < 10 else {
-                writer.pointee.isDirty = false
+            guard writer.flushFailures < 10 else {
+                writer.isDirty = false
                 return
             }
-            let delay: UInt64 = 1_000_000_000 << UInt64(min(writer.pointee.flushFailures, 6))
-            writer.pointee.isDirty = BackgroundWorker.shared.flush(self, after: delay)
+            let delay: UInt64 = 1_000_000_000 << UInt64(min(writer.flushFailures, 6))
+            writer.isDirty = BackgroundWorker.shared.flush(self, after: delay)
         }
     }
 }

@@ -8,7 +8,7 @@ extension Journal {
     package func beginExclusiveAccess() throws(JournalError) {
         if owner.load(ordering: .relaxed) == 0 { exclusive.yieldToUrgent() }
         exclusive.lockSpinning()
-        if writer.pointee.depth == 0 {
+        if writer.depth == 0 {
             do throws(JournalError) {
                 try acquire()
             } catch {
@@ -18,16 +18,16 @@ extension Journal {
             }
             owner.store(Threads.current, ordering: .relaxed)
         }
-        writer.pointee.depth += 1
+        writer.depth += 1
     }
 
     /// Ends what ``beginExclusiveAccess()`` began.
     ///
     /// The outermost call lets other writers continue, and keeps the journal within its size bound.
     package func endExclusiveAccess() {
-        writer.pointee.depth -= 1
-        guard writer.pointee.depth == 0 else { return exclusive.unlock() }
-        let need = writer.pointee.hasWritten ? compactionNeed() : .none
+        writer.depth -= 1
+        guard writer.depth == 0 else { return exclusive.unlock() }
+        let need = writer.hasWritten ? compactionNeed() : .none
         // While this thread waits for a compaction, others may write.
         release(keepingLock: need != .now)
         if need != .none { compactIfNeeded(need) }
@@ -59,10 +59,10 @@ extension Journal {
         _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
         exclusive.lockWithPriority()
-        if writer.pointee.depth == 0 {
+        if writer.depth == 0 {
             do throws(JournalError) {
-                writer.pointee.followsPath = followsPath
-                defer { writer.pointee.followsPath = true }
+                writer.followsPath = followsPath
+                defer { writer.followsPath = true }
                 try acquire()
             } catch {
                 exclusive.unlock()
@@ -70,16 +70,16 @@ extension Journal {
             }
             owner.store(Threads.current, ordering: .relaxed)
         }
-        writer.pointee.depth += 1
+        writer.depth += 1
         defer {
-            writer.pointee.depth -= 1
-            if writer.pointee.depth == 0 { release(keepingLock: false) } else { exclusive.unlock() }
+            writer.depth -= 1
+            if writer.depth == 0 { release(keepingLock: false) } else { exclusive.unlock() }
         }
         return try body()
     }
 
     private func acquire() throws(JournalError) {
-        if !writer.pointee.holdsFileLock { try takeFileLock() }
+        if !writer.holdsFileLock { try takeFileLock() }
         do throws(JournalError) {
             try recoverAndCatchUp()
         } catch {
@@ -89,7 +89,7 @@ extension Journal {
     }
 
     private func release(keepingLock: Bool) {
-        writer.pointee.hasWritten = false
+        writer.hasWritten = false
         owner.store(0, ordering: .relaxed)
         if !keepingLock || !shouldKeepFileLock() { releaseFileLock() }
         exclusive.unlock()
@@ -100,7 +100,7 @@ extension Journal {
     private func recoverAndCatchUp() throws(JournalError) {
         try verifyIdentity()
         if page.pending != 0 { try repairInterruptedWrite() }
-        if page.snapshot() != writer.pointee.known { try catchUpWithExclusiveAccess() }
+        if page.snapshot() != writer.known { try catchUpWithExclusiveAccess() }
     }
 
     private func catchUpWithExclusiveAccess() throws(JournalError) {
@@ -111,20 +111,20 @@ extension Journal {
             isCurrent = try catchUp()
         }
         if !isCurrent { try reload() }
-        writer.pointee.known = page.snapshot()
+        writer.known = page.snapshot()
     }
 
     /// Repairs the state that a writer left when it was killed between its write and the end of publication; the write
     /// may be committed, but was never acknowledged.
     private func repairInterruptedWrite() throws(JournalError) {
         stateLock.lock()
-        let isOurs = page.journalID == state.pointee.journalID && page.pending != LockPage.replacing
+        let isOurs = page.journalID == state.journalID && page.pending != LockPage.replacing
         stateLock.unlock()
         guard isOurs, page.end != 0 else {
             try reload()
             return
         }
-        try calls.truncate(state.pointee.journal.raw, to: page.end, path: journalPath)
+        try calls.truncate(state.journal.raw, to: page.end, path: journalPath)
         // The killed writer may have stored the end, and not the generation.
         page.publish(end: page.end)
     }

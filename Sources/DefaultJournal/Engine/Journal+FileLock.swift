@@ -11,10 +11,10 @@ extension Journal {
     /// Under `exclusive`: takes the lock, waiting for it.
     func takeFileLock() throws(JournalError) {
         if page.hasWaiters { yieldToWaiters() }
-        let lock = state.pointee.suite.lock.raw
+        let lock = state.suite.lock.raw
         if try !calls.tryLock(lock, path: file(SuiteDirectory.lockName)) { try waitForFileLock(lock) }
-        writer.pointee.holdsFileLock = true
-        if page.generation != writer.pointee.known?.generation { writer.pointee.consecutiveWrites = 0 }
+        writer.holdsFileLock = true
+        if page.generation != writer.known?.generation { writer.consecutiveWrites = 0 }
     }
 
     /// Without this, a process that writes in a loop would take the lock again before a waiting process has woken up, and
@@ -41,9 +41,9 @@ extension Journal {
 
     /// Under `exclusive`: releases the lock, if it is held.
     func releaseFileLock() {
-        guard writer.pointee.holdsFileLock else { return }
-        writer.pointee.holdsFileLock = false
-        calls.unlock(state.pointee.suite.lock.raw)
+        guard writer.holdsFileLock else { return }
+        writer.holdsFileLock = false
+        calls.unlock(state.suite.lock.raw)
     }
 
     /// At the end of exclusive access: whether the file lock stays with this process.
@@ -51,11 +51,11 @@ extension Journal {
     /// It does after a number of consecutive accesses, unless a process waits for it or the releaser has asked for it; then
     /// the count starts again. Processes that take turns never reach the number, so none of them waits for a kept lock.
     func shouldKeepFileLock() -> Bool {
-        if writer.pointee.consecutiveWrites < Self.accessesBeforeKeeping {
-            writer.pointee.consecutiveWrites += 1
+        if writer.consecutiveWrites < Self.accessesBeforeKeeping {
+            writer.consecutiveWrites += 1
             return false
         }
-        if writer.pointee.isLockWatched, !page.hasWaiters, !isFileLockReleaseDue.load(ordering: .relaxed) {
+        if writer.isLockWatched, !page.hasWaiters, !isFileLockReleaseDue.load(ordering: .relaxed) {
             return true
         }
         return decideOnFileLock()
@@ -63,10 +63,10 @@ extension Journal {
 
     private func decideOnFileLock() -> Bool {
         if !page.hasWaiters, !isFileLockReleaseDue.exchange(false, ordering: .relaxed), options.automaticMaintenance {
-            if !writer.pointee.isLockWatched { writer.pointee.isLockWatched = LockReleaser.shared.watch(self) }
-            if writer.pointee.isLockWatched { return true }
+            if !writer.isLockWatched { writer.isLockWatched = LockReleaser.shared.watch(self) }
+            if writer.isLockWatched { return true }
         }
-        writer.pointee.consecutiveWrites = 0
+        writer.consecutiveWrites = 0
         return false
     }
 
@@ -80,12 +80,12 @@ extension Journal {
         }
         defer { exclusive.unlock() }
         isFileLockReleaseDue.store(false, ordering: .relaxed)
-        guard writer.pointee.holdsFileLock else {
-            writer.pointee.isLockWatched = false
+        guard writer.holdsFileLock else {
+            writer.isLockWatched = false
             return true
         }
         releaseFileLock()
-        writer.pointee.consecutiveWrites = 0
+        writer.consecutiveWrites = 0
         return false
     }
 }

@@ -7,9 +7,9 @@ extension Journal {
     /// Takes one `fstat` while the directory doesn't change. A change time is trusted as git trusts its index: only if it
     /// was already in the past when it was recorded, since two changes within a clock tick look like one.
     func verifyIdentity() throws(JournalError) {
-        let status = try calls.status(state.pointee.suite.directory.raw, path: path)
-        if status.links > 0, status.changed == state.pointee.suite.verified {
-            switch state.pointee.suite.recheck {
+        let status = try calls.status(state.suite.directory.raw, path: path)
+        if status.links > 0, status.changed == state.suite.verified {
+            switch state.suite.recheck {
             case .never: return
             case .afterTick where Clock.fileTime() <= status.changed: return
             default: break
@@ -29,7 +29,7 @@ extension Journal {
         let now = Clock.fileTime()
         let finding = status.links > 0 ? try inspectPath() : .otherSuite
         // Background work must not recreate a suite that was just deleted.
-        guard finding == .same || writer.pointee.followsPath else { throw JournalError(.replaced, path: path) }
+        guard finding == .same || writer.followsPath else { throw JournalError(.replaced, path: path) }
         switch finding {
         case .same:
             markIdentityVerified(changed: status.changed, now: now)
@@ -43,8 +43,8 @@ extension Journal {
     }
 
     private func inspectPath() throws(JournalError) -> Finding {
-        let directory = state.pointee.suite.directory.raw
-        let id = state.pointee.suite.id
+        let directory = state.suite.directory.raw
+        let id = state.suite.id
         guard let current = try calls.status(of: path, path: path),
             current.device == id.device, current.inode == id.inode,
             let lock = try calls.status(
@@ -52,13 +52,13 @@ extension Journal {
                 in: directory,
                 path: file(SuiteDirectory.lockName)
             ),
-            lock.inode == state.pointee.suite.lockInode
+            lock.inode == state.suite.lockInode
         else { return .otherSuite }
         // If the page says that the journal was replaced, or was being replaced, catching up handles it. A reader may be
         // catching up at this moment, hence the state lock; after that, neither changes while the file lock is held.
         stateLock.lock()
-        let isCurrent = page.journalID == state.pointee.journalID && page.pending == 0
-        let inode = state.pointee.journalInode
+        let isCurrent = page.journalID == state.journalID && page.pending == 0
+        let inode = state.journalInode
         stateLock.unlock()
         guard isCurrent else { return .same }
         let journal = try calls.status(of: SuiteDirectory.journalName, in: directory, path: journalPath)
@@ -67,11 +67,11 @@ extension Journal {
 
     /// Records the change time of a directory that was found to be the suite's.
     func markIdentityVerified(changed: UInt64, now: UInt64) {
-        state.pointee.suite.verified = changed
+        state.suite.verified = changed
         if now > changed {
-            state.pointee.suite.recheck = .never
+            state.suite.recheck = .never
         } else {
-            state.pointee.suite.recheck = page.isCompacting ? .afterTick : .always
+            state.suite.recheck = page.isCompacting ? .afterTick : .always
         }
     }
 
@@ -82,16 +82,16 @@ extension Journal {
         // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
         releaseFileLock()
         let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: calls)
-        writer.pointee.holdsFileLock = true
-        let old = state.pointee.suite.id
+        writer.holdsFileLock = true
+        let old = state.suite.id
         let new = suite.id
         stateLock.lock()
-        state.pointee.suite = suite
-        state.pointee.journalID = 0
-        state.pointee.isLoading = true
+        state.suite = suite
+        state.journalID = 0
+        state.isLoading = true
         stateLock.unlock()
         JournalRegistry.shared.move(self, from: old, to: new)
-        writer.pointee.isDirty = false
+        writer.isDirty = false
         watch.withLock { $0?.directoryChanged() }
         try reload()
     }

@@ -11,12 +11,12 @@ extension Journal {
             return try load()
         } catch {
             stateLock.lock()
-            state.pointee.isLoading = false
+            state.isLoading = false
             // The next access must not mistake the open file for the suite's journal.
-            state.pointee.journalID = 0
-            state.pointee.generation = page.generation &- 1
+            state.journalID = 0
+            state.generation = page.generation &- 1
             stateLock.unlock()
-            writer.pointee.known = nil
+            writer.known = nil
             throw error
         }
     }
@@ -46,7 +46,7 @@ extension Journal {
     }
 
     private func openJournal() throws(JournalError) -> OwnedDescriptor? {
-        let directory = state.pointee.suite.directory.raw
+        let directory = state.suite.directory.raw
         do throws(JournalError) {
             return try calls.open(SuiteDirectory.journalName, in: directory, .readWrite, path: journalPath)
         } catch  where error.isNotFound {
@@ -91,7 +91,7 @@ extension Journal {
         let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
         stateLock.lock()
         defer { stateLock.unlock() }
-        state.pointee.isLoading = true
+        state.isLoading = true
         index.removeAll()
         index.prepare(forBytes: records.count)
         var visitor = IndexVisitor(index: index, liveBytes: base)
@@ -100,16 +100,16 @@ extension Journal {
             report = Replay.run(records, at: base, salt: header.header.salt, visitor: &visitor)
         }
         report.damage = header.damage + report.damage
-        state.pointee.liveBytes = visitor.liveBytes
+        state.liveBytes = visitor.liveBytes
         return report
     }
 
     /// Creates an empty journal.
     private func startEmpty() throws(JournalError) -> Bool {
         stateLock.lock()
-        state.pointee.isLoading = true
+        state.isLoading = true
         index.removeAll()
-        state.pointee.liveBytes = UInt64(JournalHeader.size)
+        state.liveBytes = UInt64(JournalHeader.size)
         stateLock.unlock()
         try rewrite(UnsafeRawBufferPointer(start: nil, count: 0), salt: 0)
         return true
@@ -132,12 +132,12 @@ extension Journal {
             page.syncedEnd = min(page.syncedEnd, end)
             page.publish(end: end)
         }
-        state.pointee.generation = page.generation
-        state.pointee.journal = file
-        state.pointee.journalInode = inode
-        state.pointee.journalID = id
-        state.pointee.applied = end
-        state.pointee.isLoading = false
-        writer.pointee.known = page.snapshot()
+        state.generation = page.generation
+        state.journal = file
+        state.journalInode = inode
+        state.journalID = id
+        state.applied = end
+        state.isLoading = false
+        writer.known = page.snapshot()
     }
 }

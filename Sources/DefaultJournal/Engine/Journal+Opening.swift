@@ -35,7 +35,7 @@ extension Journal {
         else { return nil }
         try journal.beginExclusiveAccess()
         journal.endExclusiveAccess()
-        return journal.state.pointee.suite.id == id ? journal : nil
+        return journal.state.suite.id == id ? journal : nil
     }
 
     private static func openFirst(
@@ -55,12 +55,12 @@ extension Journal {
         if let faster = slot.journal, faster.path == path { return faster }
         let suite = try SuiteDirectory.openLocked(directory: directory, path: path, calls: options.calls)
         let journal = Journal(suite: suite, path: path, options: options, index: makeIndex())
-        journal.writer.pointee.holdsFileLock = true
+        journal.writer.holdsFileLock = true
         do throws(JournalError) {
             // The file lock is held since `openLocked`, and goes with the descriptor if this fails.
             let isNew = try journal.reload()
             if isNew { try journal.syncDirectoryIfDirty() }
-            let status = try options.calls.status(journal.state.pointee.suite.directory.raw, path: path)
+            let status = try options.calls.status(journal.state.suite.directory.raw, path: path)
             journal.markIdentityVerified(changed: status.changed, now: Clock.fileTime())
         } catch {
             journal.deliverReports()

@@ -7,7 +7,7 @@ extension Journal {
     /// to this journal. Never fails: if what others wrote can't be read, the index stays unchanged and a report says why.
     package func lockForReading() {
         stateLock.lock()
-        if page.generation != state.pointee.generation { catchUpForReading() }
+        if page.generation != state.generation { catchUpForReading() }
     }
 
     /// Ends what ``lockForReading()`` began.
@@ -23,7 +23,7 @@ extension Journal {
     /// - Returns: The token for ``endReading(_:)``.
     package func beginReading() -> ReadToken {
         if let slot = stateLock.tryLockShared() {
-            if page.generation == state.pointee.generation { return ReadToken(slot: slot) }
+            if page.generation == state.generation { return ReadToken(slot: slot) }
             stateLock.unlockShared(slot)
         }
         lockForReading()

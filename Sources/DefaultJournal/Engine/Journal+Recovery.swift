@@ -17,12 +17,12 @@ extension Journal {
             copy: nil,
             copyError: nil
         )
-        let isFirstReport = writer.pointee.damagedID != header.salt
+        let isFirstReport = writer.damagedID != header.salt
         do throws(JournalError) {
             damage.copy = try backUp(bytes)
             try rewrite(bytes, salt: header.salt)
             note(.damaged(damage))
-            writer.pointee.damagedID = 0
+            writer.damagedID = 0
         } catch {
             damage.copyError = error
             // Without a valid record nothing confirms the salt: appended records might be unreadable later.
@@ -31,7 +31,7 @@ extension Journal {
             if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
             try adopt(file, id: header.salt, end: end)
             if isFirstReport { note(.damaged(damage)) }
-            writer.pointee.damagedID = header.salt
+            writer.damagedID = header.salt
         }
     }
 
@@ -39,7 +39,7 @@ extension Journal {
     ///
     /// - Returns: The copy's path.
     private func backUp(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> String {
-        let directory = state.pointee.suite.directory.raw
+        let directory = state.suite.directory.raw
         let names = try calls.names(in: directory, path: path).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }
         for name in names where try hasContent(bytes, file: name) { return file(name) }
         let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
@@ -60,7 +60,7 @@ extension Journal {
     }
 
     private func hasContent(_ bytes: UnsafeRawBufferPointer, file name: String) throws(JournalError) -> Bool {
-        let directory = state.pointee.suite.directory.raw
+        let directory = state.suite.directory.raw
         guard let status = try calls.status(of: name, in: directory, path: file(name)), status.isRegular,
             status.size == UInt64(bytes.count)
         else { return false }
@@ -82,7 +82,7 @@ extension Journal {
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
             _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
         }
-        let directory = state.pointee.suite.directory.raw
+        let directory = state.suite.directory.raw
         let freshPath = file(SuiteDirectory.replacementName)
         let fresh: OwnedDescriptor
         do throws(JournalError) {
@@ -113,7 +113,7 @@ extension Journal {
             try calls.rename(
                 name,
                 to: SuiteDirectory.journalName,
-                in: state.pointee.suite.directory.raw,
+                in: state.suite.directory.raw,
                 path: file(name)
             )
         } catch {

@@ -22,8 +22,9 @@ internal import Synchronization
 /// **fork:** a child that goes on without `exec` shares the parent's locks, so that they do not exclude one another, and
 /// has no background threads. It must not use journals which the parent opened.
 package final class Journal: @unchecked Sendable {
-    // Mutable state is in `state` and `writer`. They are reached through pointers to keep dynamic exclusivity checks off
-    // the fast paths; each says which lock guards it.
+    // Mutable state is in `state` and `writer`; each says which lock guards it. The locks exclude overlapping accesses;
+    // leaving the dynamic checks for those out takes 3,400 instead of 4,600 instructions for a `set` (callgrind), 400 of
+    // them for `state`.
 
     /// The entries.
     ///
@@ -37,9 +38,9 @@ package final class Journal: @unchecked Sendable {
     let stateLock = SharedLock()
     let compaction = ThreadLock()
     /// Guarded by `stateLock`; `suite` and `journal` are changed under `exclusive` as well.
-    let state: UnsafeMutablePointer<State>
+    @exclusivity(unchecked) var state: State
     /// Guarded by `exclusive`.
-    let writer: UnsafeMutablePointer<Writer>
+    @exclusivity(unchecked) var writer = Writer()
     /// The thread that has exclusive access, or 0.
     let owner = Atomic<UInt>(0)
     let isCompactionScheduled = Atomic<Bool>(false)
@@ -101,25 +102,18 @@ package final class Journal: @unchecked Sendable {
         self.index = index
         self.path = path
         self.options = options
-        state = .allocate(capacity: 1)
-        state.initialize(to: State(suite: suite))
-        writer = .allocate(capacity: 1)
-        writer.initialize(to: Writer())
+        state = State(suite: suite)
     }
 
     deinit {
         stopWatching()
-        JournalRegistry.shared.forget(state.pointee.suite.id)
-        state.deinitialize(count: 1)
-        state.deallocate()
-        writer.deinitialize(count: 1)
-        writer.deallocate()
+        JournalRegistry.shared.forget(state.suite.id)
     }
 }
 
 extension Journal {
     /// The page shared with the other processes; for the holder of `stateLock` or of exclusive access.
-    var page: LockPage { state.pointee.suite.page }
+    var page: LockPage { state.suite.page }
 
     var journalPath: String { file(SuiteDirectory.journalName) }
 

@@ -88,7 +88,7 @@ extension Journal {
     func watchDirectory(with events: borrowing DirectoryEvents) {
         stateLock.lock()
         defer { stateLock.unlock() }
-        events.watch(state.pointee.suite.directory.raw)
+        events.watch(state.suite.directory.raw)
     }
 
     /// After another process's write was noticed: brings the index up to date once the write is committed.
