@@ -22,5 +22,11 @@ extension StoreConformance {
         ///
         /// Not so for a store that has only one place to keep its values in, such as a device.
         public static let severalStores = Capabilities(rawValue: 1 << 2)
+
+        /// The store notifies its observers itself: of changes made with `setStoredValue(_:forKey:)` as well, and not of
+        /// those that a transaction took back.
+        ///
+        /// Not so for a store that leaves `observeChanges(_:)` to its default implementation, which knows of typed calls only.
+        public static let ownChanges = Capabilities(rawValue: 1 << 3)
     }
 }

@@ -21,8 +21,9 @@ extension StoreConformance {
     ///
     /// Later versions add to them.
     public static var checks: [Check] {
-        Check.ofValues + Check.ofChanges + Check.ofKeys + Check.ofRefusals + Check.ofListings + Check.ofUpperLayers
-            + Check.ofExclusiveAccess + Check.ofTransactions + Check.ofThreads + Check.ofIdentity
+        Check.ofValues + Check.ofChanges + Check.ofKeys + Check.ofRefusals + Check.ofUpperLayers
+            + Check.ofExclusiveAccess + Check.ofTransactions + Check.ofThreads + Check.ofObservers
+            + Check.ofMirroring + Check.ofIdentity
     }
 }
 

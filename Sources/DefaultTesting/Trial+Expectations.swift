@@ -9,24 +9,35 @@ extension Trial {
         }
     }
 
-    /// Notes a finding unless a call gave what it should have: same value, same type, all the way down.
-    func expect(_ found: Any?, is expected: Any?, from call: @autoclosure () -> String) {
-        if !Self.isSame(found, as: expected) {
-            note("\(call()) gave \(Self.describe(found)), not \(Self.describe(expected)).")
-        }
+    /// Notes a finding unless a call gave what it should have.
+    func expect<Value: Equatable>(_ found: Value, is expected: Value, from call: @autoclosure () -> String) {
+        expect(found == expected, "\(call()) gave \(found), not \(expected).")
     }
 
-    /// Notes a finding unless `object(forKey:)` gives what it should.
+    /// Notes a finding unless a call gave the stored value that it should have: the same bytes, all the way down.
+    func expect(
+        _ found: PropertyListValue?,
+        is expected: PropertyListValue?,
+        from call: @autoclosure () -> String
+    ) {
+        // Their own == takes 0.0 and -0.0 for equal, and canonically equivalent strings as well.
+        expect(
+            found?.binaryForm == expected?.binaryForm,
+            "\(call()) gave \(Self.describe(found)), not \(Self.describe(expected))."
+        )
+    }
+
+    /// Notes a finding unless `storedValue(forKey:)` gives what it should.
     func expect(
         _ key: String,
         in store: any DefaultsStore,
-        is expected: Any?,
+        is expected: PropertyListValue?,
         _ circumstances: @autoclosure () -> String
     ) {
         expect(
-            store.object(forKey: key),
+            store.storedValue(forKey: key),
             is: expected,
-            from: "object(forKey: \(Self.describe(key: key))) \(circumstances())"
+            from: "storedValue(forKey: \(Self.describe(key: key))) \(circumstances())"
         )
     }
 
@@ -68,44 +79,19 @@ extension Trial {
 }
 
 extension Trial {
-    /// A value with its type, cut off where it gets long.
-    static func describe(_ value: Any?) -> String {
+    /// A value with its case, cut off where it gets long.
+    static func describe(_ value: PropertyListValue?) -> String {
         guard let value else {
             return "nil"
         }
-        let text = String(reflecting: value)
-        return "\(type(of: value)) \(text.count > 120 ? text.prefix(120) + "…" : text[...])"
+        // Escaped, since strings that look the same may differ.
+        let text = "\(value)".unicodeScalars.map { $0.isASCII ? String($0) : $0.escaped(asASCII: true) }.joined()
+        return ".\(text.count > 120 ? text.prefix(120) + "…" : text[...])"
     }
 
     static func describe(key: String) -> String {
         // Escaped, since keys that look the same may differ.
         let text = "\"\(key.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\""
         return key.utf8.count > 120 ? "\(text.prefix(20))…\" (\(key.utf8.count) bytes)" : text
-    }
-
-    private static func isSame(_ found: Any?, as expected: Any?) -> Bool {
-        guard let found, let expected else {
-            return found == nil && expected == nil
-        }
-        switch expected {
-        case let expected as String:
-            // String's own == takes canonically equivalent ones for equal.
-            return type(of: found) == String.self && (found as? String)?.utf8.elementsEqual(expected.utf8) == true
-        case let expected as [Any]:
-            guard let found = found as? [Any], found.count == expected.count else {
-                return false
-            }
-            return zip(found, expected).allSatisfy { isSame($0, as: $1) }
-        case let expected as [String: Any]:
-            guard let found = found as? [String: Any], found.count == expected.count else {
-                return false
-            }
-            return expected.allSatisfy { isSame(found[$0.key], as: $0.value) }
-        default:
-            guard type(of: found) == type(of: expected), let expected = expected as? AnyHashable else {
-                return false
-            }
-            return found as? AnyHashable == expected
-        }
     }
 }

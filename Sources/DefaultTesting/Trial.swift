@@ -11,6 +11,12 @@ final class Trial: @unchecked Sendable {
     private let promise: String
     private let conformance: StoreConformance
 
+    /// How long the check may take, in seconds.
+    var patience: TimeInterval {
+        let (seconds, attoseconds) = conformance.patience.components
+        return TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
+    }
+
     init(of check: StoreConformance.Check, in conformance: StoreConformance) {
         promise = check.name
         self.conformance = conformance
@@ -102,9 +108,7 @@ extension Trial {
             self.noteErrors(body)
             done.signal()
         }
-        let (seconds, attoseconds) = conformance.patience.components
-        let interval = Double(seconds) + Double(attoseconds) * 1e-18
-        if done.wait(timeout: .now() + interval) == .timedOut {
+        if done.wait(timeout: .now() + patience) == .timedOut {
             note(
                 "The check had not ended after \(conformance.patience): the store waits, perhaps for a lock that is its own."
             )
@@ -119,7 +123,7 @@ extension Trial {
         thread.start()
     }
 
-    private func noteErrors(_ body: () throws -> Void) {
+    func noteErrors(_ body: () throws -> Void) {
         do {
             try body()
         } catch {
@@ -129,7 +133,7 @@ extension Trial {
 }
 
 /// What is handed to another thread.
-private struct HandedOver<Value>: @unchecked Sendable {
+struct HandedOver<Value>: @unchecked Sendable {
     // The thread that hands a store over waits until the other one is done with it. Several threads share a store only
     // in checks that require `Capabilities.threads`, with which the caller has said that they may.
     let value: Value

@@ -3,39 +3,75 @@ internal import Foundation
 
 extension StoreConformance.Check {
     static let ofChanges: [Self] = [
-        Self("A value takes the place of one of any other type.") { trial in
+        Self("A value takes the place of one of any other case.") { trial in
             trial.withStore { store in
-                let values: [Any] = [
-                    "text", 5, true, 0.5, Data([1]), [1, 2], ["a": 1], Date(timeIntervalSince1970: 0), "again",
+                let values: [PropertyListValue] = [
+                    .string("text"), .integer(5), .boolean(true), .real(1), .integer(1), .data(Data([1])),
+                    .array([.integer(1)]), .dictionary(["a": .integer(1)]), .date(Date(timeIntervalSince1970: 0)),
+                    .unsigned(.max), .string("again"),
                 ]
                 for value in values {
-                    try store.set(value, forKey: "k")
+                    try store.setStoredValue(value, forKey: "k")
                     trial.expect("k", in: store, is: value, "after the value was replaced")
                 }
             }
         },
-        Self("set with nil and removeObject(forKey:) remove what is there, if anything is.") { trial in
+        Self("A value takes the place of one that compares equal and has other bytes.") { trial in
             trial.withStore { store in
-                try store.set(1, forKey: "beside")
-                try store.set(5, forKey: "k")
-                try store.set(nil, forKey: "k")
-                trial.expect("k", in: store, is: nil, "after set with nil")
-                try store.set(6, forKey: "k")
-                trial.expect("k", in: store, is: 6, "of a value set after a removal")
-                try store.removeObject(forKey: "k")
-                trial.expect("k", in: store, is: nil, "after removeObject(forKey:)")
-                try store.removeObject(forKey: "k")
-                try store.removeObject(forKey: "never set")
-                try store.set(nil, forKey: "never set")
-                trial.expect("beside", in: store, is: 1, "of a key beside the removed one")
+                let values: [PropertyListValue] = [
+                    .real(0), .real(-0.0), .real(0), .string("\u{E9}"), .string("e\u{301}"), .string("\u{E9}"),
+                    .array([.string("\u{E9}")]), .array([.string("e\u{301}")]),
+                ]
+                for value in values {
+                    try store.setStoredValue(value, forKey: "k")
+                    trial.expect("k", in: store, is: value, "after an equal value was replaced")
+                }
             }
         },
-        Self("synchronize() returns true, and what was set is there afterwards.") { trial in
+        Self("Setting nil removes what is there, if anything is.") { trial in
             trial.withStore { store in
-                trial.expect(try store.synchronize(), is: true, from: "synchronize() of an empty store")
-                try store.set("text", forKey: "k")
-                trial.expect(try store.synchronize(), is: true, from: "synchronize()")
-                trial.expect("k", in: store, is: "text", "after synchronize()")
+                try store.setStoredValue(.integer(1), forKey: "beside")
+                try store.setStoredValue(.integer(5), forKey: "k")
+                try store.setStoredValue(nil, forKey: "k")
+                trial.expect("k", in: store, is: nil, "after it was set to nil")
+                try store.setStoredValue(.integer(6), forKey: "k")
+                trial.expect("k", in: store, is: .integer(6), "of a value set after a removal")
+                try store.setStoredValue(nil, forKey: "k")
+                try store.setStoredValue(nil, forKey: "k")
+                try store.setStoredValue(nil, forKey: "never set")
+                trial.expect("k", in: store, is: nil, "after it was set to nil twice")
+                trial.expect("beside", in: store, is: .integer(1), "of a key beside the removed one")
+            }
+        },
+        Self("storedKeys() lists each key under which something is stored once, and no removed one.") { trial in
+            trial.withStore { store in
+                // Decomposed, as a key of its own that nothing else is equivalent to.
+                let keys = ["a", "b.c", "e\u{301}", "🎛"]
+                for key in keys + ["a"] {
+                    try store.setStoredValue(.integer(1), forKey: key)
+                }
+                let listed = store.storedKeys()
+                for key in keys {
+                    // By bytes, since == takes canonically equivalent keys for equal.
+                    let count = listed.count { $0.utf8.elementsEqual(key.utf8) }
+                    trial.expect(count == 1, "storedKeys() lists \(Trial.describe(key: key)) \(count) times, not once.")
+                }
+                for key in keys {
+                    try store.setStoredValue(nil, forKey: key)
+                }
+                let left = store.storedKeys()
+                for key in keys where left.contains(key) {
+                    trial.note("storedKeys() lists \(Trial.describe(key: key)) after it was removed.")
+                }
+            }
+        },
+        Self("flush() succeeds, and what was set is there afterwards.") { trial in
+            trial.withStore { store in
+                try store.flush()
+                try store.setStoredValue(.string("text"), forKey: "k")
+                try store.flush()
+                trial.expect("k", in: store, is: .string("text"), "after flush()")
+                try store.flush()
                 try store.checkAvailability()
             }
         },

@@ -4,8 +4,8 @@ extension StoreConformance.Check {
     static let ofIdentity: [Self] = [
         Self("A fresh store has nothing of what another store held before.") { trial in
             trial.withStore { store in
-                try store.set("left over", forKey: "k")
-                try store.synchronize()
+                try store.setStoredValue(.string("left over"), forKey: "k")
+                try store.flush()
             }
             trial.withStore { store in
                 trial.expect("k", in: store, is: nil, "of a fresh store")
@@ -17,18 +17,18 @@ extension StoreConformance.Check {
         },
         Self("Two stores keep their values apart.", requires: .severalStores) { trial in
             trial.withTwoStores { first, second in
-                try first.set(1, forKey: "k")
+                try first.setStoredValue(.integer(1), forKey: "k")
                 trial.expect("k", in: second, is: nil, "for a key set in another store")
-                try second.set(2, forKey: "k")
-                try second.removeObject(forKey: "k")
-                trial.expect("k", in: first, is: 1, "for a key removed from another store")
+                try second.setStoredValue(.integer(2), forKey: "k")
+                try second.setStoredValue(nil, forKey: "k")
+                trial.expect("k", in: first, is: .integer(1), "for a key removed from another store")
             }
         },
         Self("A store has one description, whatever it holds, and it is not empty.") { trial in
             trial.withStore { store in
                 let description = store.storeDescription
                 trial.expect(!description.isEmpty, "storeDescription is empty.")
-                try store.set(1, forKey: "k")
+                try store.setStoredValue(.integer(1), forKey: "k")
                 trial.expect(store.storeDescription, is: description, from: "storeDescription after a value was set")
             }
         },

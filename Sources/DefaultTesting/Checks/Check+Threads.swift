@@ -8,57 +8,81 @@ extension StoreConformance.Check {
                 trial.onThreads(8, sharing: store) { store, _ in
                     for _ in 0..<200 {
                         try store.withExclusiveAccess {
-                            let count = store.object(forKey: "count") as? Int ?? 0
-                            try store.set(count + 1, forKey: "count")
+                            guard case .integer(let count) = store.storedValue(forKey: "count") ?? .integer(0) else {
+                                return trial.note("The count is no longer a number.")
+                            }
+                            try store.setStoredValue(.integer(count + 1), forKey: "count")
                         }
                     }
                 }
-                trial.expect("count", in: store, is: 1_600, "after 8 threads counted to 200 each")
+                trial.expect("count", in: store, is: .integer(1_600), "after 8 threads counted to 200 each")
             }
         },
         Self("Threads that change different keys at once don't disturb each other.", requires: .threads) { trial in
             trial.withStore { store in
                 trial.onThreads(8, sharing: store) { store, thread in
                     for number in 0..<25 {
-                        try store.set(thread * 100 + number, forKey: "\(thread).\(number)")
-                        try store.set(Data([UInt8(number)]), forKey: "\(thread)")
-                        trial.expect(
-                            "\(thread).\(number)",
-                            in: store,
-                            is: thread * 100 + number,
-                            "on the thread that set it"
-                        )
+                        let key = "\(thread).\(number)"
+                        try store.setStoredValue(.string(key), forKey: key)
+                        try store.setStoredValue(.data(Data([UInt8(number)])), forKey: "\(thread)")
+                        trial.expect(key, in: store, is: .string(key), "on the thread that set it")
                     }
                 }
                 for thread in 0..<8 {
-                    trial.expect("\(thread)", in: store, is: Data([24]), "after the threads ended")
+                    trial.expect("\(thread)", in: store, is: .data(Data([24])), "after the threads ended")
                     for number in 0..<25 {
-                        trial.expect(
-                            "\(thread).\(number)",
-                            in: store,
-                            is: thread * 100 + number,
-                            "after the threads ended"
-                        )
+                        let key = "\(thread).\(number)"
+                        trial.expect(key, in: store, is: .string(key), "after the threads ended")
                     }
                 }
             }
         },
         Self("Reads don't wait for exclusive access, and writes wait for its end only.", requires: .threads) { trial in
             trial.withStore { store in
-                try store.set(1, forKey: "k")
+                try store.setStoredValue(.integer(1), forKey: "k")
                 trial.expectStop(from: "withExclusiveAccess") {
                     try store.withExclusiveAccess {
                         trial.onThreads(2, sharing: store) { store, _ in
-                            trial.expect("k", in: store, is: 1, "on another thread")
-                            trial.expect(store.data(forKey: "k"), is: nil, from: "data(forKey:) on another thread")
+                            trial.expect("k", in: store, is: .integer(1), "on another thread")
+                            trial.expect(
+                                store.storedKeys().contains("k"),
+                                "storedKeys() on another thread doesn't list \"k\"."
+                            )
                         }
                         throw Trial.Stop()
                     }
                 }
                 trial.onThreads(2, sharing: store) { store, _ in
-                    try store.withExclusiveAccess { try store.set(2, forKey: "k") }
+                    try store.withExclusiveAccess { try store.setStoredValue(.integer(2), forKey: "k") }
                 }
-                trial.expect("k", in: store, is: 2, "after other threads set the value")
+                trial.expect("k", in: store, is: .integer(2), "after other threads set the value")
+            }
+        },
+        Self("A plain write waits for another thread's exclusive access.", requires: .threads) { trial in
+            trial.withStore { store in
+                let own = PropertyListValue.string("set under exclusive access")
+                let foreign = PropertyListValue.string("set by another thread")
+                // Several rounds, since nothing forces a store that doesn't wait to be noticed in one.
+                for _ in 0..<20 {
+                    let hasOwnValue = DispatchSemaphore(value: 0)
+                    let otherIsWriting = DispatchSemaphore(value: 0)
+                    trial.onThreads(2, sharing: store) { store, thread in
+                        guard thread == 0 else {
+                            hasOwnValue.wait()
+                            otherIsWriting.signal()
+                            return try store.setStoredValue(foreign, forKey: "k")
+                        }
+                        defer { hasOwnValue.signal() }
+                        try store.withExclusiveAccess {
+                            try store.setStoredValue(own, forKey: "k")
+                            hasOwnValue.signal()
+                            otherIsWriting.wait()
+                            let isDisturbed = (0..<200).contains { _ in store.storedValue(forKey: "k") != own }
+                            trial.expect(!isDisturbed, "Another thread's value was there within exclusive access.")
+                        }
+                    }
+                    trial.expect("k", in: store, is: foreign, "after the thread that waited has set it")
+                }
             }
         },
     ]
