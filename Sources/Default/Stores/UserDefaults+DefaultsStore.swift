@@ -9,7 +9,7 @@ public import Foundation
 /// never saves by itself; when that fails, the value from before is put back and
 /// ``DefaultsError/Code/synchronizationFailed`` thrown. What this can't prevent there: a process killed while Foundation
 /// writes the file leaves an empty suite, two processes that write one suite lose each other's values, and a damaged file
-/// counts as an empty one. ``FileDefaults`` has none of these faults.
+/// counts as an empty one. Dates come back in whole seconds, and -0.0 as 0.0. ``FileDefaults`` has none of these faults.
 extension UserDefaults: FoundationStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library: members in an extension of `UserDefaults` itself would
@@ -37,10 +37,10 @@ extension FoundationStore {
         try value?.checkDepth(forKey: key, in: self)
         try ExclusiveAccess.ofProcess { () throws(DefaultsError) in
             let previous = storedValue(forKey: key)
-            replace(with: value, forKey: key)
+            replace(previous, with: value, forKey: key)
             #if !canImport(Darwin)
             if !synchronize() {
-                replace(with: previous, forKey: key)
+                replace(value, with: previous, forKey: key)
                 throw DefaultsError.synchronizationFailed(key: key, store: storeDescription)
             }
             #endif
@@ -105,11 +105,23 @@ extension FoundationStore {
     /// Another name than other storages of this description have: this one notifies of all changes itself.
     private var ownHubName: String { "Foundation.\(storeDescription)" }
 
-    private func replace(with value: PropertyListValue?, forKey key: String) {
-        if let value {
-            set(value.object, forKey: FoundationKey.name(forKey: key))
-        } else {
-            removeObject(forKey: FoundationKey.name(forKey: key))
+    private func replace(_ previous: PropertyListValue?, with value: PropertyListValue?, forKey key: String) {
+        let name = FoundationKey.name(forKey: key)
+        guard let value else {
+            return removeObject(forKey: name)
         }
+        set(value.object, forKey: name)
+        // Foundation ignores what compares equal to what is there: 1 in place of 1.0, "é" of other scalars.
+        if let previous, let stored = storedValue(forKey: key), stored.isSame(as: previous), !stored.isSame(as: value) {
+            removeObject(forKey: name)
+            set(value.object, forKey: name)
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// Whether values are the same bytes, which values that are equal need not be.
+    fileprivate func isSame(as other: PropertyListValue) -> Bool {
+        binaryForm == other.binaryForm
     }
 }
