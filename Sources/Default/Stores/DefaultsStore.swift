@@ -7,16 +7,16 @@
 /// /// Keeps its values in memory, and writes all of them to a file in `flush`.
 /// final class Archive: DefaultsStore, @unchecked Sendable {
 ///     private let file: URL
-///     private let lock = NSRecursiveLock()
-///     private var values: [StoreKey: PropertyListValue] = [:]      // used under the lock
+///     private let lock = NSLock()
+///     private var values: [StoreKey: PropertyListValue] = [:]  // used under the lock
 ///
 ///     init(file: URL) throws {
 ///         self.file = file
-///         guard let data = try? Data(contentsOf: file) else { return }
-///         guard case .dictionary(let entries)? = PropertyListValue(binaryForm: data) else {
-///             throw CocoaError(.fileReadCorruptFile)
+///         guard FileManager.default.fileExists(atPath: file.path) else { return }
+///         for (key, form) in try PropertyListDecoder().decode([Data: Data].self, from: Data(contentsOf: file)) {
+///             guard let value = PropertyListValue(binaryForm: form) else { throw CocoaError(.fileReadCorruptFile) }
+///             values[StoreKey(unchecked: String(decoding: key, as: UTF8.self))] = value
 ///         }
-///         values = Dictionary(uniqueKeysWithValues: entries.map { (StoreKey(unchecked: $0), $1) })
 ///     }
 ///
 ///     func storedValue(forKey key: String) -> PropertyListValue? {
@@ -24,22 +24,24 @@
 ///     }
 ///
 ///     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-///         let key = try StoreKey(key)                              // refuses what no store can take
-///         try value?.checkDepth(forKey: key.string, in: self)
-///         lock.withLock { values[key] = value }
+///         let storeKey = try StoreKey(key)  // refuses what no store can take
+///         try value?.checkDepth(forKey: key, in: self)
+///         try withExclusiveAccess {  // waits while another thread has it; reads don't
+///             lock.withLock { values[storeKey] = value }
+///         }
 ///     }
 ///
 ///     func storedKeys() -> [String] { lock.withLock { values.keys.map(\.string) } }
 ///
 ///     func flush() throws {
-///         let entries = lock.withLock { values.map { ($0.key.string, $0.value) } }
-///         let contents = PropertyListValue.dictionary(Dictionary(entries) { first, _ in first })
-///         try contents.binaryForm.write(to: file, options: .atomic)
+///         try withExclusiveAccess {
+///             let entries = lock.withLock { values.map { (Data($0.key.string.utf8), $0.value.binaryForm) } }
+///             let contents = try PropertyListEncoder().encode(Dictionary(uniqueKeysWithValues: entries))
+///             try contents.write(to: file, options: .atomic)
+///         }
 ///     }
 ///
 ///     var storeDescription: String { "Archive(\(file.path))" }
-///     func beginExclusiveAccess() { lock.lock() }
-///     func endExclusiveAccess() { lock.unlock() }
 /// }
 /// ```
 ///

@@ -60,7 +60,9 @@ public protocol KeyValueStorage {
     /// Calls a handler when values of the storage may have changed, until the observation is cancelled or released.
     ///
     /// The default implementation knows of the changes made through this library's typed calls (settings types, typed and
-    /// string keys, containers), not of those made by the storage's own methods.
+    /// string keys, containers), not of those made by the storage's own methods. Within
+    /// the exclusive access that storages share it waits for the end; a storage that brings its own, or takes
+    /// transactions back, has to notify its observers itself.
     ///
     /// - Parameter handler: Receives the keys, on the thread that made the change, once the new values can be read and the
     ///   thread has no exclusive access any more; nil where it isn't known which keys. It may use the storage, and has to
