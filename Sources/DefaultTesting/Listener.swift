@@ -127,9 +127,9 @@ extension Listener {
         expectNotification(ofKey: later.name, after: "one more change")
     }
 
-    /// Waits for something that a notification brings about, but not as long as the trial does for its end.
+    /// Waits for something that a notification brings about, for much less time than the trial waits for its end.
     private func wait(until hasHappened: () -> Bool) -> Bool {
-        let limit = Date(timeIntervalSinceNow: trial.patience / 2)
+        let limit = Date(timeIntervalSinceNow: trial.patience / 10)
         return condition.withLock {
             while !hasHappened() {
                 guard condition.wait(until: limit) else {

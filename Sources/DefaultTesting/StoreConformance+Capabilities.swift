@@ -1,5 +1,5 @@
 extension StoreConformance {
-    /// What stores may leave out, and whoever checks one has to say that it can do.
+    /// What stores may leave out, and which a store is checked for only when it is said to have it.
     public struct Capabilities: OptionSet, Sendable {
         /// The bits.
         public let rawValue: Int

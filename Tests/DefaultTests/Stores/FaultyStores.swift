@@ -1,0 +1,616 @@
+import Default
+import DefaultJournal
+import Foundation
+
+/// Passes everything on to a `MemoryDefaults`, which keeps all promises; the stores below each break one.
+protocol FaultyStore: DefaultsStore {
+    var base: MemoryDefaults { get }
+}
+
+extension FaultyStore {
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key)
+    }
+    func storedKeys() -> [String] { base.storedKeys() }
+    func flush() throws { base.flush() }
+    var storeDescription: String { "Faulty \(base.storeDescription)" }
+    func beginExclusiveAccess() throws { base.beginExclusiveAccess() }
+    func endExclusiveAccess() { base.endExclusiveAccess() }
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result { try base.transaction(body) }
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        base.observeChanges(handler)
+    }
+}
+
+/// Breaks no promise.
+struct FaultlessStore: FaultyStore {
+    let base = MemoryDefaults()
+}
+
+// Values
+
+struct BooleansAsNumbers: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if case .boolean(let boolean) = value {
+            try base.setStoredValue(.integer(boolean ? 1 : 0), forKey: key)
+        } else {
+            try base.setStoredValue(value, forKey: key)
+        }
+    }
+}
+
+struct LargeNumbersAsReals: FaultyStore {
+    let base = MemoryDefaults()
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        let value = base.storedValue(forKey: key)
+        if case .unsigned(let unsigned) = value {
+            return .real(Double(unsigned))
+        }
+        return value
+    }
+}
+
+struct ComposedStrings: FaultyStore {
+    let base = MemoryDefaults()
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        let value = base.storedValue(forKey: key)
+        if case .string(let string) = value {
+            return .string(string.precomposedStringWithCanonicalMapping)
+        }
+        return value
+    }
+}
+
+struct ZeroWithoutSign: FaultyStore {
+    let base = MemoryDefaults()
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        let value = base.storedValue(forKey: key)
+        return value == .real(0) ? .real(0) : value
+    }
+}
+
+struct EmptyDataAsNothing: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value == .data(Data()) ? nil : value, forKey: key)
+    }
+}
+
+struct DatesOfWholeSeconds: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if case .date(let date) = value {
+            let seconds = date.timeIntervalSinceReferenceDate.rounded()
+            try base.setStoredValue(.date(Date(timeIntervalSinceReferenceDate: seconds)), forKey: key)
+        } else {
+            try base.setStoredValue(value, forKey: key)
+        }
+    }
+}
+
+/// Has the limit of a coder that goes less deep.
+struct ShallowValuesOnly: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if let value {
+            // One level more than there may be when this is what the value nests in.
+            try PropertyListValue.array([value]).checkDepth(forKey: key, in: self)
+        }
+        try base.setStoredValue(value, forKey: key)
+    }
+}
+
+// Changes, keys and refusals
+
+struct OldCaseStays: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if case .date = value, base.storedValue(forKey: key) != nil {
+            return
+        }
+        try base.setStoredValue(value, forKey: key)
+    }
+}
+
+struct EqualValuesSkipped: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if value == nil || value != base.storedValue(forKey: key) {
+            try base.setStoredValue(value, forKey: key)
+        }
+    }
+}
+
+/// Takes a key that was removed once for one that has no value.
+struct SecondRemovalDropped: FaultyStore {
+    let base = MemoryDefaults()
+    private let removed = MemoryDefaults()
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if value == nil, removed.storedValue(forKey: key) != nil {
+            return
+        }
+        try base.setStoredValue(value, forKey: key)
+        if value == nil {
+            try removed.setStoredValue(.boolean(true), forKey: key)
+        }
+    }
+}
+
+/// Keeps the keys that were set in a list of its own.
+struct RemovedKeysListed: FaultyStore {
+    let base = MemoryDefaults()
+    private let list = MemoryDefaults()
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key)
+        if value != nil {
+            try list.setStoredValue(.boolean(true), forKey: key)
+        }
+    }
+
+    func storedKeys() -> [String] { list.storedKeys() }
+}
+
+struct KeysListedTwice: FaultyStore {
+    let base = MemoryDefaults()
+    func storedKeys() -> [String] { base.storedKeys() + base.storedKeys() }
+}
+
+struct FlushThatForgets: FaultyStore {
+    let base = MemoryDefaults()
+    func flush() throws {
+        for key in base.storedKeys() {
+            try base.setStoredValue(nil, forKey: key)
+        }
+    }
+}
+
+struct ComposedKeys: FaultyStore {
+    let base = MemoryDefaults()
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        base.storedValue(forKey: key.precomposedStringWithCanonicalMapping)
+    }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key.precomposedStringWithCanonicalMapping)
+    }
+}
+
+struct ShortKeysOnly: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        guard key.utf8.count <= 4_096 else {
+            throw DefaultsError(.invalidKey, reason: "The key is too long.", key: key)
+        }
+        try base.setStoredValue(value, forKey: key)
+    }
+}
+
+struct InvalidKeysSwallowed: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        do {
+            try base.setStoredValue(value, forKey: key)
+        } catch DefaultsError.Code.invalidKey {
+            // That is the fault.
+        }
+    }
+}
+
+struct DeepValuesCut: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        do {
+            try base.setStoredValue(value, forKey: key)
+        } catch DefaultsError.Code.unsupportedValue {
+            try base.setStoredValue(.array([]), forKey: key)
+        }
+    }
+}
+
+struct RefusedValueRemoves: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        do {
+            try base.setStoredValue(value, forKey: key)
+        } catch DefaultsError.Code.unsupportedValue {
+            try base.setStoredValue(nil, forKey: key)
+            try base.setStoredValue(value, forKey: key)
+        }
+    }
+}
+
+struct SpeechlessRefusals: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        do {
+            try base.setStoredValue(value, forKey: key)
+        } catch DefaultsError.Code.unsupportedValue {
+            throw DefaultsError(.unsupportedValue, reason: "That can't be stored.")
+        }
+    }
+}
+
+// The layers above
+
+/// Cuts off what a settings type stores, and nothing that is as short as the values of other checks.
+struct LongJSONCut: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if case .data(let data) = value, data.first == UInt8(ascii: "{") {
+            try base.setStoredValue(.data(data.prefix(16)), forKey: key)
+        } else {
+            try base.setStoredValue(value, forKey: key)
+        }
+    }
+}
+
+/// Has exclusive access for closures only, which changes in place are not.
+struct AccessThatDoesNotBegin: FaultyStore {
+    struct Refusal: Error {}
+
+    let base = MemoryDefaults()
+    func beginExclusiveAccess() throws { throw Refusal() }
+    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try base.withExclusiveAccess(body)
+    }
+}
+
+struct ForgetfulStorage: FaultyStore {
+    let base = MemoryDefaults()
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {}
+}
+
+// Exclusive access, transactions and threads
+
+/// A lock that a test can break open.
+final class BreakableLock: @unchecked Sendable {
+    // All of it is reached under `condition` only.
+    private var owner: ObjectIdentifier?
+    private var depth = 0
+    private var isBroken = false
+    private let condition = NSCondition()
+    private let isRecursive: Bool
+
+    init(isRecursive: Bool = false) {
+        self.isRecursive = isRecursive
+    }
+
+    func lock() {
+        let thread = ObjectIdentifier(Thread.current)
+        condition.withLock {
+            while depth > 0, !isBroken, !(isRecursive && owner == thread) {
+                condition.wait()
+            }
+            owner = thread
+            depth += 1
+        }
+    }
+
+    func unlock() {
+        condition.withLock {
+            depth -= 1
+            condition.signal()
+        }
+    }
+
+    /// Lets everybody in from now on, so that no thread is left waiting.
+    func breakOpen() {
+        condition.withLock {
+            isBroken = true
+            condition.broadcast()
+        }
+    }
+}
+
+/// A place where threads wait for each other, which a test can break open.
+final class Meeting: @unchecked Sendable {
+    // Both are reached under `condition` only.
+    private var missing: Int
+    private var isBroken = false
+    private let condition = NSCondition()
+
+    init(of count: Int) {
+        missing = count
+    }
+
+    /// Waits until as many threads have come as are to meet; those that come later don't wait.
+    func join() {
+        condition.withLock {
+            missing -= 1
+            condition.broadcast()
+            while missing > 0, !isBroken {
+                condition.wait()
+            }
+        }
+    }
+
+    /// Takes part without waiting.
+    func count() {
+        condition.withLock {
+            missing -= 1
+            condition.broadcast()
+        }
+    }
+
+    /// Lets everybody go on, so that no thread is left waiting.
+    func breakOpen() {
+        condition.withLock {
+            isBroken = true
+            condition.broadcast()
+        }
+    }
+}
+
+struct AccessThatDoesNotNest: FaultyStore {
+    let base = MemoryDefaults()
+    let lock: BreakableLock
+    func beginExclusiveAccess() throws { lock.lock() }
+    func endExclusiveAccess() { lock.unlock() }
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result { try withExclusiveAccess(body) }
+}
+
+struct AccessThatStopsReads: FaultyStore {
+    let base = MemoryDefaults()
+    let lock: BreakableLock
+    func beginExclusiveAccess() throws { lock.lock() }
+    func endExclusiveAccess() { lock.unlock() }
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        lock.lock()
+        defer { lock.unlock() }
+        return base.storedValue(forKey: key)
+    }
+}
+
+/// Lets everybody in, and the first two readers go on only once both have read.
+struct AccessForAll: FaultyStore {
+    let base = MemoryDefaults()
+    private let readers = Meeting(of: 2)
+
+    func beginExclusiveAccess() throws {}
+    func endExclusiveAccess() {}
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        let value = base.storedValue(forKey: key)
+        readers.join()
+        return value
+    }
+}
+
+/// Excludes those who ask for exclusive access only, and doesn't let the first of them read before another thread has written.
+struct WritesThatDoNotWait: FaultyStore {
+    let base = MemoryDefaults()
+    private let access = BreakableLock(isRecursive: true)
+    private let writers = Meeting(of: 3)
+
+    func beginExclusiveAccess() throws { access.lock() }
+    func endExclusiveAccess() { access.unlock() }
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        writers.join()
+        return base.storedValue(forKey: key)
+    }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key)
+        writers.count()
+    }
+}
+
+/// Tells keys apart by what follows their first period.
+struct KeysHashedBadly: FaultyStore {
+    let base = MemoryDefaults()
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: Self.slot(of: key)) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: Self.slot(of: key))
+    }
+
+    private static func slot(of key: String) -> String {
+        key.firstIndex(of: ".").map { String(key[$0...]) } ?? key
+    }
+}
+
+struct AccessThatUndoes: FaultyStore {
+    let base = MemoryDefaults()
+    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try base.transaction(body)
+    }
+}
+
+struct TransactionThatKeepsAll: FaultyStore {
+    let base = MemoryDefaults()
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result { try withExclusiveAccess(body) }
+}
+
+struct TransactionThatWrapsErrors: FaultyStore {
+    let base = MemoryDefaults()
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try base.transaction(body)
+        } catch {
+            throw DefaultsError(.storeFailed, reason: "The transaction failed.", underlyingError: error)
+        }
+    }
+}
+
+// Observers
+
+/// Handlers of a store that calls them itself.
+final class Handlers: Sendable {
+    private let handlers = Guarded<[Int: StoreObservation.Handler]>([:])
+    private let count = Guarded(0)
+
+    func add(_ handler: @escaping StoreObservation.Handler, onCancel: @escaping @Sendable (Handlers, Int) -> Void)
+        -> StoreObservation
+    {
+        let id = count.withLock { count in
+            count += 1
+            return count
+        }
+        handlers.withLock { $0[id] = handler }
+        return StoreObservation { onCancel(self, id) }
+    }
+
+    func remove(_ id: Int) { handlers.withLock { $0[id] = nil } }
+    func removeAll() { handlers.withLock { $0 = [:] } }
+
+    func notify(_ key: String) {
+        for handler in handlers.withLock({ Array($0.values) }) {
+            handler([key])
+        }
+    }
+}
+
+struct ChangesNotifiedTwice: FaultyStore {
+    let base = MemoryDefaults()
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        base.observeChanges { keys in
+            handler(keys)
+            handler(keys)
+        }
+    }
+}
+
+struct RemovalsNotNotified: FaultyStore {
+    let base = MemoryDefaults()
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        base.observeChanges { [weak base] keys in
+            let left = keys?.filter { base?.storedValue(forKey: $0) != nil }
+            if left?.isEmpty == false {
+                handler(left)
+            }
+        }
+    }
+}
+
+struct ChangesNotifiedBefore: FaultyStore {
+    let base = MemoryDefaults()
+    private let handlers = Handlers()
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        handlers.notify(key)
+        try base.setStoredValue(value, forKey: key)
+    }
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        handlers.add(handler) { $0.remove($1) }
+    }
+}
+
+struct CancellationIgnored: FaultyStore {
+    let base = MemoryDefaults()
+    private let observations = Guarded<[StoreObservation]>([])
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let observation = base.observeChanges(handler)
+        observations.withLock { $0.append(observation) }
+        return StoreObservation {}
+    }
+}
+
+struct CancellationOfAll: FaultyStore {
+    let base = MemoryDefaults()
+    private let observations = Guarded<[StoreObservation]>([])
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let observation = base.observeChanges(handler)
+        observations.withLock { $0.append(observation) }
+        return StoreObservation { [observations] in
+            for observation in observations.withLock({ $0 }) {
+                observation.cancel()
+            }
+        }
+    }
+}
+
+/// Calls its observers one at a time, by a lock that an observer needs when it changes something.
+struct ObserversOneAtATime: FaultyStore {
+    let base = MemoryDefaults()
+    let lock: BreakableLock
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        base.observeChanges { [lock] keys in
+            lock.lock()
+            defer { lock.unlock() }
+            handler(keys)
+        }
+    }
+}
+
+/// Calls its observers before it has released the lock that a change takes.
+struct ObserversUnderLock: FaultyStore {
+    let base = MemoryDefaults()
+    let lock: BreakableLock
+    let writers: Meeting
+    private let handlers = Handlers()
+
+    init(lock: BreakableLock, writers: Meeting) {
+        self.lock = lock
+        self.writers = writers
+    }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        try base.setStoredValue(value, forKey: key)
+        writers.join()
+        handlers.notify(key)
+    }
+
+    func beginExclusiveAccess() throws { lock.lock() }
+    func endExclusiveAccess() { lock.unlock() }
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        handlers.add(handler) { $0.remove($1) }
+    }
+}
+
+/// Has exclusive access of its own, of which the default implementation of `observeChanges` knows nothing.
+struct ChangesNotifiedInside: DefaultsStore {
+    let base = MemoryDefaults()
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key)
+    }
+    func storedKeys() -> [String] { base.storedKeys() }
+    func flush() throws { base.flush() }
+    var storeDescription: String { "Faulty \(base.storeDescription)" }
+    func beginExclusiveAccess() throws { base.beginExclusiveAccess() }
+    func endExclusiveAccess() { base.endExclusiveAccess() }
+}
+
+/// Takes a transaction back by setting the old values.
+struct TransactionUndoneByWrites: FaultyStore {
+    let base = MemoryDefaults()
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try base.withExclusiveAccess {
+            let before = base.allValues()
+            do {
+                return try body()
+            } catch {
+                for key in Set(base.storedKeys()).union(before.keys) {
+                    try base.setStoredValue(before[key], forKey: key)
+                }
+                throw error
+            }
+        }
+    }
+}
+
+// Identity
+
+struct SharedByAll: FaultyStore {
+    let base: MemoryDefaults
+}
+
+struct NamelessWhenEmpty: FaultyStore {
+    let base = MemoryDefaults()
+    var storeDescription: String { base.storedKeys().isEmpty ? "" : "Faulty \(base.storeDescription)" }
+}
+
+struct OneNameForAll: FaultyStore {
+    let base = MemoryDefaults()
+    var storeDescription: String { "Faulty" }
+}

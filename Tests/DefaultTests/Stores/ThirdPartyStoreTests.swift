@@ -1,0 +1,206 @@
+import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+/// Keeps its values in memory, and writes all of them to a file in `flush`.
+final class Archive: DefaultsStore, @unchecked Sendable {
+    private let file: URL
+    private let lock = NSLock()
+    private var values: [StoreKey: PropertyListValue] = [:]  // used under the lock
+
+    init(file: URL) throws {
+        self.file = file
+        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        for (key, form) in try PropertyListDecoder().decode([Data: Data].self, from: Data(contentsOf: file)) {
+            guard let value = PropertyListValue(binaryForm: form) else { throw CocoaError(.fileReadCorruptFile) }
+            values[StoreKey(unchecked: String(decoding: key, as: UTF8.self))] = value
+        }
+    }
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        lock.withLock { values[StoreKey(unchecked: key)] }
+    }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        let storeKey = try StoreKey(key)  // refuses what no store can take
+        try value?.checkDepth(forKey: key, in: self)
+        try withExclusiveAccess {  // waits while another thread has it; reads don't
+            lock.withLock { values[storeKey] = value }
+        }
+    }
+
+    func storedKeys() -> [String] { lock.withLock { values.keys.map(\.string) } }
+
+    func flush() throws {
+        try withExclusiveAccess {
+            let entries = lock.withLock { values.map { (Data($0.key.string.utf8), $0.value.binaryForm) } }
+            let contents = try PropertyListEncoder().encode(Dictionary(uniqueKeysWithValues: entries))
+            try contents.write(to: file, options: .atomic)
+        }
+    }
+
+    var storeDescription: String { "Archive(\(file.path))" }
+}
+
+/// Passes everything on to another store, under keys with a prefix; its observers hear of its own keys.
+struct PrefixedStore<Base: DefaultsStore>: DefaultsStore {
+    let base: Base
+    let prefix: String
+
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: prefix + key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: prefix + key)
+    }
+    func storedKeys() -> [String] { base.storedKeys().compactMap { ownKey($0, prefix) } }
+    func flush() throws { try base.flush() }
+    var storeDescription: String { "\(base.storeDescription), prefix \(prefix)" }
+
+    func beginExclusiveAccess() throws { try base.beginExclusiveAccess() }
+    func endExclusiveAccess() { base.endExclusiveAccess() }
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result { try base.transaction(body) }
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        base.observeChanges { [prefix] keys in
+            let ownKeys = keys.map { Set($0.compactMap { ownKey($0, prefix) }) }
+            if ownKeys?.isEmpty != true {
+                handler(ownKeys)
+            }
+        }
+    }
+}
+
+/// What follows a prefix, which may end within a character.
+private func ownKey(_ key: String, _ prefix: String) -> String? {
+    key.utf8.starts(with: prefix.utf8) ? String(Substring(key.utf8.dropFirst(prefix.utf8.count))) : nil
+}
+
+/// A store that fails, as one on a server may.
+private struct FailingStore: UserDefaultsVocabulary {
+    struct Outage: Error {}
+
+    func storedValue(forKey key: String) -> PropertyListValue? { nil }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Outage() }
+    func storedKeys() -> [String] { [] }
+    func flush() throws { throw Outage() }
+    var storeDescription: String { "FailingStore" }
+    func registerValues(_ values: [String: PropertyListValue]) {}
+    func allValues() -> [String: PropertyListValue] { [:] }
+}
+
+/// A store that wants every change to be made under its exclusive access.
+private final class WatchfulStore: DefaultsStore {
+    private var values: [String: PropertyListValue] = [:]
+    private var depth = 0
+    private(set) var changes: [String] = []
+
+    func storedValue(forKey key: String) -> PropertyListValue? { values[key] }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        changes.append("\(value == nil ? "remove" : "set") \(key) \(depth > 0 ? "alone" : "unguarded")")
+        values[key] = value
+    }
+    func storedKeys() -> [String] { Array(values.keys) }
+    func flush() {}
+    var storeDescription: String { "WatchfulStore" }
+
+    func beginExclusiveAccess() { depth += 1 }
+    func endExclusiveAccess() { depth -= 1 }
+}
+
+private struct Watched: DefaultStorable {
+    var count = 0
+    nonisolated(unsafe) static let defaults = WatchfulStore()
+    static var defaultValue: Watched? { Watched() }
+}
+
+@Suite("A store by a third party")
+struct ThirdPartyStoreTests {
+    @Test("is in the documentation as it is tested here, in less than 40 lines")
+    func documentation() throws {
+        let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        let source = try String(
+            contentsOf: root.appending(path: "Sources/Default/Stores/DefaultsStore.swift"),
+            encoding: .utf8
+        )
+        let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        let example = lines.drop { $0 != "/// ```swift" }.dropFirst().prefix { $0 != "/// ```" }
+            .map { $0.dropFirst("/// ".count) }
+        #expect((30..<40).contains(example.count))
+        let tested = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+        #expect(tested.contains(example.joined(separator: "\n")))
+    }
+
+    @Test("from the documentation has everything again that it had when it was flushed")
+    func reopenedArchive() throws {
+        try withTemporaryDirectory { directory in
+            let file = directory.appending(path: "archive")
+            let deep = (0..<256).reduce(PropertyListValue.real(-0.0)) { inner, _ in .array([inner]) }
+            let archive = try Archive(file: file)
+            try archive.setStoredValue(deep, forKey: "\u{E9}")
+            try archive.setStoredValue(.string("e\u{301}"), forKey: "e\u{301}")
+            try archive.flush()
+            try archive.setStoredValue(.integer(1), forKey: "not flushed")
+            let reopened = try Archive(file: file)
+            #expect(reopened.storedKeys().count == 2)
+            #expect(reopened.storedValue(forKey: "\u{E9}")?.binaryForm == deep.binaryForm)
+            #expect(reopened.storedValue(forKey: "e\u{301}") == .string("e\u{301}"))
+            try Data("damaged".utf8).write(to: file)
+            #expect(throws: (any Error).self) { try Archive(file: file) }
+        }
+    }
+
+    @Test("has df like any other")
+    func accessor() throws {
+        let base = MemoryDefaults()
+        let store = PrefixedStore(base: base, prefix: "app.")
+        try store.df.save([1, 2], forKey: "numbers")
+        #expect(try store.df.load(forKey: "numbers", type: [Int].self) == [1, 2])
+        #expect(base.storedValue(forKey: "app.numbers") == .data(Data("[1,2]".utf8)))
+        try base.setStoredValue(.integer(1), forKey: "other")
+        #expect(store.storedKeys() == ["numbers"])
+    }
+
+    @Test("that passes observation on hears of its own keys")
+    func observation() throws {
+        let base = MemoryDefaults()
+        let heard = Guarded<[Set<String>?]>([])
+        let observation = PrefixedStore(base: base, prefix: "app.").observeChanges { keys in
+            heard.withLock { $0.append(keys) }
+        }
+        try base.setStoredValue(.integer(1), forKey: "app.k")
+        try base.setStoredValue(.integer(1), forKey: "k")
+        observation.cancel()
+        #expect(heard.withLock { $0 } == [["k"]])
+    }
+
+    @Test("is changed under its exclusive access only")
+    func exclusiveAccess() throws {
+        try Watched(count: 1).save()
+        try Watched.update { $0.count += 1 }
+        try Watched.defaults.df.save(3, forKey: "k")
+        try Watched.remove()
+        let expected = ["set Watched", "set Watched", "set k", "remove Watched", "remove Watched.Type"]
+        #expect(Watched.defaults.changes == expected.map { $0 + " alone" })
+    }
+
+    @Test("has its errors wrapped, with key and type")
+    func errors() {
+        let store = FailingStore()
+        let key = Defaults.Key<Int>("k", default: 0)
+        let calls: [(name: String, call: () throws -> Void)] = [
+            ("df.save", { try store.df.save(1, forKey: "k") }),
+            ("save", { try Defaults(suite: store).save(1, for: key) }),
+            ("set", { try store.set(1, forKey: "k") }),
+            ("removeObject", { try store.removeObject(forKey: "k") }),
+        ]
+        for (name, call) in calls {
+            let error = expectError(.storeFailed, Comment(rawValue: name), from: call)
+            #expect(error?.key == "k")
+            #expect(error?.store == "FailingStore")
+            #expect(error?.underlyingError is FailingStore.Outage)
+        }
+        let error = expectError(.storeFailed) { try store.synchronize() }
+        #expect(error?.store == "FailingStore")
+        #expect(error?.underlyingError is FailingStore.Outage)
+    }
+}
