@@ -74,12 +74,6 @@ extension Defaults {
 extension KeyAccess {
     /// Stores what was assigned to a string key; nil removes.
     func save(_ object: Any?) throws(DefaultsError) {
-        let value: PropertyListValue? =
-            if let convertible = object as? any PropertyListConvertible {
-                convertible.propertyListValue
-            } else {
-                try PropertyListValue(object, forKey: key, in: store)
-            }
-        try replace(with: value, type: object.map { type(of: $0) })
+        try replace(with: PropertyListValue(object, forKey: key, in: store), type: object.map { type(of: $0) })
     }
 }

@@ -34,6 +34,10 @@ extension PropertyListValue {
         guard let object else {
             return nil
         }
+        if let convertible = object as? any PropertyListConvertible {
+            self = convertible.propertyListValue
+            return
+        }
         do {
             try self.init(object: object)
         } catch {

@@ -131,22 +131,22 @@ extension UserDefaultsVocabulary {
 }
 
 extension UserDefaultsVocabulary {
-    /// Stores a value of a type that a store takes as it is, or removes what is there.
+    /// Stores a value of a type that a store takes as it is.
     ///
     /// - Parameters:
     ///   - value: The value: a string, Boolean, number, `Data`, `Date`, `URL` (stored as its absolute string), or an array or
-    ///     dictionary of those; nil removes.
+    ///     dictionary of those.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
     ///   ``DefaultsError/Code/unsupportedValue`` or one of the store's; nothing has changed then.
-    public func set<Value: PropertyListConvertible>(_ value: Value?, forKey key: String) throws(DefaultsError) {
-        try setWrappingErrors(value?.propertyListValue, forKey: key)
+    public func set<Value: PropertyListConvertible>(_ value: Value, forKey key: String) throws(DefaultsError) {
+        try setWrappingErrors(value.propertyListValue, forKey: key)
     }
 
     /// Stores an object that is a property-list value all through, or removes what is there.
     ///
     /// - Parameters:
-    ///   - value: The object, of Swift's types or Foundation's classes; nil removes.
+    ///   - value: The object, of Swift's types, Foundation's classes or a ``PropertyListConvertible`` type; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
     ///   ``DefaultsError/Code/unsupportedValue`` or one of the store's; nothing has changed then.
