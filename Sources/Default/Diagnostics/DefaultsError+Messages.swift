@@ -240,7 +240,10 @@ extension DefaultsError {
         }
         return DefaultsError(
             .storeFailed,
-            reason: "\(store) failed\(key.map { " on the key \($0.debugDescription)" } ?? "") (\(summary(of: error))).",
+            reason: """
+                \(store) failed\(key.map { " on the key \($0.debugDescription)" } ?? "")\
+                \(type.map { " for a value of type \($0)" } ?? "") (\(summary(of: error))).
+                """,
             key: key,
             type: type,
             store: store,

@@ -34,16 +34,16 @@ public final class StoreObservation: Sendable {
 /// The observers of one storage.
 final class ChangeHub: Sendable {
     private struct State {
-        var handlers: [Int: StoreObservation.Handler] = [:]
+        var observers: [Int: Observer] = [:]
         var latest = 0
     }
 
     private let state = Guarded(State())
-    private let hasHandlers = Atomic<Bool>(false)
+    private let hasObservers = Atomic<Bool>(false)
     private let registrationLock = ThreadLock()
 
     /// Whether there are observers; one load, so that a store can ask at each write.
-    var isActive: Bool { hasHandlers.load(ordering: .acquiring) }
+    var isActive: Bool { hasObservers.load(ordering: .acquiring) }
 
     /// Adds a handler.
     ///
@@ -57,8 +57,8 @@ final class ChangeHub: Sendable {
     ) -> StoreObservation {
         let id = state.withLock { state in
             state.latest += 1
-            state.handlers[state.latest] = handler
-            hasHandlers.store(true, ordering: .releasing)
+            state.observers[state.latest] = Observer(handler)
+            hasObservers.store(true, ordering: .releasing)
             return state.latest
         }
         return StoreObservation { [weak self] in
@@ -69,8 +69,13 @@ final class ChangeHub: Sendable {
 
     /// Calls all handlers; to be called without locks that a handler may need.
     func notify(_ keys: Set<String>?) {
-        for handler in state.withLock({ Array($0.handlers.values) }) {
-            handler(keys)
+        let observers = state.withLock { Array($0.observers.values) }
+        // First for all, so that a handler that blocks this thread does not keep the others from being called by the next.
+        for observer in observers {
+            observer.add(keys)
+        }
+        for observer in observers {
+            observer.deliver()
         }
     }
 
@@ -83,8 +88,54 @@ final class ChangeHub: Sendable {
 
     private func remove(_ id: Int) {
         state.withLock { state in
-            state.handlers[id] = nil
-            hasHandlers.store(!state.handlers.isEmpty, ordering: .releasing)
+            state.observers.removeValue(forKey: id)?.end()
+            hasObservers.store(!state.observers.isEmpty, ordering: .releasing)
+        }
+    }
+}
+
+/// A handler, and the changes that it has not been called for.
+///
+/// Its calls never overlap: a thread that finds one under way leaves its change to the thread of that call. So a handler that
+/// blocks holds up its own calls only, and one that changes what it observes is called again after it has returned.
+private final class Observer: Sendable {
+    private struct State {
+        var pending: [Set<String>?] = []
+        var isDelivering = false
+        var hasEnded = false
+    }
+
+    private let handler: StoreObservation.Handler
+    private let state = Guarded(State())
+
+    init(_ handler: @escaping StoreObservation.Handler) {
+        self.handler = handler
+    }
+
+    func add(_ keys: Set<String>?) {
+        state.withLock { $0.pending.append(keys) }
+    }
+
+    /// Calls the handler for each change, unless another call is under way.
+    func deliver() {
+        while let keys = next() {
+            handler(keys)
+            state.withLock { $0.isDelivering = false }
+        }
+    }
+
+    func end() {
+        state.withLock { $0.hasEnded = true }
+    }
+
+    /// The change to call the handler for; nil when there is none, or another thread calls it.
+    private func next() -> Set<String>?? {
+        state.withLock { state in
+            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty else {
+                return nil
+            }
+            state.isDelivering = true
+            return .some(state.pending.removeFirst())
         }
     }
 }

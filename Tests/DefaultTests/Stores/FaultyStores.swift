@@ -537,6 +537,13 @@ struct ObserversOneAtATime: FaultyStore {
             handler(keys)
         }
     }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        // Waits until no observer is being called.
+        lock.lock()
+        lock.unlock()
+        try base.setStoredValue(value, forKey: key)
+    }
 }
 
 /// Calls its observers before it has released the lock that a change takes.
