@@ -28,11 +28,6 @@ extension ValueBridge where Value: PropertyListConvertible {
         )
     }
 
-    // The types that most keys are for, without the detour that code for any type takes.
-    @_specialize(where Value == Int)
-    @_specialize(where Value == Bool)
-    @_specialize(where Value == Double)
-    @_specialize(where Value == String)
     private static func decodeNative(_ stored: PropertyListValue) throws -> Value {
         guard let value = Value(propertyListValue: stored) else {
             throw UnexpectedValue()

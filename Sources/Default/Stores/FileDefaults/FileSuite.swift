@@ -18,8 +18,8 @@ final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
-    // Set once, before `isOpen`; read only after it, so that no access needs a check.
-    @exclusivity(unchecked) private var opened: OpenSuite?
+    // Set once, before `isOpen`; read only after it.
+    private var opened: OpenSuite?
     // Used under `opening`; passed on to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     // Used under `opening`; called when the suite is opened.
