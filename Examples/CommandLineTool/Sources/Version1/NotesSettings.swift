@@ -2,7 +2,7 @@ import Default
 
 /// The settings of version 1.
 struct NotesSettings: DefaultStorable {
-    var author = "nobody"
+    var author = "anonymous"
     var fontSize = "12"
     var recentFiles: [String] = []
 

@@ -2,7 +2,7 @@ import Default
 
 /// The settings of version 2: `author` became `signature`, `fontSize` a number, and `theme` is new.
 struct NotesSettings: DefaultStorable {
-    var signature = "nobody"
+    var signature = "anonymous"
     var fontSize = 12
     var theme = "light"
     var recentFiles: [String] = []
@@ -24,7 +24,7 @@ extension NotesSettings: DefaultMigratable {
 
     init(migrating previous: NotesSettingsV1) {
         signature = previous.author
-        // A size that version 1 let through and that is no number: better the default than nothing at all.
+        // Version 1 accepted any text as a size; where it is not a number, the default is better than nothing.
         fontSize = Int(previous.fontSize) ?? fontSize
         recentFiles = previous.recentFiles
     }

@@ -14,7 +14,7 @@ enum Suite {
 
 /// Ends the program with a message on standard error.
 func fail(_ message: String, status: Int32) -> Never {
-    // Nothing is left to tell when standard error itself can't be written.
+    // Where standard error itself can't be written, there is nowhere to report that.
     try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
     exit(status)
 }

@@ -14,7 +14,7 @@ do {
         try NotesSettings.update { $0.signature = arguments[1] }
     case ("font-size", 2):
         guard let size = Int(arguments[1]) else {
-            fail("\(arguments[1].debugDescription) is no size.", status: 64)
+            fail("\(arguments[1].debugDescription) is not a size.", status: 64)
         }
         try NotesSettings.update { $0.fontSize = size }
     case ("theme", 2):

@@ -12,8 +12,8 @@ public import Default
 /// ```
 ///
 /// The key `http.port` is the value stored under `"http.port"`; else the entry `port` of a dictionary stored under `"http"`,
-/// or the property `port` of a settings type stored there as JSON. Values change while a program runs, whoever changes
-/// them, and so do those that it gets.
+/// or the property `port` of a settings type stored there as JSON. Values may change while a program runs, by this
+/// process or another one, and it gets the new ones.
 public struct SuiteProvider<Store: DefaultsStore & Sendable>: Sendable {
     let store: Store
     let secrets: SecretsSpecifier<String, PropertyListValue>
@@ -99,7 +99,7 @@ extension SuiteProvider: ConfigProvider {
         isSame: @escaping @Sendable (Element, Element) -> Bool,
         updatesHandler: (_ updates: ConfigUpdatesAsyncSequence<Element, Never>) async throws -> Return
     ) async throws -> Return {
-        // Whoever is slow gets the newest value, not each one on the way there.
+        // A slow reader gets the newest value, not each one in between.
         let (updates, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
         let first = read()
         continuation.yield(first)
@@ -125,7 +125,7 @@ extension SuiteProvider: ConfigProvider {
         }
     }
 
-    /// Nothing reads the suite any more when this returns, so whoever watched may remove it.
+    /// Nothing reads the suite any more when this returns, so the caller may remove it.
     private func end(_ watching: Task<Void, Never>) async {
         watching.cancel()
         await watching.value

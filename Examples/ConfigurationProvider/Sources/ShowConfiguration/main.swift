@@ -19,7 +19,7 @@ let config = ConfigReader(providers: [
 
 if let text = CommandLine.arguments.dropFirst().first {
     guard let port = Int(text) else {
-        print("\(text.debugDescription) is no port.")
+        print("\(text.debugDescription) is not a port number.")
         exit(64)
     }
     try HTTPSettings.update { $0.port = port }

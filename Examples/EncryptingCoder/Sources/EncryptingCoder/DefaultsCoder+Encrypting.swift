@@ -11,7 +11,7 @@ extension DefaultsCoder {
     ///
     /// - Parameters:
     ///   - purpose: What the value is, the settings type's name, say. A value that was stored for one purpose can't be read
-    ///     for another one, so nobody can pass one secret off as another by copying bytes.
+    ///     for another one, so one secret can't be passed off as another by copying bytes.
     ///   - base: How the value is encoded before it is encrypted.
     ///   - key: Gives the key, 256 bits, from outside of the suite. When it throws nothing is stored, and what is stored stays.
     /// - Returns: The coder.
@@ -32,7 +32,7 @@ private struct SealedBoxCoder: DefaultsEncoder, DefaultsDecoder, Sendable {
     let key: @Sendable () throws -> SymmetricKey
 
     func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        // The nonce is made anew by each sealing: the same one for two values would give both away.
+        // Each sealing makes a new nonce: the same one for two values would give both away.
         let box = try AES.GCM.seal(try base.encode(value), using: try key(), authenticating: purpose)
         guard let combined = box.combined else {
             throw CryptoKitError.incorrectParameterSize

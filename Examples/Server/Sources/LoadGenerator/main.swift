@@ -12,7 +12,7 @@ struct Failure: Error {
     let description: String
 }
 
-/// What the server tells of a tenant.
+/// What the server answers about a tenant.
 struct Answer: Decodable {
     var greeting: String
     var revision: Int

@@ -4,7 +4,7 @@ public import Hummingbird
 import NIOCore
 public import TenantSettings
 
-/// A change of settings that somebody asks for.
+/// A change of settings, as a request asks for it.
 struct Change: Decodable {
     var greeting: String
 }
@@ -33,7 +33,7 @@ let application = Application(
     router: router,
     configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
     onServerRunning: { channel in
-        // Port 0 has the system choose one, so the line tells which. Without a reader of it the server still serves.
+        // With port 0 the system chooses one, so the line says which. Without a reader of it the server still serves.
         let line = "Serving on http://127.0.0.1:\(channel.localAddress?.port ?? port)\n"
         try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     }

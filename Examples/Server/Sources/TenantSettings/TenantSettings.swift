@@ -1,7 +1,7 @@
 public import Default
 import Foundation
 
-/// What one tenant of the server has chosen; the server, and whoever administers it, use the same suite.
+/// What one tenant of the server has chosen; the server and its administrators' tools use the same suite.
 public struct TenantSettings: DefaultStorable, Equatable, Sendable {
     /// What the tenant's visitors are greeted with.
     public var greeting = "Hello"

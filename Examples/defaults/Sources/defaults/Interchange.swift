@@ -35,7 +35,7 @@ enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
     ) throws -> Data {
         var objects: [String: Any] = [:]
         for entry in contents.entries {
-            guard objects.updateValue(try entry.value.object(), forKey: entry.key) == nil else {
+            guard objects.updateValue(entry.value.object, forKey: entry.key) == nil else {
                 throw ToolError(
                     """
                     Two keys of this suite look the same, \(entry.key.debugDescription), and differ in their bytes only, which \
@@ -69,11 +69,19 @@ extension SuiteContents {
                 throw ToolError("The input is neither a property list nor JSON.")
             }
             guard let objects = object as? [String: Any] else { throw Self.noDictionary }
-            entries = try objects.map { Entry(key: $0, value: try PropertyListValue(object: $1)) }
+            entries = try objects.map { Entry(key: $0, value: try Self.value(of: $1, forKey: $0)) }
+        }
+    }
+
+    private static func value(of object: Any, forKey key: String) throws -> PropertyListValue {
+        do {
+            return try PropertyListValue(object: object)
+        } catch {
+            throw ToolError("The value for \(key.debugDescription) can't be stored. \(error.reason).")
         }
     }
 
     private static var noDictionary: ToolError {
-        ToolError("The input is a property list, but no dictionary: a suite has values by their keys.")
+        ToolError("The input is a property list, but not a dictionary: a suite has values by their keys.")
     }
 }

@@ -8,7 +8,7 @@ struct Export: ParsableCommand {
         discussion: """
             The format is the one that the file's name asks for (.plist, .xml, .json); else a binary property list, which \
             loses nothing, or JSON on a terminal. XML property lists have dates to whole seconds and no sign of zero; \
-            what they lose is told on standard error.
+            the tool reports on standard error what they lose.
             """
     )
 
@@ -86,7 +86,7 @@ struct Import: ParsableCommand {
                 try store.removeObject(forKey: key)
             }
             for entry in contents.entries {
-                try store.set(entry.value, forKey: entry.key)
+                try store.setStoredValue(entry.value, forKey: entry.key)
             }
         }
     }
@@ -99,8 +99,8 @@ struct Import: ParsableCommand {
     }
 }
 
-/// Tells something on standard error.
+/// Writes a warning to standard error.
 func warn(_ message: String) {
-    // Nothing is left to tell when standard error itself can't be written.
+    // Where standard error itself can't be written, there is nowhere to report that.
     try? FileHandle.standardError.write(contentsOf: Data("Warning: \(message)\n".utf8))
 }

@@ -132,6 +132,6 @@ extension PropertyListValue {
         default:
             return .dictionary(try entries(of: [member], at: path))
         }
-        throw ToolError("What stands under \(member.name) at \(path) can't be read.")
+        throw ToolError("The value of \(member.name) at \(path) can't be read.")
     }
 }

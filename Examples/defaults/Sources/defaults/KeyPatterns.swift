@@ -21,7 +21,7 @@ struct DisplayOptions: ParsableArguments {
     @Option(
         name: .customLong("hide"),
         help: ArgumentHelp(
-            "Hide what stands under the keys that match, in suites and within values; \"*token*\", say. May be repeated.",
+            "Hide the values of the keys that match, in suites and within values; for example \"*token*\". May be repeated.",
             valueName: "pattern"
         )
     )

@@ -7,8 +7,8 @@ struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks a suite's journal; exits with 1 if it is damaged.",
         discussion: """
-            As whenever a suite is opened, a damaged journal is kept aside and the suite goes on with the values that are \
-            intact; so a second check finds no fault, but names the file.
+            As whenever a suite is opened, a damaged journal is backed up and the suite goes on with the values that are \
+            intact; so a second check finds no fault, but names the backup.
             """
     )
 
@@ -17,7 +17,7 @@ struct Verify: ParsableCommand {
 
     func run() throws {
         let damage = Mutex<[String]>([])
-        // Damage is found, and put aside, when the suite is opened.
+        // Damage is found, and the damaged file backed up, when the suite is opened.
         DefaultsDiagnostics.handler = { event in
             damage.withLock { $0.append("\(event.error)") }
         }
@@ -28,7 +28,7 @@ struct Verify: ParsableCommand {
         )
         for name in try FileManager.default.contentsOfDirectory(atPath: suite.url.plainPath).sorted()
         where name.hasPrefix("journal.damaged-") {
-            try write("A damaged journal was kept aside as \(suite.url.appending(path: name).plainPath).\n")
+            try write("A damaged journal was backed up as \(suite.url.appending(path: name).plainPath).\n")
         }
         var faults = damage.withLock { $0 }
         faults += found.damage.map { "Bytes \($0.lowerBound) to \($0.upperBound) of the journal can't be used." }

@@ -4,7 +4,7 @@ import Foundation
 
 struct Quarantine: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows the bytes that could not be decoded and were kept aside before something replaced them."
+        abstract: "Shows the quarantine: what could not be used, and was kept when something replaced it."
     )
 
     @Argument(help: "The suite.")
@@ -13,7 +13,7 @@ struct Quarantine: ParsableCommand {
     @Argument(help: "The key of the value that was replaced; all keys without one.", completion: .keys)
     var key: String?
 
-    @Flag(help: "Remove what is kept aside, after showing it.")
+    @Flag(help: "Remove the quarantined values, after showing them.")
     var remove = false
 
     @OptionGroup
@@ -26,7 +26,7 @@ struct Quarantine: ParsableCommand {
             for key in try key.map({ [$0] }) ?? quarantinedKeys(in: store) {
                 let place = Defaults.Key<Data?>(key)
                 for quarantined in try Defaults(suite: store).quarantined(place) {
-                    text.append("\(quarantined.date.exactText), no \(quarantined.typeName): ", .faint)
+                    text.append("\(quarantined.date.exactText), not usable as \(quarantined.typeName): ", .faint)
                     text.appendEntry(shownKey(key), named: key, separator: " = ") { $0.append(quarantined.value) }
                     text.append("\n")
                 }

@@ -85,12 +85,12 @@ struct Read: ParsableCommand {
     }
 }
 
-/// A key as it stands before its value: in quotes where it would not be clear where it ends.
+/// A key as it is shown before its value: in quotes where it would not be clear where it ends.
 func shownKey(_ key: String) -> String {
     key.allSatisfy { $0.isLetter || $0.isNumber || "._-:".contains($0) } ? key : JSONText.quoted(key)
 }
 
-/// Writes to standard output at once, so that whoever reads it sees each line when it is there.
+/// Writes to standard output at once, so that a reader sees each line as soon as it is written.
 func write(_ text: String) throws {
     try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
 }

@@ -77,7 +77,7 @@ struct StyledText {
         }
     }
 
-    /// Appends a key with what stands under it, unless that is to be hidden.
+    /// Appends a key with its value, unless that is to be hidden.
     mutating func appendEntry(
         _ label: String,
         named key: String,

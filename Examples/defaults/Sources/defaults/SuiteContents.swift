@@ -32,7 +32,7 @@ struct SuiteContents {
     func checkStorable() throws {
         let rehearsal = MemoryDefaults()
         for entry in entries {
-            try rehearsal.set(entry.value, forKey: entry.key)
+            try rehearsal.setStoredValue(entry.value, forKey: entry.key)
         }
     }
 
@@ -62,7 +62,7 @@ struct SuiteContents {
 }
 
 extension PropertyListValue {
-    /// Whether two values are the same, the sign of zero and what is no number included.
+    /// Whether two values are the same, the sign of zero and NaN included.
     func isIdentical(to other: PropertyListValue) -> Bool {
         switch (self, other) {
         case (.real(let one), .real(let two)):

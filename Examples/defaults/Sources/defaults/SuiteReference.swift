@@ -24,8 +24,8 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
 
     /// The suite, which has to exist: looking at a suite makes none.
     ///
-    /// It is opened by its directory, since opening by name may take values over from a property list of Foundation's, and
-    /// that is a change.
+    /// It is opened by its directory, since opening by name may import values from a property list of Foundation's, and that
+    /// is a change.
     func existing() throws -> FileDefaults {
         let url = url
         guard Self.isSuite(url) else {
@@ -41,7 +41,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
             return try FileDefaults(suiteName: name)
         case .directory(let url):
             guard Self.isSuite(url) || url.plainPath.isSuitePath else {
-                throw ToolError("\(description) is no suite, and the path of a new one has to end in \".defaults\".")
+                throw ToolError("\(description) is not a suite, and the path of a new one has to end in \".defaults\".")
             }
             return try FileDefaults(url: url)
         }

@@ -125,7 +125,7 @@ enum ValueArguments {
         }
         guard let value = PropertyListValue(serialized: Data(text.utf8)) else {
             throw ValidationError(
-                "\(text.debugDescription) looks like a property list, but is none. Write -string or -json before it."
+                "\(text.debugDescription) looks like a property list, but is not one. Write -string or -json before it."
             )
         }
         return value

@@ -24,7 +24,7 @@ struct Watch: AsyncParsableCommand {
         // On standard error, so that standard output holds changes alone.
         try FileHandle.standardError.write(contentsOf: Data("Watching \(suite).\n".utf8))
         while await changes.next(isolation: nil) != nil {
-            // Which keys have changed is found by looking: a store may not know, and a value stored again is no change.
+            // Which keys have changed is found by looking: a store may not know, and storing an equal value is not a change.
             let now = try SuiteContents(of: store)
             for changed in before.keys(changedIn: now) where key == nil || key == changed {
                 try show(changed, now)

@@ -31,14 +31,14 @@ struct Write: ParsableCommand {
         let store = try suite.existingOrNew()
         switch change {
         case .value(let value):
-            try store.set(value, forKey: key)
+            try store.setStoredValue(value, forKey: key)
         case .addedElements(let added):
             try store.withExclusiveAccess {
-                try store.set(.array(try array(in: store) + added), forKey: key)
+                try store.setStoredValue(.array(try array(in: store) + added), forKey: key)
             }
         case .addedEntries(let added):
             try store.withExclusiveAccess {
-                try store.set(.dictionary(try dictionary(in: store).merging(added) { $1 }), forKey: key)
+                try store.setStoredValue(.dictionary(try dictionary(in: store).merging(added) { $1 }), forKey: key)
             }
         }
     }
@@ -47,7 +47,7 @@ struct Write: ParsableCommand {
         switch store.storedValue(forKey: key) {
         case nil: []
         case .array(let elements): elements
-        default: throw ToolError("What is stored under \(key.debugDescription) is no array; nothing was added.")
+        default: throw ToolError("What is stored under \(key.debugDescription) is not an array; nothing was added.")
         }
     }
 
@@ -55,7 +55,7 @@ struct Write: ParsableCommand {
         switch store.storedValue(forKey: key) {
         case nil: [:]
         case .dictionary(let entries): entries
-        default: throw ToolError("What is stored under \(key.debugDescription) is no dictionary; nothing was added.")
+        default: throw ToolError("What is stored under \(key.debugDescription) is not a dictionary; nothing was added.")
         }
     }
 }
@@ -83,7 +83,7 @@ struct Delete: ParsableCommand {
             }
         }
         if key == nil {
-            // Whoever removes everything does not want the old values to stay in the journal.
+            // Without this, the old values would stay in the journal until its next compaction.
             try store.compact()
         }
     }
@@ -114,7 +114,7 @@ struct Rename: ParsableCommand {
                 throw ToolError("There is a value for \(newKey.debugDescription) already; --overwrite replaces it.")
             }
             try store.removeObject(forKey: key)
-            try store.set(value, forKey: newKey)
+            try store.setStoredValue(value, forKey: newKey)
         }
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 struct ConcurrencyTests {
-    @Test("While another process writes, exports hold whole transactions and nobody's write is lost")
+    @Test("While another process writes, exports hold whole transactions and no write is lost")
     func writersMeet() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))

@@ -28,7 +28,7 @@ struct InterchangeTests {
         }
     }
 
-    @Test("XML keeps what it can, and the tool tells what it can't")
+    @Test("XML keeps what it can, and the tool reports what it can't")
     func xml() throws {
         try Tool.withHome { tool in
             let one = try FileDefaults(url: tool.url(ofSuite: "one"))
@@ -118,6 +118,14 @@ struct InterchangeTests {
             #expect(try tool.run("import", "suite", "--replace", input: file).status == 1)
             #expect(try tool.run("read", "suite").text == "good = \"old\"\n")
         }
+    }
+
+    @Test("A property list that nests too deep is refused with its key")
+    func tooDeepPropertyList() throws {
+        let depth = 300
+        let text = String(repeating: "(", count: depth) + String(repeating: ")", count: depth)
+        let error = #expect(throws: ToolError.self) { try SuiteContents(decoding: Data("{deep = \(text);}".utf8)) }
+        #expect(error?.description == "The value for \"deep\" can't be stored. The value nests more than 256 levels.")
     }
 
     @Test("A damaged property list is read or refused, and never ends the tool", arguments: [true, false])

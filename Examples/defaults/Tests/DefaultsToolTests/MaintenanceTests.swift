@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 struct MaintenanceTests {
-    @Test("An intact suite is told to be so")
+    @Test("An intact suite is reported as intact")
     func intact() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
@@ -16,7 +16,7 @@ struct MaintenanceTests {
         }
     }
 
-    @Test("A damaged suite is told by the exit status, and the file that was kept aside by its name")
+    @Test("The exit status reports a damaged suite, and the output names the backup of the damaged file")
     func damaged() throws {
         try Tool.withHome { tool in
             // A suite that this process has open would not be a closed one any more.
@@ -116,7 +116,7 @@ struct MaintenanceTests {
         }
     }
 
-    @Test("What was kept aside is shown, and removed when that is said")
+    @Test("Quarantined values are shown, and removed on request")
     func quarantine() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
@@ -126,7 +126,7 @@ struct MaintenanceTests {
             try suite.set(Data("{\"half".utf8), forKey: "VisualSettings")
             try defaults.save(VisualSettings(), for: key)
             try #require(try defaults.quarantined(key).count == 1)
-            let line = /[-0-9T:.]+Z, no .*VisualSettings.*: VisualSettings = <7b2268616c66>\n/
+            let line = /[-0-9T:.]+Z, not usable as .*VisualSettings.*: VisualSettings = <7b2268616c66>\n/
             #expect(try tool.run("quarantine", "app").text.wholeMatch(of: line) != nil)
             let hidden = try tool.run("quarantine", "app", "--hide", "*settings").text
             #expect(hidden.hasSuffix("VisualSettings = <hidden>\n"))
@@ -138,7 +138,7 @@ struct MaintenanceTests {
         }
     }
 
-    @Test("A value whose key only ends like that of the kept ones is none of them")
+    @Test("A value whose key only ends like a quarantine is not shown as one")
     func quarantineInName() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))

@@ -35,7 +35,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("All values of a suite are shown, sorted by key, one kind told from the other")
+    @Test("All values of a suite are shown, sorted by key, each kind in its own notation")
     func wholeSuite() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
@@ -121,7 +121,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("A property list of Foundation's is not taken over by a look at the suite of its name")
+    @Test("A property list of Foundation's is not imported by a look at the suite of its name")
     func noAdoptionByReading() throws {
         try Tool.withHome { tool in
             _ = try FileDefaults(url: tool.url(ofSuite: "app"))

@@ -41,7 +41,7 @@ struct WritingTests {
     }
 
     @Test(
-        "What is no value of its type is refused, and what was stored stays",
+        "A text that is not a value of its type is refused, and what was stored stays",
         arguments: [
             ["-int", "1.5"], ["-int"], ["-bool", "perhaps"], ["-date", "yesterday"], ["-date", "2001-02-30"],
             ["-data", "0f0"], ["-data", "zz"], ["-json", "{"], ["-dict", "a"], ["-array-add", "b"],

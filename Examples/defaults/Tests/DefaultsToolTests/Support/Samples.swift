@@ -57,7 +57,7 @@ enum Samples {
         "tag in a tag in a tag": nested { .dictionary(["$dict": $0]) },
         "JSON in JSON": .data(Data((String(repeating: "[", count: 256) + String(repeating: "]", count: 256)).utf8)),
         "$date": .string("a key like a tag"),
-        "a.b \"c\"\n\u{1F600}": .string("a key that is no word"),
+        "a.b \"c\"\n\u{1F600}": .string("a key that is not a word"),
     ]
 
     /// As deep as a suite's values may nest.
@@ -67,7 +67,7 @@ enum Samples {
 
     static func store(in suite: FileDefaults) throws {
         for (key, value) in values {
-            try suite.set(value, forKey: key)
+            try suite.setStoredValue(value, forKey: key)
         }
     }
 }
