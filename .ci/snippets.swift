@@ -1,4 +1,4 @@
-// What the blocks in doc comments take for known. `.ci/snippets` compiles them with it.
+// The declarations that the code blocks in doc comments use. `.ci/snippets` compiles the blocks with them.
 
 public import Default
 public import Foundation
@@ -36,5 +36,5 @@ public let store = MemoryDefaults()
 public let suite = try! FileDefaults(suiteName: "com.example.player")
 public let storage = PersistentStorage(suiteName: "com.example.player")!
 
-/// A store of one's own, as far as its tests see it.
+/// A store of your own, as its tests use it.
 public func Vault(directory: URL? = nil) -> MemoryDefaults { MemoryDefaults() }
