@@ -1,11 +1,11 @@
 import Default
 import Foundation
 
-// Measures what completing, versions and renames add to reading and writing settings types, all in one run:
+// Measures what filling in, versions and renames add to reading and writing settings types, all in one run:
 //
 //     swift run -c release --package-path Benchmarks EvolutionMeasure
 //
-// Each figure is the median of several rounds, which take turns. "df" is encoding and storing, or fetching and decoding, and
+// Each figure is the median of several rounds, in alternation. "df" is encoding and storing, or fetching and decoding, and
 // nothing else: what the other figures are compared with.
 
 let directory = FileManager.default.temporaryDirectory.appending(path: "evolution-measure-\(UUID().uuidString)")
@@ -61,12 +61,12 @@ struct Migrated: DefaultMigratable {
     init(migrating previous: Plain) { total = previous.count }
 }
 
-struct Completed: DefaultStorable {
+struct FilledIn: DefaultStorable {
     var content = Content()
     var count: Int
     var added = 1
     static var defaults: FileDefaults { suite }
-    static var defaultValue: Completed? { Completed(count: 0) }
+    static var defaultValue: FilledIn? { FilledIn(count: 0) }
 }
 
 func nanoseconds(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
@@ -78,7 +78,7 @@ func nanoseconds(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
     return (Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count)
 }
 
-// What completing reports is not what is measured.
+// The reports of filling in are not what is measured.
 DefaultsDiagnostics.handler = { _ in }
 
 var figures: [(name: String, times: [Double])] = []
@@ -105,7 +105,7 @@ func measureBoth<Settings: Measured>(_ name: String, _ type: Settings.Type) thro
 }
 
 try Plain(1).save(withKey: "Migrated")
-try Plain(1).save(withKey: "Completed")
+try Plain(1).save(withKey: "FilledIn")
 for _ in 0..<101 {
     var number = 0
     try measure("save, df") {
@@ -118,7 +118,7 @@ for _ in 0..<101 {
     try measureBoth("type with renamed properties", WithRenames.self)
     try measureBoth("type with a version", WithVersion.self)
     try measure("load that migrates") { _ = try Migrated.load() }
-    try measure("load that completes one property") { _ = try Completed.load() }
+    try measure("load that fills in one property") { _ = try FilledIn.load() }
 }
 
 for (name, times) in figures {

@@ -27,7 +27,7 @@ struct CountedOperation: Sendable {
         let step = try prepare(directory)
         var sum = 0
         for index in 0..<Self.warmUp { sum &+= try step(index) }
-        // A directory that has changed an instant ago may have changed again without its time telling, so that the
+        // A directory that has changed an instant ago may have changed again with the same time, so that the
         // library looks more closely.
         Thread.sleep(forTimeInterval: 0.1)
         sum &+= try step(Self.warmUp)
@@ -162,7 +162,7 @@ extension CountedOperation {
         try (0..<32).map { try JSONEncoder().encode(VisualSettings($0)) }
     }
 
-    /// A suite with some keys, opened anew, so that no earlier write of this process counts.
+    /// A suite with some keys, opened again, so that no earlier write of this process counts.
     private static func suite(in directory: URL) throws -> (FileDefaults, keys: [String]) {
         let keys = Raw.keys(100)
         let original = try FileDefaults(url: directory.appending(path: "original"))

@@ -20,7 +20,7 @@ int operation_counts_run(char *const arguments[]);
 /// In a program that `operation_counts_run` runs, on its first thread: begins to count.
 void operation_counts_begin(void);
 
-/// What the thread did since `operation_counts_begin`; `system_calls` is -1 if nobody traces the program.
+/// What the thread did since `operation_counts_begin`; `system_calls` is -1 if the program is not traced.
 struct operation_counts operation_counts_end(void);
 
 #endif
