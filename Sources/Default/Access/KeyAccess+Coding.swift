@@ -1,15 +1,15 @@
 internal import Foundation
 
-// Values that a coder of the caller's choice turns into bytes: settings types and `df`.
+// Values that are encoded with a coder that the caller chooses: settings types and `df`.
 extension KeyAccess {
     /// Encodes a value and stores the encoder's bytes.
     ///
-    /// - Throws: `encodingFailed`, or what the store throws; what was stored is unchanged then.
+    /// - Throws: `encodingFailed`, or errors of the store. The stored value is unchanged then.
     func save<Value: Encodable>(_ value: Value, encoder: any DefaultsEncoder) throws(DefaultsError) {
         try replace(with: .data(encode(value, encoder: encoder)), type: Value.self)
     }
 
-    /// Encodes a value that is to be stored.
+    /// Encodes a value to store.
     ///
     /// - Throws: `encodingFailed`.
     func encode<Value: Encodable>(_ value: Value, encoder: any DefaultsEncoder) throws(DefaultsError) -> Data {
@@ -22,7 +22,7 @@ extension KeyAccess {
 
     /// Fetches the stored bytes and decodes them.
     ///
-    /// - Returns: The value, nil when nothing is stored.
+    /// - Returns: The value; nil when nothing is stored.
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`.
     func load<Value: Decodable>(_ type: Value.Type, decoder: any DefaultsDecoder) throws(DefaultsError) -> Value? {
         guard let data = try storedBytes(type: type) else {

@@ -1,9 +1,9 @@
-// Values that go through a bridge: typed keys and containers.
+// Values that a bridge converts: typed keys and containers.
 extension KeyAccess {
     /// The stored value.
     ///
-    /// - Returns: The value, nil when nothing is stored.
-    /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or why the store can't be read.
+    /// - Returns: The value; nil when nothing is stored.
+    /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or the reason why the store can't be read.
     func load<Value>(by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value? {
         guard let stored = store.storedValue(forKey: key) else {
             try checkAbsence(type: Value.self)
@@ -12,7 +12,7 @@ extension KeyAccess {
         return try decode(stored, by: bridge)
     }
 
-    /// Turns what was found into a value.
+    /// Decodes a stored value.
     func decode<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value {
         do {
             guard bridge.decodesData, case .data(let data) = stored else {
@@ -35,16 +35,16 @@ extension KeyAccess {
         }
     }
 
-    /// Stores a value, or removes what is there when that is how the value is stored.
+    /// Stores a value, or removes the stored value if the bridge encodes the new one as nil.
     ///
-    /// What is there and can't be read as a value of the same kind is quarantined first.
+    /// A stored value that can't be read with the same bridge is quarantined first.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - bridge: How the value is stored.
-    ///   - isReadable: Whether what is stored is known to be readable, or not to be there.
-    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is
-    ///   unchanged then.
+    ///   - isReadable: Whether the stored value is known to be readable or absent.
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
+    ///   then.
     func save<Value>(
         _ value: Value,
         by bridge: ValueBridge<Value>,
@@ -82,12 +82,12 @@ extension KeyAccess {
         }
     }
 
-    /// Why what is stored can't be read, nil when it can be.
+    /// The reason why the stored value can't be read; nil when it can.
     private func unreadability<Value>(
         of stored: PropertyListValue,
         by bridge: ValueBridge<Value>
     ) -> DefaultsError? {
-        // Decoding costs as much as encoding: it is done once for each content.
+        // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if bridge.decodesData, case .data(let data) = stored,
             DecodedValueCache.shared.contains(data, of: Value.self, forKey: key)
         {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// One key of a store, as all front ends read and write it.
+/// One key of a store; all front ends read and write through this type.
 ///
-/// A type of its own rather than an extension of ``DefaultsStore``: members there, even internal ones, show up in the
-/// diagnostics of programs that use `UserDefaults`.
+/// It is not an extension of ``DefaultsStore``, because members there, even internal ones, appear in the diagnostics of
+/// programs that use `UserDefaults`.
 struct KeyAccess {
     let store: any DefaultsStore
     let key: String
@@ -13,14 +13,14 @@ struct KeyAccess {
         self.store = store
     }
 
-    /// What is stored and can't be used as a type, when something has to take its place.
+    /// The quarantine for values of the key that can't be used as a type.
     func quarantine(of type: Any.Type) -> Quarantine {
         Quarantine(key: key, type: type, store: store)
     }
 
-    /// Makes sure that nothing was found because nothing is there.
+    /// Checks that a value was not found because there is none, and not because of an error.
     ///
-    /// - Throws: `invalidKey`, or why the store can't be read.
+    /// - Throws: `invalidKey`, or the reason why the store can't be read.
     func checkAbsence(type: Any.Type) throws(DefaultsError) {
         _ = try StoreKey(key)
         do {
@@ -30,9 +30,9 @@ struct KeyAccess {
         }
     }
 
-    /// The bytes that are stored, nil when nothing is.
+    /// The stored bytes; nil when nothing is stored.
     ///
-    /// - Throws: `typeMismatch`, `invalidKey`, or why the store can't be read.
+    /// - Throws: `typeMismatch`, `invalidKey`, or the reason why the store can't be read.
     func storedBytes(type: Any.Type) throws(DefaultsError) -> Data? {
         switch store.storedValue(forKey: key) {
         case .data(let data):
@@ -45,9 +45,9 @@ struct KeyAccess {
         }
     }
 
-    /// Stores a value, nil to remove what is there.
+    /// Stores a value; nil removes the stored one.
     ///
-    /// - Throws: What the store throws; what was stored is unchanged then.
+    /// - Throws: Errors of the store. The stored value is unchanged then.
     func replace(with value: PropertyListValue?, type: Any.Type?) throws(DefaultsError) {
         do {
             try store.withExclusiveAccess { try store.setStoredValue(value, forKey: key) }
@@ -57,9 +57,9 @@ struct KeyAccess {
         store.notifyChange(forKey: key)
     }
 
-    /// Removes what is stored under several keys, all of it or nothing where the store has transactions.
+    /// Removes the values of several keys: all or none if the store has transactions.
     ///
-    /// - Throws: `invalidKey`, or what the store throws.
+    /// - Throws: `invalidKey`, or errors of the store.
     static func remove(
         _ keys: [String],
         from store: any DefaultsStore,
@@ -67,7 +67,7 @@ struct KeyAccess {
     ) throws(DefaultsError) {
         do {
             try store.transaction {
-                // Checked before any is removed, for stores without transactions.
+                // All keys are checked before any is removed, for stores without transactions.
                 for key in keys {
                     _ = try StoreKey(key)
                 }

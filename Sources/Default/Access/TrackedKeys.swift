@@ -2,11 +2,13 @@ internal import DefaultJournal
 internal import Observation
 internal import Synchronization
 
-/// What the library's `Observable` types share: for each key that a view or other code inside `withObservationTracking`
-/// depends on, one registrar, notified of changes wherever they come from.
+/// Shared by the library's `Observable` types.
 ///
-/// Containers are recreated at each use of a computed property, so registrars can't belong to them. They are kept here by
-/// storage and key, from the first tracked read until a second change without a read in between.
+/// Holds one registrar for each key that a view or other code inside `withObservationTracking` depends on, and notifies it
+/// of every change.
+///
+/// Computed properties create a new container at each use, so registrars can't belong to containers. They are stored here by
+/// storage and key, from the first tracked read until the second change without a read in between.
 enum TrackedKeys {
     private struct Location: Hashable {
         let storage: String
@@ -15,9 +17,9 @@ enum TrackedKeys {
 
     private static let tracked = Guarded<[Location: TrackedKey]>([:])
 
-    /// Notes that a value under some keys is being read.
+    /// Records that a value under some keys is being read.
     ///
-    /// Costs a short look outside `withObservationTracking`, where nothing more comes of it.
+    /// Outside `withObservationTracking` it returns after a cheap check.
     static func access(_ keys: Set<String>, in storage: any KeyValueStorage) {
         guard TrackingDetector.isTracking else {
             return
@@ -40,13 +42,13 @@ enum TrackedKeys {
     }
 }
 
-/// One value as Observation sees it.
+/// A value that Observation can track.
 private final class TrackedKey: Observable, Sendable {
     private let registrar = ObservationRegistrar()
     private let observation = Guarded<StoreObservation?>(nil)
     private let wasAccessed = Atomic<Bool>(false)
 
-    /// What key paths name; there is nothing in it.
+    /// The target of key paths; holds no data.
     private var value: Void { () }
 
     func access() {
@@ -62,31 +64,31 @@ private final class TrackedKey: Observable, Sendable {
         }
     }
 
-    /// Notifies those who track the value.
+    /// Notifies the code that tracks the value.
     ///
-    /// - Returns: Whether to go on: no reader is left when there was no read since the last change.
+    /// - Returns: Whether the value was read since the last change. If not, the observation ends.
     func notify() -> Bool {
-        let isWanted = wasAccessed.exchange(false, ordering: .sequentiallyConsistent)
+        let wasRead = wasAccessed.exchange(false, ordering: .sequentiallyConsistent)
         registrar.withMutation(of: self, keyPath: \.value) {}
-        if !isWanted {
+        if !wasRead {
             let ended = observation.withLock { observation in
                 defer { observation = nil }
                 return observation
             }
             ended?.cancel()
         }
-        return isWanted
+        return wasRead
     }
 }
 
-/// Finds out whether the calling code runs inside `withObservationTracking`.
+/// Detects whether the calling code runs inside `withObservationTracking`.
 ///
-/// Without that, each read of a container would have to start watching its storage. Observation offers no such question. But
-/// it keeps the key paths of what is read in a set, and so takes the hash value of what a key path captures.
+/// Otherwise each read of a container would have to start observing its storage. Observation has no API for this. But it
+/// inserts the key path of each read property into a set, and so hashes the values that the key path captures.
 private final class TrackingDetector: Observable, Sendable {
     static var isTracking: Bool {
-        shared.turn.lock()
-        defer { shared.turn.unlock() }
+        shared.lock.lock()
+        defer { shared.lock.unlock() }
         shared.wasHashed.store(false, ordering: .relaxed)
         shared.registrar.access(shared, keyPath: shared.path.keyPath)
         return shared.wasHashed.load(ordering: .relaxed)
@@ -95,12 +97,12 @@ private final class TrackingDetector: Observable, Sendable {
     private static let shared = TrackingDetector()
 
     private let registrar = ObservationRegistrar()
-    private let turn = ThreadLock()
+    private let lock = ThreadLock()
     private let wasHashed = Atomic<Bool>(false)
     private let path = Path()
 
     private struct Path: @unchecked Sendable {
-        // Never changed, and made of nothing that could be.
+        // Immutable, and captures only immutable values.
         let keyPath: KeyPath<TrackingDetector, Void> = \TrackingDetector[Probe()]
     }
 

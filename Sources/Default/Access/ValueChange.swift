@@ -1,13 +1,13 @@
-/// A change in place, between reading a value and storing what became of it; exclusive access lasts as long.
+/// A change in place: reads a value and stores the changed one, with exclusive access in between.
 ///
 /// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
-/// ``commit(_:by:)`` unless an error ended the change, and in any case ``end()``. Only the methods know the value's
-/// type: a struct that did would be looked up by it at each step.
+/// ``commit(_:by:)`` unless an error ended the change, and always ``end()``. The methods are generic and not the struct,
+/// because a generic struct's metadata would be looked up at each step.
 struct ValueChange {
     private let access: KeyAccess
-    /// Whether what was found could be read.
+    /// Whether the stored value could be read.
     private var isReadable = true
-    /// Why there is no exclusive access; nothing is stored then.
+    /// The reason why there is no exclusive access; nothing is stored then.
     private let refusal: (any Error)?
 
     init(forKey key: String, in store: any DefaultsStore) {
@@ -34,7 +34,7 @@ struct ValueChange {
         }
     }
 
-    /// Stores the changed value; before it takes the place of something that could not be read, that is quarantined.
+    /// Stores the changed value; a stored value that could not be read is quarantined before it is replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             if let refusal {

@@ -1,4 +1,4 @@
-/// A value and what becomes of it: the current value first, then one more each time it has changed.
+/// A sequence of values: the current value first, then a new one each time it changes.
 ///
 /// ```swift
 /// for await theme in Defaults.updates(.theme) {
@@ -6,18 +6,17 @@
 /// }
 /// ```
 ///
-/// - A value is read when it is delivered, so the last one delivered is what is stored. A reader that is slow misses values in
-///   between, never the newest. Writing what is stored already delivers nothing, and neither does a value equal to the last
-///   one, of types that are `Equatable`.
-/// - Changes of this process are seen through whatever handle on the storage they were made, and in a ``FileDefaults`` those of
-///   every other process. See ``Foundation/UserDefaults/observeChanges(_:)`` for what can't be seen in a
-///   `UserDefaults`.
-/// - The sequence ends when the task that reads it is cancelled. Each iterator watches from its first value until it is
-///   released or has ended; then nothing is left of it.
+/// - A value is read when it is delivered, so the last delivered value is the stored one. A slow reader misses values in
+///   between, but never the newest. Writing the value that is already stored delivers nothing. Neither does a value equal to
+///   the last one, if the type is `Equatable`.
+/// - Changes in this process are seen through any handle on the storage, and changes by other processes on a
+///   ``FileDefaults``. On a `UserDefaults` some changes can't be seen; see ``Foundation/UserDefaults/observeChanges(_:)``.
+/// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage from its first value
+///   until it is released or has ended.
 public struct ValueUpdates<Value>: AsyncSequence {
     /// A value.
     public typealias Element = Value
-    /// It never fails: what can't be read is delivered as the default, and reported.
+    /// The sequence never fails; for a value that can't be read the default is delivered, and an event reports the error.
     public typealias Failure = Never
 
     private let storage: any KeyValueStorage
@@ -28,7 +27,8 @@ public struct ValueUpdates<Value>: AsyncSequence {
     /// - Parameters:
     ///   - keys: The keys in the storage whose changes matter.
     ///   - storage: The storage.
-    ///   - stored: What is stored under the keys, which shows whether anything is new; nil where only `read` knows.
+    ///   - stored: Returns the stored values of the keys, to find out whether anything changed; nil if only `read` can find
+    ///     out.
     ///   - read: Reads the value.
     init(
         of keys: Set<String>,
@@ -50,7 +50,7 @@ public struct ValueUpdates<Value>: AsyncSequence {
         self.init(of: Set(keys), in: store, stored: { keys.map(store.storedValue(forKey:)) }, read: read)
     }
 
-    /// Starts with the current value.
+    /// Creates an iterator that starts with the current value.
     ///
     /// - Returns: The iterator.
     public func makeAsyncIterator() -> Iterator {
@@ -73,10 +73,10 @@ public struct ValueUpdates<Value>: AsyncSequence {
             self.updates = updates
         }
 
-        /// Waits for the next value; the first comes at once.
+        /// Waits for the next value; the first is returned without waiting.
         ///
         /// - Parameter actor: The actor to stay on.
-        /// - Returns: The value, nil when the task was cancelled.
+        /// - Returns: The value; nil when the task was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
             guard !Task.isCancelled else {
                 return end()
@@ -96,10 +96,10 @@ public struct ValueUpdates<Value>: AsyncSequence {
             return end()
         }
 
-        /// Reads the value; nil when it is the one that was delivered last.
+        /// Reads the value; nil when it is the last delivered one.
         private mutating func deliver() -> Value? {
-            // What is stored is looked at before the value is read: were it changed in between, the reader would see the
-            // value once too often rather than once too rarely.
+            // The stored values are fetched before the value is read. If they change in between, the value is delivered once
+            // too often instead of being missed.
             let stored = updates.stored()
             if let latest, let stored, latest.stored == stored {
                 return nil
@@ -124,7 +124,7 @@ public struct ValueUpdates<Value>: AsyncSequence {
     }
 }
 
-@available(*, unavailable, message: "Iterate where you ask for it: a store need not be Sendable.")
+@available(*, unavailable, message: "Iterate where you create it: a store need not be Sendable.")
 extension ValueUpdates: Sendable {}
 
 @available(*, unavailable, message: "An iterator belongs to one task.")

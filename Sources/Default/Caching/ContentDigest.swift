@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Tells contents apart without keeping them: the 64-bit FNV-1a hash, which is the same in every process and version.
+/// Identifies contents without storing them: the 64-bit FNV-1a hash, which is the same in every process and version.
 struct ContentDigest: Hashable, Sendable {
     let bits: UInt64
 

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// What this process knows of stored contents: that they can be decoded as a type, and what they decode to.
+/// Caches which stored bytes can be decoded as a type, and the values they decode to, for this process.
 ///
-/// Before a value is replaced, what is stored has to be decoded: bytes that can't be are quarantined. And reading what hasn't
-/// changed need not decode it again. Both follow from the bytes and the type alone, as long as a built-in coder decodes them;
-/// so no entry can become wrong, whoever writes to the store, and stores need not be distinguished: two that share a type
-/// and a key only cost each other a decoding. For each type and key the content that was last
-/// seen is known.
+/// Before a stored value is replaced, it has to be decoded, because undecodable bytes are quarantined. A read of unchanged
+/// bytes need not decode them again. Both results depend only on the bytes and the type, as long as a built-in coder decodes
+/// them. So an entry never becomes stale, even when other processes write to the store, and entries need not be separate for
+/// each store: two stores that share a type and a key only cause additional decoding. The cache holds the latest bytes for
+/// each type and key.
 ///
-/// A decoded value is kept when the same bytes are read for the second time, if ``ValueSemantics`` finds that two decodings
-/// are interchangeable. So values that are read once between writes cost no look at them.
+/// A decoded value is cached when the same bytes are read for the second time, if ``ValueSemantics`` finds that two decoded
+/// values are interchangeable. So values that are read only once between writes are never inspected.
 final class DecodedValueCache: Sendable {
-    /// The cache that is used; others are for tests.
+    /// The cache of the process; tests create others.
     static let shared = DecodedValueCache()
 
-    /// Enough for the keys of a program; when there are more, all entries are dropped.
+    /// The maximum number of entries, enough for the keys of a program; when it is exceeded, all entries are removed.
     static let capacity = 4_096
 
     private struct EntryKey: Hashable {
@@ -30,16 +30,16 @@ final class DecodedValueCache: Sendable {
     private enum Knowledge {
         /// The bytes can be decoded.
         case decodable
-        /// They were decoded for a reader.
+        /// They were decoded for one read.
         case read
-        /// They were read again, and readers may share the value of the ``SharedEntry``.
+        /// They were read again, and reads may share the value of the ``SharedEntry``.
         case shared
-        /// They were read again, and each reader needs its own value.
+        /// They were read again, and each read needs its own value.
         case unshared
     }
 
     private class Entry: @unchecked Sendable {
-        // Never changes; a value is kept only if it shares nothing that could be changed.
+        // Entries are immutable. A value is stored only if it shares no mutable state.
         let bytes: Data
         let knowledge: Knowledge
 
@@ -65,7 +65,7 @@ final class DecodedValueCache: Sendable {
         entry(of: data, forKey: EntryKey(key, type)) != nil
     }
 
-    /// Notes that bytes can be decoded.
+    /// Records that bytes can be decoded.
     func insert(_ data: Data, of type: Any.Type, forKey key: String) {
         let key = EntryKey(key, type)
         if entry(of: data, forKey: key) == nil {
@@ -73,7 +73,7 @@ final class DecodedValueCache: Sendable {
         }
     }
 
-    /// Drops what is known, so that the memory is free.
+    /// Removes the entry for a key, to free its memory.
     func remove(_ key: String, of type: Any.Type) {
         let key = EntryKey(key, type)
         if entries.read({ $0[key] != nil }) {
@@ -81,19 +81,19 @@ final class DecodedValueCache: Sendable {
         }
     }
 
-    /// What bytes decode to: a value that readers share, if there is one, else a new one.
+    /// The value that bytes decode to: the shared one if there is one, otherwise a new one.
     ///
     /// - Parameters:
-    ///   - data: The bytes; they are kept, shared with the store that gave them.
+    ///   - data: The bytes. They are retained and share their storage with the store's.
     ///   - key: The key they are stored under.
     ///   - decode: Decodes the bytes with a built-in coder.
     /// - Returns: The value.
-    /// - Throws: What `decode` throws.
+    /// - Throws: Any error that `decode` throws.
     func value<Value>(of data: Data, forKey key: String, decode: () throws -> Value) throws -> Value {
         let key = EntryKey(key, Value.self)
         let entry = entry(of: data, forKey: key)
         if let entry, entry.knowledge == .shared {
-            // The entry's key has the type. A checked cast would be most of the cost of a read.
+            // The entry's key determines the type. A checked cast would dominate the cost of a read.
             return unsafeDowncast(entry, to: SharedEntry<Value>.self).value
         }
         let value = try decode()

@@ -1,18 +1,18 @@
 internal import DefaultJournal
 internal import Synchronization
 
-/// What this process remembers of a type whose values are stored.
+/// Cached information about a type whose values are stored.
 final class TypeInfo: Sendable {
-    /// The name without module and enclosing types, which the runtime composes each time it is asked.
+    /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
     let plainName: String
-    /// Whether it is known which type the identifier belongs to; see `IdentifierRegistry`.
+    /// Whether the type's identifier was registered; see `IdentifierRegistry`.
     let isRegistered = Atomic<Bool>(false)
 
     private init(_ type: Any.Type) {
         plainName = String(describing: type)
     }
 
-    /// What is remembered of a type; there are as many as the program stores types, and each stays.
+    /// The information about a type; there is one for each type that the program stores, and it is never freed.
     static func of(_ type: Any.Type) -> TypeInfo {
         if let known = known(type) {
             return known
@@ -29,8 +29,8 @@ final class TypeInfo: Sendable {
         return node.pointee.info
     }
 
-    // A list that only grows, at its front, and so is searched without a lock and without counting references. A dictionary
-    // behind a lock that readers share would be a third of a read of unchanged settings.
+    // A linked list that only grows, at its front, so it can be searched without a lock and without reference counting. A
+    // dictionary behind a shared lock would take a third of a read of unchanged settings.
 
     private struct Node {
         let id: ObjectIdentifier
@@ -38,7 +38,7 @@ final class TypeInfo: Sendable {
         let next: UnsafePointer<Node>?
     }
 
-    // Nodes never change.
+    // Nodes are immutable.
     nonisolated(unsafe) private static let latest = Atomic<UnsafePointer<Node>?>(nil)
     private static let insertionLock = ThreadLock()
 

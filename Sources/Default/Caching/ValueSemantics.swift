@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Finds out whether one decoded value may be given to several readers.
+/// Determines whether several reads may return the same decoded value.
 ///
-/// It may if it shares nothing that a reader could change, and if no reader can notice that it was not decoded for it: a
-/// property that isn't coded, such as `let id = UUID()`, has another value after each decoding. That a type is `Sendable`
-/// would answer the first question, but can't be asked at run time; and what holds for one value of a type need not hold for
-/// the next, since a property of type `any Shape` may hold a struct in one and an object in another. So two values that were
-/// decoded from the same bytes are looked through side by side.
+/// They may if the value shares no mutable state, and if the caller can't notice that it was not decoded again. A property
+/// that isn't coded, such as `let id = UUID()`, has a different value after each decoding. A `Sendable` conformance would
+/// answer the first question, but can't be checked at run time. The answer also differs between values of one type, because
+/// a property of type `any Shape` may hold a struct in one and an object in another. So two values that were decoded from
+/// the same bytes are compared part by part.
 enum ValueSemantics {
-    /// Types whose values share nothing, and that can be compared.
+    /// Equatable types whose values share no mutable state.
     private static let leaves: Set<ObjectIdentifier> = [
         ObjectIdentifier(String.self), ObjectIdentifier(Character.self), ObjectIdentifier(Bool.self),
         ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
@@ -20,7 +20,7 @@ enum ValueSemantics {
         ObjectIdentifier(URL.self), ObjectIdentifier(UUID.self), ObjectIdentifier(Duration.self),
     ]
 
-    /// Whether two values are equal in every part, and made of nothing but values.
+    /// Whether two values are equal in every part, and consist only of values.
     static func areInterchangeable(_ one: Any, _ other: Any) -> Bool {
         let type = type(of: one)
         guard type == Swift.type(of: other) else {
@@ -32,7 +32,7 @@ enum ValueSemantics {
         if let collection = one as? any ValueCollection {
             return collection.isInterchangeable(with: other)
         }
-        // A custom mirror may leave parts out.
+        // A custom mirror may omit parts.
         guard !(one is any CustomReflectable) else {
             return false
         }
@@ -41,12 +41,12 @@ enum ValueSemantics {
         let others = Array(Mirror(reflecting: other).children)
         switch mirror.displayStyle {
         case .struct, .tuple:
-            // The parts of an opaque struct can't be seen.
+            // The parts of an opaque struct are not visible.
             guard !parts.isEmpty || size(of: one) == 0 else {
                 return false
             }
         case .enum:
-            // The case's name: of one without values the description, else the label of its values.
+            // The case is identified by the description if it has no associated values, otherwise by their label.
             guard !parts.isEmpty || "\(one)" == "\(other)" else {
                 return false
             }
@@ -72,7 +72,7 @@ enum ValueSemantics {
     }
 }
 
-/// A collection, or an optional, that is a value if its elements are.
+/// A collection or an optional, which has value semantics if its elements do.
 private protocol ValueCollection {
     func isInterchangeable(with other: Any) -> Bool
 }

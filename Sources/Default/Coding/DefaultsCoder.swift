@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Turns values into the bytes that are stored.
+/// Encodes values into the bytes that are stored.
 ///
-/// `JSONEncoder` and `PropertyListEncoder` are such encoders as they are; so is any type with this one method.
+/// `JSONEncoder` and `PropertyListEncoder` conform. Your own encoder needs only this one method.
 public protocol DefaultsEncoder {
     /// Encodes a value.
     ///
@@ -12,21 +12,21 @@ public protocol DefaultsEncoder {
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
-/// Turns stored bytes back into values.
+/// Decodes values from stored bytes.
 ///
-/// `JSONDecoder` and `PropertyListDecoder` are such decoders as they are; so is any type with this one method.
+/// `JSONDecoder` and `PropertyListDecoder` conform. Your own decoder needs only this one method.
 public protocol DefaultsDecoder {
     /// Decodes a value.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - data: The bytes, as ``DefaultsEncoder/encode(_:)`` gave them.
+    ///   - data: The bytes, as returned by ``DefaultsEncoder/encode(_:)``.
     /// - Returns: The value.
     /// - Throws: Any error when the bytes can't be decoded; they stay stored.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
-/// How a settings type is stored: as JSON, as a property list, or in a way of your own.
+/// How a settings type is encoded: as JSON, as a property list, or with your own encoder and decoder.
 ///
 /// ```swift
 /// struct Window: DefaultStorable {
@@ -35,9 +35,9 @@ public protocol DefaultsDecoder {
 /// }
 /// ```
 ///
-/// A coder may be used from several threads at once. Change nothing in an encoder or decoder after you made a coder of it.
+/// A coder may be used from several threads at once. Don't change an encoder or decoder after you created a coder with it.
 public struct DefaultsCoder: Sendable {
-    // One reference, since a coder is copied with each read.
+    // One reference, because a coder is copied at each read.
     private let storage: Storage
 
     private final class Storage: Sendable {
@@ -69,14 +69,14 @@ public struct DefaultsCoder: Sendable {
         self.init(storage: Storage(encoder: encoder, decoder: decoder, isBuiltIn: false))
     }
 
-    /// Whether the coder gives the same outcome for the same bytes at any time, so that outcomes can be remembered.
+    /// Whether the coder always decodes the same bytes to the same value, so that decoded values can be cached.
     ///
-    /// A coder of one's own may depend on a key that changes, and what it decodes may be secret.
+    /// A custom coder may depend on a key that changes, and the values it decodes may be secret.
     var isBuiltIn: Bool { storage.isBuiltIn }
 
-    /// JSON, with keys sorted so that equal values give equal bytes, and slashes as they are.
+    /// JSON, with sorted keys so that equal values have equal bytes, and without escaped slashes.
     ///
-    /// Numbers that JSON lacks (NaN and the infinities) can't be encoded; ``propertyList`` holds them.
+    /// NaN and the infinities can't be encoded, because JSON lacks them; ``propertyList`` supports them.
     public static let json: DefaultsCoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -96,7 +96,7 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     ///
     /// - Parameter value: The value.
     /// - Returns: The bytes to store.
-    /// - Throws: What the encoder throws.
+    /// - Throws: Any error that the encoder throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         try storage.encoder.encode(value)
     }
@@ -107,7 +107,7 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     ///   - type: The type of the value.
     ///   - data: The bytes.
     /// - Returns: The value.
-    /// - Throws: What the decoder throws.
+    /// - Throws: Any error that the decoder throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try storage.decoder.decode(type, from: data)
     }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A dictionary around a value that an encoder does not take by itself.
+/// A dictionary that wraps a value which an encoder rejects at the top level.
 ///
-/// Property lists hold a dictionary or an array at the top, so `PropertyListEncoder` refuses a lone number, string,
-/// Boolean, date or nil. The key is one that no settings type has, so what is read can't be taken for something else.
+/// The top level of a property list is a dictionary or an array, so `PropertyListEncoder` rejects a single number, string,
+/// Boolean, date or nil. No settings type has a property with this key, so the wrapper can't be mistaken for anything else.
 private struct TopLevelValue<Value> {
     let value: Value
 
@@ -16,7 +16,7 @@ extension TopLevelValue: Encodable where Value: Encodable {}
 extension TopLevelValue: Decodable where Value: Decodable {}
 
 extension DefaultsEncoder {
-    /// Encodes a value, one in a dictionary where the encoder takes no lone value of its type.
+    /// Encodes a value, and wraps it in a dictionary if the encoder rejects it at the top level.
     func encodeTopLevel<Value: Encodable>(_ value: Value) throws -> Data {
         do {
             return try encode(value)
@@ -30,10 +30,10 @@ extension DefaultsEncoder {
 }
 
 extension DefaultsDecoder {
-    /// Decodes what ``DefaultsEncoder/encodeTopLevel(_:)`` gave.
+    /// Decodes the result of ``DefaultsEncoder/encodeTopLevel(_:)``.
     func decodeTopLevel<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         guard BinaryPropertyList.isSafe(data) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Damaged property list."))
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The property list is damaged."))
         }
         do {
             return try decode(type, from: data)

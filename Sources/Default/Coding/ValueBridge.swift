@@ -1,26 +1,26 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// How values of a type go into a store and come out of it again.
+/// Converts values of a type to and from stored values.
 ///
-/// Which way a type takes is decided once, when a key or a container is made: statically where the compiler knows, and
-/// by ``stored(_:)`` where only `Codable` is known. No access looks at the type again.
+/// The conversion is chosen once, when a key or a container is created: by the compiler where the conformances are known
+/// statically, and by ``stored()`` where only `Codable` is known. No access inspects the type again.
 struct ValueBridge<Value>: @unchecked Sendable {
-    // The functions capture types and other bridges, nothing that could change.
+    // The functions capture only types and other bridges, which don't change.
 
-    /// What to store; nil for a value that is stored by removing what is there.
+    /// The value to store; nil to remove the stored value.
     let encode: (Value) throws -> PropertyListValue?
-    /// The value that was stored.
+    /// Decodes a stored value.
     let decode: (PropertyListValue) throws -> Value
-    /// Whether a value is decoded from `Data` by a coder, which takes its time.
+    /// Whether values are decoded from `Data` by a coder, which is slow.
     var decodesData = false
 }
 
-/// A stored value that a type can't be made of; what was found stands in the error that callers see.
+/// Thrown for a stored value that can't be converted to a type; the error that callers see describes the stored value.
 struct UnexpectedValue: Error {}
 
 extension ValueBridge where Value: PropertyListConvertible {
-    /// As the property-list value that the type chose.
+    /// Stores a value as its property-list value.
     static var native: ValueBridge {
         ValueBridge(
             encode: { $0.propertyListValue },
@@ -37,7 +37,7 @@ extension ValueBridge where Value: PropertyListConvertible {
 }
 
 extension ValueBridge where Value: RawRepresentable {
-    /// As the raw value, which goes as its own bridge says.
+    /// Stores the raw value, with the bridge of its type.
     static func rawValue(by bridge: ValueBridge<Value.RawValue>) -> ValueBridge {
         ValueBridge(
             encode: { try bridge.encode($0.rawValue) },
@@ -52,7 +52,7 @@ extension ValueBridge where Value: RawRepresentable {
 }
 
 extension ValueBridge where Value: Codable {
-    /// As JSON `Data`.
+    /// Stores a value as JSON `Data`.
     static var json: ValueBridge {
         ValueBridge(
             encode: { .data(try DefaultsCoder.json.encodeTopLevel($0)) },
@@ -68,7 +68,7 @@ extension ValueBridge where Value: Codable {
 }
 
 extension ValueBridge where Value: NSObject & NSSecureCoding {
-    /// As a keyed archive, of which no class but this one and its subclasses comes back.
+    /// Stores a value as a keyed archive; only this class and its subclasses are unarchived.
     static var archive: ValueBridge {
         ValueBridge(
             encode: { .data(try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true)) },
@@ -86,7 +86,7 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
 }
 
 extension ValueBridge {
-    /// For an optional under a key of its own: nil is stored by storing nothing.
+    /// The bridge for an optional with its own key: nil removes the stored value.
     var optional: ValueBridge<Value?> {
         ValueBridge<Value?>(
             encode: { try $0.flatMap(encode) },
@@ -97,13 +97,14 @@ extension ValueBridge {
 }
 
 extension ValueBridge where Value: Codable {
-    /// The way of a type of which only `Codable` is known: native, else as its raw value, else as JSON; an optional goes as
-    /// what it wraps, nil by storing nothing.
+    /// The bridge for a type of which only `Codable` is known statically: native, else by raw value, else JSON.
+    ///
+    /// An optional is stored as its wrapped value, and nil removes the stored value.
     static func stored() -> ValueBridge {
         known(in: bridges) { ((Value.self as? any OptionalValue.Type)?.bridge as? ValueBridge) ?? storedInside() }
     }
 
-    /// The way of a type that is always stored as something: of an optional, nil is JSON's null.
+    /// The bridge for a type whose every value is stored: a nil optional is stored as JSON's null.
     static func storedInside() -> ValueBridge {
         known(in: insideBridges) {
             if let type = Value.self as? any PropertyListConvertible.Type, let bridge = native(type) as? ValueBridge {
@@ -129,7 +130,7 @@ extension ValueBridge where Value: Codable {
         return ValueBridge<Raw>.rawValue(by: bridge)
     }
 
-    /// Looks a bridge up, so that what is found out about a type is found out once.
+    /// Looks up a bridge, so that each type is inspected once.
     private static func known(in table: BridgeTable, _ make: () -> ValueBridge) -> ValueBridge {
         let id = ObjectIdentifier(Value.self)
         if let bridge = table.withLock({ $0[id] }) as? ValueBridge {
@@ -141,14 +142,14 @@ extension ValueBridge where Value: Codable {
     }
 }
 
-/// Bridges by type; there are as many as the program has types in containers and keys.
+/// Bridges by type; there are at most as many as the program has types in containers and keys.
 private typealias BridgeTable = Guarded<[ObjectIdentifier: any Sendable]>
 private let bridges = BridgeTable([:])
 private let insideBridges = BridgeTable([:])
 
-/// An optional, whatever it wraps.
+/// An optional with any wrapped type.
 private protocol OptionalValue {
-    /// The bridge that stores nil by storing nothing, if what is wrapped is `Codable`.
+    /// The bridge for which nil removes the stored value; nil unless the wrapped type is `Codable`.
     static var bridge: (any Sendable)? { get }
 }
 

@@ -11,7 +11,7 @@ extension DefaultsDiagnostics {
     }
     #else
     static let builtInHandler: Handler = { event in
-        // When standard error itself can't be written, there is nowhere left to report to.
+        // If standard error can't be written, there is nowhere left to report to.
         try? FileHandle.standardError.write(contentsOf: Data("Default: \(event)\n".utf8))
     }
     #endif

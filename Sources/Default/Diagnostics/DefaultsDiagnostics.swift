@@ -1,11 +1,11 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// Where the errors that non-throwing calls swallow arrive.
+/// Receives the errors that non-throwing calls swallow.
 ///
-/// ``DefaultStorable/write(to:withKey:)``, ``DefaultStorable/read(from:forKey:)`` and their like throw nothing; what went
-/// wrong in them is reported here as an ``Event``. The built-in handler writes each event as one line to standard
-/// error (on Apple's systems, to the unified log). A program puts its own in once, at start:
+/// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They
+/// report errors here as an ``Event``. The built-in handler writes each event as one line to standard error (on Apple's
+/// systems, to the unified log). A program sets its own handler once, at launch:
 ///
 /// ```swift
 /// DefaultsDiagnostics.handler = { event in
@@ -13,20 +13,20 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// The handler is called on the thread of the call that failed, before that call returns, possibly from several
-/// threads at once. It may use stores itself: events that it causes go to the built-in handler, so it can't call
-/// itself. Settings that can't be read are reported once per key and process, however often they are read.
+/// The handler is called on the thread of the call that failed, before that call returns, possibly from several threads at
+/// once. The handler may use stores itself. Events that it causes go to the built-in handler, so it can't call itself.
+/// Settings that can't be read are reported once per key and process, however often they are read.
 public enum DefaultsDiagnostics: Sendable {
-    /// What receives events.
+    /// A function that receives events.
     public typealias Handler = @Sendable (Event) -> Void
 
-    /// Something that a non-throwing call swallowed.
+    /// An error that a non-throwing call swallowed.
     public struct Event: Sendable, CustomStringConvertible {
-        /// What kind of event this is.
+        /// The kind of event.
         public let kind: Kind
-        /// What was swallowed, with the code, key, type and store.
+        /// The error that was swallowed, with the code, key, type and store.
         public let error: DefaultsError
-        /// What is not as stored in the value that was given back, for events of the kind ``Kind/filledIn``; else nil.
+        /// How the returned value differs from the stored one, for events of the kind ``Kind/filledIn``; otherwise nil.
         public let report: LoadReport?
 
         init(kind: Kind, error: DefaultsError, report: LoadReport? = nil) {
@@ -35,13 +35,13 @@ public enum DefaultsDiagnostics: Sendable {
             self.report = report
         }
 
-        /// One line that says it all, without stored values.
+        /// The event as one line, without stored values.
         public var description: String { "\(kind): \(error)" }
     }
 
-    /// The handler in use; set nil to get the built-in one back.
+    /// The current handler; nil for the built-in one.
     ///
-    /// Holds for the whole process, and may be read and set from any thread.
+    /// Applies to the whole process, and may be read and set from any thread.
     public static var handler: Handler? {
         get { installed.withLock { $0 } }
         set { installed.withLock { $0 = newValue } }
@@ -49,10 +49,12 @@ public enum DefaultsDiagnostics: Sendable {
 
     private static let installed = Guarded<Handler?>(nil)
 
-    /// Takes precedence over the process's handler within a task: separates parallel tests, and handlers from themselves.
+    /// Takes precedence over the process's handler within a task.
+    ///
+    /// Isolates parallel tests, and prevents a handler from calling itself.
     @TaskLocal package static var taskHandler: TaskHandler?
 
-    /// A handler in a type of its own: optimized code crashes in setting a task local whose type is a function's (Swift 6.3).
+    /// Wraps a handler, because optimized code crashes when it sets a task local of function type (Swift 6.3).
     package struct TaskHandler: Sendable {
         package let handle: Handler
 
@@ -63,7 +65,7 @@ public enum DefaultsDiagnostics: Sendable {
 }
 
 extension DefaultsDiagnostics.Event {
-    /// A kind of event; an open set, to which later versions add.
+    /// A kind of event; later versions may add kinds.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// The kind's name, stable across versions.
         public let name: String
@@ -74,29 +76,29 @@ extension DefaultsDiagnostics.Event {
 
         /// A non-throwing write stored nothing.
         public static let writeFailed = Kind("write failed")
-        /// A non-throwing read found something that it could not give back.
+        /// A non-throwing read found a value that it could not return.
         public static let readFailed = Kind("read failed")
         /// A non-throwing removal removed nothing.
         public static let removalFailed = Kind("removal failed")
         /// A ``PersistentStorage`` could not open its suite.
         public static let openFailed = Kind("open failed")
-        /// Two different types use one identifier in one store; reported once.
+        /// Two different types use the same identifier in one store; reported once.
         public static let identifierConflict = Kind("identifier conflict")
 
         /// Part of a suite's file could not be used.
         public static let storeDamaged = Kind("store damaged")
         /// A suite was deleted or replaced while it was open.
         public static let storeReplaced = Kind("store replaced")
-        /// Flushing or compacting a suite in the background failed; it is tried again.
+        /// Flushing or compacting a suite in the background failed; it will be tried again.
         public static let maintenanceFailed = Kind("maintenance failed")
-        /// A new suite could not import what Foundation kept under its name.
+        /// A new suite could not import the values that Foundation stored under its name.
         public static let importFailed = Kind("import failed")
 
-        /// A value was read whose stored form lacks properties, or holds some that can't be used.
+        /// A stored value was read that lacks properties, or has some that can't be used.
         ///
         /// Reported once per key, content and process, with a ``DefaultsDiagnostics/Event/report``.
         public static let filledIn = Kind("filled in")
-        /// What could not be used was quarantined, and replaced; see ``DefaultStorable/quarantined(in:forKey:)``.
+        /// A value that could not be used was quarantined and replaced; see ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
 
         /// The kind's name.
@@ -105,7 +107,7 @@ extension DefaultsDiagnostics.Event {
 }
 
 extension DefaultsDiagnostics {
-    /// Runs what a non-throwing call is made of, and reports what it throws.
+    /// Runs the body of a non-throwing call and reports any error that it throws.
     static func reporting<Value>(
         _ kind: Event.Kind,
         _ body: () throws(DefaultsError) -> Value
@@ -118,7 +120,7 @@ extension DefaultsDiagnostics {
         }
     }
 
-    /// Reports an error that a non-throwing call swallows; of an unreadable value once.
+    /// Reports an error that a non-throwing call swallows; reports each unreadable value once.
     static func report(_ kind: Event.Kind, _ error: DefaultsError) {
         if kind != .readFailed || isNew(error) {
             report(Event(kind: kind, error: error))
@@ -146,7 +148,7 @@ extension DefaultsDiagnostics {
 
     private static let reportedReads = Guarded<Set<UnreadableValue>>([])
 
-    /// Whether this is not an unreadable stored value that has been reported before in this process.
+    /// Returns false for an unreadable stored value that has already been reported in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {
         guard [.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code) else {
             return true

@@ -1,10 +1,10 @@
 internal import Foundation
 
-// The sentences this library throws, in one place, so that what they say (key, type, store, what to do) and what
-// they leave out (stored values) can be seen at a glance.
+// All error messages of the library, in one place, so that it is easy to check that each names the key, type and store and
+// says what to do, and that none contains a stored value.
 extension DefaultsError {
     static func invalidKey(_ key: String, because fault: String) -> DefaultsError {
-        // A key that is too long would make a message that is too long.
+        // Keeps the message short for a key that is too long.
         let shown = key.count > 64 ? "\(key.prefix(64))…" : key
         return DefaultsError(
             .invalidKey,
@@ -16,12 +16,12 @@ extension DefaultsError {
     static func unsupportedValue(_ fault: PropertyListValue.UnsupportedObject, key: String, store: String)
         -> DefaultsError
     {
-        let place = fault.path.isEmpty ? "" : " at \(fault.path)"
+        let location = fault.path.isEmpty ? "" : " (at \(fault.path))"
         return DefaultsError(
             .unsupportedValue,
             reason: """
-                \(fault.reason)\(place), so nothing was stored under \(key.debugDescription) in \(store). A store takes \
-                String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those; encode anything else.
+                Nothing was stored under \(key.debugDescription) in \(store). \(fault.reason)\(location). A store accepts \
+                String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. Encode other types.
                 """,
             key: key,
             store: store
@@ -32,8 +32,8 @@ extension DefaultsError {
         DefaultsError(
             .encodingFailed,
             reason: """
-                \(type) can't be encoded for the key \(key.debugDescription) (\(summary(of: error))). \
-                What is stored in \(store) is unchanged.
+                A value of type \(type) can't be encoded for the key \(key.debugDescription) (\(summary(of: error))). \
+                The value stored in \(store) is unchanged.
                 """,
             key: key,
             type: type,
@@ -53,7 +53,7 @@ extension DefaultsError {
             .undecodable,
             reason: """
                 The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
-                (\(summary(of: error))). They are left as they are.
+                (\(summary(of: error))). They were left unchanged.
                 """,
             key: key,
             type: type,
@@ -72,7 +72,7 @@ extension DefaultsError {
             .typeMismatch,
             reason: """
                 \(value.kind) is stored under \(key.debugDescription) in \(store), which can't be read as \(type). \
-                It is left as it is; something else seems to use the same key.
+                It was left unchanged. Another part of the program may use the same key.
                 """,
             key: key,
             type: type,
@@ -97,7 +97,7 @@ extension DefaultsError {
         DefaultsError(
             .arithmeticOverflow,
             reason: """
-                The sum for \(key.debugDescription) in \(store) is out of the range of 64 bits. What is stored is unchanged.
+                The sum for \(key.debugDescription) in \(store) does not fit into 64 bits. The stored value is unchanged.
                 """,
             key: key,
             store: store
@@ -105,12 +105,12 @@ extension DefaultsError {
     }
 
     static func synchronizationFailed(key: String?, store: String) -> DefaultsError {
-        let subject = key.map { "The value for \($0.debugDescription)" } ?? "What was set"
+        let subject = key.map { "The value for \($0.debugDescription)" } ?? "The values"
         return DefaultsError(
             .synchronizationFailed,
             reason: """
-                \(subject) could not be saved to the disk by \(store): synchronize() returned false. Check that the \
-                directory for preferences in the home directory exists, is writable and has room.
+                \(subject) could not be saved to disk by \(store): synchronize() returned false. Check that the \
+                preferences directory in the home directory exists and is writable, and that the disk is not full.
                 """,
             key: key,
             store: store
@@ -127,7 +127,7 @@ extension DefaultsError {
             .identifierConflict,
             reason: """
                 Two types are stored under \(key.debugDescription) in \(store): \(other) and \
-                \(String(reflecting: type)). Each overwrites the other; give one of them a defaultIdentifier of its own.
+                \(String(reflecting: type)). Each overwrites the other. Give one of them its own defaultIdentifier.
                 """,
             key: key,
             type: type,
@@ -141,9 +141,9 @@ extension DefaultsError {
         return DefaultsError(
             .filledIn,
             reason: """
-                What is stored under \(key.debugDescription) in \(store) doesn't fit \(type) as it is: \
-                \((missing + unusable).joined(separator: ", ")). They were filled in from its defaultValue, as far as it \
-                has them; what is stored is left as it is.
+                The value stored under \(key.debugDescription) in \(store) doesn't match \(type): \
+                \((missing + unusable).joined(separator: ", ")). These were filled in from the defaultValue where it \
+                has them. The stored value was left unchanged.
                 """,
             key: key,
             type: type,
@@ -155,8 +155,8 @@ extension DefaultsError {
         DefaultsError(
             .newerVersion,
             reason: """
-                What is stored under \(key.debugDescription) in \(store) is of version \(version), written by a newer \
-                version of the app; \(type) is of version \(own). It is left as it is.
+                The value stored under \(key.debugDescription) in \(store) has version \(version) and was written by a newer \
+                version of the app; \(type) has version \(own). It was left unchanged. Update the app to read it.
                 """,
             key: key,
             type: type,
@@ -175,7 +175,7 @@ extension DefaultsError {
             .migrationFailed,
             reason: """
                 The \(previous) stored under \(key.debugDescription) in \(store) could not be migrated to \(type) \
-                (\(summary(of: error))). It is left as it is, and the migration tried again next time.
+                (\(summary(of: error))). It was left unchanged, and the next read tries the migration again.
                 """,
             key: key,
             type: type,
@@ -184,10 +184,10 @@ extension DefaultsError {
         )
     }
 
-    /// For a value that was quarantined and replaced, with the error that says why it can't be used.
+    /// For a value that was quarantined and replaced; `loss` says why it can't be used.
     static func quarantined(
         _ loss: DefaultsError,
-        under place: String,
+        under quarantineKey: String,
         key: String,
         type: Any.Type,
         store: String
@@ -195,8 +195,8 @@ extension DefaultsError {
         DefaultsError(
             loss.code,
             reason: """
-                What was stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
-                quarantined under \(place.debugDescription), and replaced.
+                The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
+                quarantined under \(quarantineKey.debugDescription) before it was replaced.
                 """,
             key: key,
             type: type,
@@ -210,8 +210,8 @@ extension DefaultsError {
         return DefaultsError(
             .quarantineFailed,
             reason: """
-                What is stored under \(key.debugDescription) in \(store) can't be used as \(type) and could not be \
-                quarantined (\(cause)), so it was not replaced.
+                The value stored under \(key.debugDescription) in \(store) can't be used as \(type), and could not be \
+                quarantined (\(cause)). It was not replaced.
                 """,
             key: key,
             type: type,
@@ -224,8 +224,8 @@ extension DefaultsError {
         DefaultsError(
             .typeMismatch,
             reason: """
-                Something else than \(purpose) of \(type) is stored under \(key.debugDescription) in \(store). It is left \
-                as it is; move it to another key.
+                The key \(key.debugDescription) in \(store) is reserved for \(purpose) of \(type), but something else is \
+                stored there. It was left unchanged. Move it to another key.
                 """,
             key: key,
             type: type,
@@ -233,7 +233,7 @@ extension DefaultsError {
         )
     }
 
-    /// Passes this library's own errors on and wraps those of other people's stores.
+    /// Returns the library's own errors unchanged and wraps those of third-party stores.
     static func wrapping(_ error: any Error, key: String?, type: Any.Type?, store: String) -> DefaultsError {
         if let error = error as? DefaultsError {
             return error
@@ -241,8 +241,8 @@ extension DefaultsError {
         return DefaultsError(
             .storeFailed,
             reason: """
-                \(store) failed\(key.map { " on the key \($0.debugDescription)" } ?? "")\
-                \(type.map { " for a value of type \($0)" } ?? "") (\(summary(of: error))).
+                \(store) failed\(key.map { " for the key \($0.debugDescription)" } ?? "")\
+                \(type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
                 """,
             key: key,
             type: type,
@@ -253,19 +253,19 @@ extension DefaultsError {
 }
 
 extension DefaultsError {
-    /// What an error says, without the values that the debug descriptions of coding errors carry.
+    /// Describes an error without the values that debug descriptions of coding errors contain.
     private static func summary(of error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
             "no value for \(path(context.codingPath + [key]))"
         case DecodingError.valueNotFound(let type, let context):
-            "null at \(path(context.codingPath)), where \(type) is needed"
+            "null at \(path(context.codingPath)), where a value of type \(type) is needed"
         case DecodingError.typeMismatch(let type, let context):
             "\(path(context.codingPath)) is not of type \(type)"
         case DecodingError.dataCorrupted(let context):
             "\(path(context.codingPath)) is malformed"
         case EncodingError.invalidValue(let value, let context):
-            "\(path(context.codingPath)) is a \(Swift.type(of: value)) that the format can't hold"
+            "\(path(context.codingPath)) has a value of type \(Swift.type(of: value)) that the format can't represent"
         default:
             "\(Swift.type(of: error)), domain \((error as NSError).domain), code \((error as NSError).code)"
         }
@@ -281,7 +281,7 @@ extension DefaultsError {
 }
 
 extension PropertyListValue {
-    /// What kind of value this is, at the start of a sentence.
+    /// The kind of value, for the start of a sentence.
     fileprivate var kind: String {
         switch self {
         case .string: "A string"

@@ -1,23 +1,23 @@
-/// What had to be changed in a stored value so that it fits its type.
+/// Describes how a loaded value differs from the stored one.
 ///
-/// You get one from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that the other ways to read a value send.
-/// Paths are the keys on the way to a value, as they are stored, joined with dots.
+/// You get a report from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that other reads send. A path is
+/// the list of stored keys that lead to a value, joined with dots.
 public struct LoadReport: Hashable, Sendable {
-    /// A stored value that the loaded one doesn't hold.
+    /// A stored value that is missing from the loaded one.
     public struct UnusableValue: Hashable, Sendable {
-        /// Where it is.
+        /// The path to the value.
         public let path: String
         /// Why it can't be used, as a clause without stored values: "is not of type Int".
         public let reason: String
     }
 
-    /// The properties that were missing, and filled in from the type's ``DefaultStorable/defaultValue``; sorted.
+    /// The paths of missing properties that were filled in from the type's ``DefaultStorable/defaultValue``, sorted.
     public let filledIn: [String]
     /// The stored values that could not be used, sorted by their paths.
     ///
-    /// The next write quarantines the bytes before it replaces them; see ``DefaultStorable/quarantined(in:forKey:)``.
+    /// The next write quarantines the stored bytes before it replaces them; see ``DefaultStorable/quarantined(in:forKey:)``.
     public let unusable: [UnusableValue]
-    /// The name of the ``DefaultMigratable/Previous`` type that the stored bytes were of, nil when they were of the type
+    /// The name of the ``DefaultMigratable/Previous`` type that the stored bytes belong to; nil when they belong to the type
     /// itself.
     public let migratedFrom: String?
 
@@ -27,6 +27,6 @@ public struct LoadReport: Hashable, Sendable {
         self.migratedFrom = migratedFrom
     }
 
-    /// Whether everything that is stored is in the loaded value, and nothing else.
+    /// Whether the loaded value has exactly the stored values.
     public var isEmpty: Bool { filledIn.isEmpty && unusable.isEmpty }
 }

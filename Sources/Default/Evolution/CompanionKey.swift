@@ -1,12 +1,12 @@
-/// The keys beside a value's own, under which the library stores what it has to know about the value.
+/// The keys under which the library stores additional information about a value, derived from the value's key.
 enum CompanionKey {
-    /// Where values are stored that could not be used.
+    /// The key for quarantined values.
     static func quarantine(of key: String) -> String { name(key, suffix: ".quarantine") }
 
-    /// Where the schema version is stored.
+    /// The key for the schema version.
     static func version(of key: String) -> String { name(key, suffix: ".schemaVersion") }
 
-    /// Where it is stored that a value was moved here.
+    /// The key that records that a value was moved here.
     static func moved(of key: String) -> String { name(key, suffix: ".moved") }
 
     private static func name(_ key: String, suffix: String) -> String {
@@ -14,7 +14,7 @@ enum CompanionKey {
         guard key.utf8.count > room else {
             return key + suffix
         }
-        // No key may be longer than the longest one, so the end of a key almost that long is replaced by its digest.
+        // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its digest.
         let ending = "~\(ContentDigest(Array(key.utf8)).text)\(suffix)"
         var beginning = String.UnicodeScalarView()
         var count = ending.utf8.count

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Lays stored bytes that can't be decoded over a default value, so that what can be kept is kept.
+/// Fills in stored bytes that can't be decoded from a default value, so that every usable field is kept.
 ///
-/// Only what the decoder complains about is taken from the default: were all of the default's fields put below the stored
-/// ones at once, entries that were deleted from a dictionary would come back, optional properties that were set to nil
-/// would get a value, and two cases of an enum would meet in one object. The decoder is asked again after each change,
-/// and each path is changed once at most, so the work is bounded by the number of fields.
+/// Only the fields that the decoder rejects are taken from the default. If all of the default's fields were merged with the
+/// stored ones at once, entries that were deleted from a dictionary would come back, optional properties that were set to
+/// nil would get a value, and one object could contain two cases of an enum. Decoding is tried again after each change, and
+/// each path is changed at most once, so the work is bounded by the number of fields.
 struct Completion<Value> {
     private let decode: (Data) throws -> Value
     private let encode: (Value) throws -> Data
@@ -15,22 +15,22 @@ struct Completion<Value> {
     private let fallback: StoredTree
     private let format: StoredTree.Format
 
-    /// The stored tree with what has been changed in it so far.
+    /// The stored tree with all changes so far.
     private var tree: StoredTree
     /// Why each changed path was changed.
     private var faults: [StoredTree.Path: String] = [:]
 
     private var attempts = 0
 
-    /// How often the decoder is asked; bytes for which that is not enough count as those of something else.
+    /// The maximum number of decoding attempts; bytes that need more count as undecodable.
     static var maximumAttempts: Int { 1_000 }
 
-    /// Fails when the bytes, or those of the default, are no tree.
+    /// Fails when the bytes, or those of the default, can't be parsed as a tree.
     ///
     /// - Parameters:
     ///   - stored: The bytes that can't be decoded.
     ///   - fallback: The default value.
-    ///   - coder: What decodes and encodes.
+    ///   - coder: The coder for both.
     init?(stored: Data, fallback: Value, coder: DefaultsCoder) where Value: Codable {
         guard let (tree, format) = StoredTree.parse(stored), tree.fields != nil,
             let fallbackData = try? coder.encodeTopLevel(fallback),
@@ -48,9 +48,10 @@ struct Completion<Value> {
         keys = StoredKeys(coder: coder, format: format)
     }
 
-    /// Completes the stored bytes.
+    /// Fills in the stored bytes.
     ///
-    /// - Returns: The value and what is not as stored in it; nil when the stored fields can't be used in any combination.
+    /// - Returns: The value, and a report of how it differs from the stored one; nil when the stored fields can't be used in
+    ///   any combination.
     mutating func run() -> (value: Value, report: LoadReport)? {
         while let data = tree.data(in: format), attempts < Self.maximumAttempts {
             do {
@@ -69,74 +70,77 @@ struct Completion<Value> {
         return nil
     }
 
-    /// Takes the value at a path from the default; where it has none, drops the stored one, which may be optional; where
-    /// there is neither, or that has been done before, does the same one level up.
+    /// Replaces the value at a path with the default's.
+    ///
+    /// If the default has none, removes the stored value, which may be optional. If there is neither, or the path was
+    /// changed before, does the same one level up.
     ///
     /// - Returns: Whether anything was changed.
     private mutating func repair(at path: StoredTree.Path, because fault: DecodingFault) -> Bool {
-        // What was wrong with it at first says more than what came of dropping it.
+        // The first error says more than the one that follows from removing the value.
         let reason = faults[path] ?? fault.reason
-        var place = path
-        while !place.isEmpty {
-            let replacement = fallback[place]
-            let isContained = tree[place.dropLast()]?.fields != nil
-            if faults[place] == nil, isContained, replacement != nil || tree[place] != nil {
-                tree[place] = replacement
-                faults[place] = fault.reason(reason, below: place.count)
+        var ancestor = path
+        while !ancestor.isEmpty {
+            let replacement = fallback[ancestor]
+            let isContained = tree[ancestor.dropLast()]?.fields != nil
+            if faults[ancestor] == nil, isContained, replacement != nil || tree[ancestor] != nil {
+                tree[ancestor] = replacement
+                faults[ancestor] = fault.reason(reason, below: ancestor.count)
                 return true
             }
-            place.removeLast()
+            ancestor.removeLast()
         }
         return false
     }
 
-    /// Finds the fields that the value can't be decoded with, by laying one after the other over the default's.
+    /// Finds the fields that prevent decoding, by merging the stored fields into the default one at a time.
     ///
-    /// For errors that name a keyed container and not what is wrong in it: those of initializers that check several
-    /// properties, of Foundation's ISO 8601 strategy, and of its numbers out of range, which name no place at all.
+    /// For errors that name a keyed container, but not the field at fault: those of initializers that check several
+    /// properties, of Foundation's ISO 8601 strategy, and of its out-of-range numbers, which have no path at all.
     ///
     /// - Returns: Whether anything was changed.
     private mutating func searchFields(of path: StoredTree.Path, because fault: DecodingFault) -> Bool {
-        var overlaid = fallback
-        guard fallback[path]?.fields != nil, canDecode(overlaid) else {
+        var merged = fallback
+        guard fallback[path]?.fields != nil, canDecode(merged) else {
             return false
         }
-        let refused = refusedFields(of: path, whenLaidOver: &overlaid)
-        if !refused.isEmpty {
-            return refused.map { repair(at: $0, because: DecodingFault(path: $0, reason: fault.reason)) }.contains(true)
+        let rejected = rejectedFields(of: path, whenMergedInto: &merged)
+        if !rejected.isEmpty {
+            let repairs = rejected.map { repair(at: $0, because: DecodingFault(path: $0, reason: fault.reason)) }
+            return repairs.contains(true)
         }
-        // Nothing that is stored is in the way, so something is missing.
-        guard let container = overlaid[path], let own = tree[path] else {
+        // No stored field is at fault, so something is missing.
+        guard let container = merged[path], let own = tree[path] else {
             return false
         }
         let missing = container.paths(missingIn: own).map { path + $0 }.filter { faults[$0] == nil }
         for path in missing {
-            tree[path] = overlaid[path]
+            tree[path] = merged[path]
             faults[path] = fault.reason
         }
         return !missing.isEmpty
     }
 
-    private mutating func refusedFields(
+    private mutating func rejectedFields(
         of path: StoredTree.Path,
-        whenLaidOver overlaid: inout StoredTree
+        whenMergedInto merged: inout StoredTree
     ) -> [StoredTree.Path] {
-        var refused: [StoredTree.Path] = []
+        var rejected: [StoredTree.Path] = []
         for key in (tree[path]?.fields ?? [:]).keys.sorted() {
             let field = path + [key]
-            let before = overlaid[field]
-            overlaid[field] = tree[field]
-            if canDecode(overlaid) {
+            let before = merged[field]
+            merged[field] = tree[field]
+            if canDecode(merged) {
                 continue
             }
-            overlaid[field] = before
+            merged[field] = before
             if tree[field]?.fields != nil, fallback[field]?.fields != nil {
-                refused += refusedFields(of: field, whenLaidOver: &overlaid)
+                rejected += rejectedFields(of: field, whenMergedInto: &merged)
             } else {
-                refused.append(field)
+                rejected.append(field)
             }
         }
-        return refused
+        return rejected
     }
 
     private mutating func canDecode(_ tree: StoredTree) -> Bool {
@@ -151,11 +155,11 @@ struct Completion<Value> {
         let outermost = faults.filter { path, _ in
             !path.indices.dropFirst().contains { faults[Array(path[..<$0])] != nil }
         }
-        // A stored null is nothing that could be lost.
+        // A stored null carries no information that could be lost.
         let filledIn = outermost.keys.filter { stored[$0]?.isNull ?? true }
         var unusable = outermost.filter { !filledIn.contains($0.key) }
         for path in unknownPaths(in: value) {
-            unusable[path] = "is no property of the type"
+            unusable[path] = "is not a property of the type"
         }
         return LoadReport(
             filledIn: filledIn.map { $0.joined(separator: ".") }.sorted(),
@@ -164,7 +168,7 @@ struct Completion<Value> {
         )
     }
 
-    /// The stored values that the type has no property for, as far as they aren't in changed parts.
+    /// The paths of stored values that the type has no property for, outside of changed parts.
     private func unknownPaths(in value: Value) -> [StoredTree.Path] {
         guard let data = try? encode(value), let (outcome, _) = StoredTree.parse(data) else {
             return []
@@ -175,11 +179,11 @@ struct Completion<Value> {
     }
 }
 
-/// What a decoder complained about.
+/// The location and reason of a decoding error.
 private struct DecodingFault {
     let path: [any CodingKey]
     let reason: String
-    /// Whether the path may be that of the container in which something is wrong.
+    /// Whether the path may be that of the container of the value at fault.
     var namesContainer = false
 
     init(path: StoredTree.Path, reason: String) {
@@ -194,7 +198,7 @@ private struct DecodingFault {
             reason = "is missing"
         case DecodingError.valueNotFound(let type, let context):
             path = context.codingPath
-            reason = "is null, where \(type) is needed"
+            reason = "is null, where a value of type \(type) is needed"
         case DecodingError.typeMismatch(let type, let context):
             path = context.codingPath
             reason = "is not of type \(type)"
@@ -204,20 +208,20 @@ private struct DecodingFault {
             namesContainer = true
         default:
             path = []
-            reason = "is refused with a \(Swift.type(of: error))"
+            reason = "was rejected with \(Swift.type(of: error))"
             namesContainer = true
         }
     }
 
-    /// What is wrong with the value that has the faulty one in it.
+    /// The reason for a container of the value at fault.
     func reason(_ reason: String, below depth: Int) -> String {
         let inner = path.dropFirst(depth).map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
         return inner.isEmpty
-            ? reason : "can't be used, since \(inner.joined(separator: ".").debugDescription) in it \(reason)"
+            ? reason : "can't be used because \(inner.joined(separator: ".").debugDescription) in it \(reason)"
     }
 }
 
-/// Any key on the way to a value.
+/// A coding key with any name or index.
 struct PathKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -233,7 +237,7 @@ struct PathKey: CodingKey {
     }
 }
 
-/// Decodes from whatever a decoder takes at all.
+/// Decodes from any bytes that the decoder can parse.
 private struct AnyContent: Decodable {
     init(from decoder: any Decoder) {}
 }

@@ -1,29 +1,28 @@
 internal import Foundation
 
-/// Where values of a key go that could not be used, before something takes their place: an array of dictionaries under a
-/// companion key, newest first.
+/// Keeps the values of a key that could not be used and were replaced, as an array of dictionaries under a companion key,
+/// newest first.
 ///
-/// It knows nothing of types but their names, so settings types and typed keys use it alike.
+/// It uses only the names of types, so that settings types and typed keys can share it.
 struct Quarantine {
     /// The key that the values were stored under.
     let key: String
-    /// The type that they can't be used as.
+    /// The type that they could not be used as.
     let type: Any.Type
     let store: any DefaultsStore
 
-    /// How many values are kept for a key.
+    /// The maximum number of values for a key.
     static let capacity = 3
-    /// How many bytes older values may have together to be kept beside the newest one.
+    /// The maximum total size, in bytes, of the values other than the newest.
     static let byteLimit = 4 << 20
 
-    private var place: String { CompanionKey.quarantine(of: key) }
+    private var quarantineKey: String { CompanionKey.quarantine(of: key) }
 
-    /// Adds a value that is about to be replaced; does nothing for one that is there already.
+    /// Adds a value that is about to be replaced, unless it is quarantined already.
     ///
-    /// Called in the transaction that replaces the value, before it does. When this throws, the value must not be
-    /// replaced.
+    /// Call it before the value is replaced, in the same transaction. When this throws, the value must not be replaced.
     ///
-    /// - Parameter value: What is stored.
+    /// - Parameter value: The stored value.
     /// - Throws: ``DefaultsError/Code/quarantineFailed``.
     func add(_ value: PropertyListValue) throws(DefaultsError) {
         do {
@@ -37,7 +36,7 @@ struct Quarantine {
                 room -= older.value.binaryForm.count
                 return room >= 0
             }
-            try store.setStoredValue(.array(([new] + older).map(\.entry)), forKey: place)
+            try store.setStoredValue(.array(([new] + older).map(\.entry)), forKey: quarantineKey)
         } catch {
             throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
         }
@@ -45,30 +44,30 @@ struct Quarantine {
 
     /// The values, newest first.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored in their place.
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key.
     func values() throws(DefaultsError) -> [QuarantinedValue] {
-        guard let stored = store.storedValue(forKey: place) else {
+        guard let stored = store.storedValue(forKey: quarantineKey) else {
             return []
         }
         guard case .array(let entries) = stored, case let values = entries.compactMap({ QuarantinedValue($0) }),
             values.count == entries.count
         else {
             let store = store.storeDescription
-            throw .companionKeyOccupied(key: place, purpose: "quarantined values", type: type, store: store)
+            throw .companionKeyOccupied(key: quarantineKey, purpose: "quarantined values", type: type, store: store)
         }
         return values
     }
 
     /// Removes the values.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored in their place, `invalidKey`, or what the
-    ///   store throws.
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key, `invalidKey`,
+    ///   or errors of the store.
     func removeAll() throws(DefaultsError) {
         _ = try StoreKey(key)
         do {
             try store.withExclusiveAccess {
                 if try !values().isEmpty {
-                    try store.setStoredValue(nil, forKey: place)
+                    try store.setStoredValue(nil, forKey: quarantineKey)
                 }
             }
         } catch {
@@ -76,10 +75,10 @@ struct Quarantine {
         }
     }
 
-    /// Reports a value that was added, once something has taken its place.
+    /// Reports a quarantined value, after it was replaced.
     func report(because loss: DefaultsError) {
         let store = store.storeDescription
-        let error = DefaultsError.quarantined(loss, under: place, key: key, type: type, store: store)
+        let error = DefaultsError.quarantined(loss, under: quarantineKey, key: key, type: type, store: store)
         DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
     }
 }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A stored value that could not be used, and was kept when something took its place.
+/// A stored value that could not be used and was kept when it was replaced.
 ///
-/// You get them from ``DefaultStorable/quarantined(forKey:)`` and ``Defaults/quarantined(_:)-swift.method``.
+/// You get them from ``DefaultStorable/quarantined(in:forKey:)`` and ``Defaults/quarantined(_:)-swift.method``.
 public struct QuarantinedValue: Hashable, Sendable {
     /// When it was replaced.
     public let date: Date
@@ -21,7 +21,7 @@ public struct QuarantinedValue: Hashable, Sendable {
     }
 }
 
-// How it is stored: as a dictionary that the platform's tools show.
+// The stored form: a dictionary that the platform's tools can display.
 extension QuarantinedValue {
     init?(_ entry: PropertyListValue) {
         guard case .dictionary(let fields) = entry,

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Brings stored properties under their new names.
+/// Renames stored properties.
 enum Renaming {
-    /// Brings the properties in stored bytes under their new names.
+    /// Renames properties in stored bytes.
     ///
     /// - Parameters:
-    ///   - names: The new name for each old one, with dots between the keys of nested ones.
+    ///   - names: The new names by the old ones, with dots between the keys of nested properties.
     ///   - data: The bytes.
-    /// - Returns: The bytes with each property under its new name; nil when there is none under an old one.
+    /// - Returns: The bytes with the new names; nil when no property has an old name.
     static func apply(_ names: [String: String], to data: Data) -> Data? {
-        guard names.keys.contains(where: { mayHold($0, in: data) }),
+        guard names.keys.contains(where: { mayContain($0, in: data) }),
             case (var tree, let format)? = StoredTree.parse(data)
         else {
             return nil
@@ -25,7 +25,7 @@ enum Renaming {
             renamed[oldPath] = nil
             renamed.makeContainers(for: newPath)
             renamed[newPath] = value
-            // Where something else stands in the way, the property stays where it was.
+            // If another value blocks the new path, the property keeps its old name.
             if renamed[newPath] == value {
                 tree = renamed
                 isChanged = true
@@ -34,8 +34,8 @@ enum Renaming {
         return isChanged ? tree.data(in: format) : nil
     }
 
-    /// Whether bytes may have a key in them; a look at the bytes that spares parsing those that were renamed long ago.
-    private static func mayHold(_ path: String, in data: Data) -> Bool {
+    /// Whether bytes may contain a key; this search avoids parsing bytes in which nothing has to be renamed.
+    private static func mayContain(_ path: String, in data: Data) -> Bool {
         let key = path.utf8.lastIndex(of: UInt8(ascii: ".")).map { path[$0...].dropFirst() } ?? path[...]
         guard key.utf8.allSatisfy({ $0 < 0x80 }) else {
             return true
@@ -62,7 +62,7 @@ enum Renaming {
 }
 
 extension StoredTree {
-    /// Makes the keyed containers on the way to a path, as far as nothing else stands there.
+    /// Creates the missing keyed containers along a path.
     fileprivate mutating func makeContainers(for path: Path) {
         for count in 1..<max(path.count, 1) where self[path.prefix(count)] == nil {
             self[path.prefix(count)] = .object([:])

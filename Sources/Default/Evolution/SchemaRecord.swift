@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What is stored beside a value about the version of its type: "2 c3ab8ff13720e8ad", the version and the digest of the
-/// bytes that have it.
+/// The schema version stored beside a value, such as "2 c3ab8ff13720e8ad": the version, and the digest of the bytes that
+/// have it.
 ///
-/// The digest distinguishes bytes of that version from those of a program that records no versions: an older release of the
-/// app, or another program. A record also covers the bytes that are about to be replaced, because a store without
-/// transactions may be left between the two writes.
+/// The digest shows whether the bytes were written together with the version, or by a program that records no versions (an
+/// older release of the app, or another program). A record also covers the bytes that are about to be replaced, because on a
+/// store without transactions the process may end between the two writes.
 struct SchemaRecord: Equatable {
     struct Entry: Equatable {
         let version: Int
         let digest: ContentDigest
     }
 
-    /// The newest first; two at most.
+    /// The entries, newest first; at most two.
     private(set) var entries: [Entry]
 
     init(version: Int, data: Data, replacing previous: SchemaRecord?) {
@@ -40,7 +40,7 @@ struct SchemaRecord: Equatable {
         entries.map { "\($0.version) \($0.digest.text)" }.joined(separator: " ")
     }
 
-    /// The version that bytes were written by, nil when that isn't known.
+    /// The version of some bytes; nil when it isn't known.
     func version(of data: Data) -> Int? {
         let digest = ContentDigest(data)
         return entries.first { $0.digest == digest }?.version
@@ -48,21 +48,21 @@ struct SchemaRecord: Equatable {
 }
 
 extension SchemaRecord {
-    /// What is recorded about the value under a key, nil when nothing is.
+    /// The record for a key; nil when there is none.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored in its place.
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the record's key.
     static func stored(
         beside key: String,
         of type: Any.Type,
         in store: any DefaultsStore
     ) throws(DefaultsError) -> SchemaRecord? {
-        let place = CompanionKey.version(of: key)
-        guard let stored = store.storedValue(forKey: place) else {
+        let versionKey = CompanionKey.version(of: key)
+        guard let stored = store.storedValue(forKey: versionKey) else {
             return nil
         }
         guard case .string(let text) = stored, let record = SchemaRecord(text: text) else {
             let store = store.storeDescription
-            throw .companionKeyOccupied(key: place, purpose: "the schema version", type: type, store: store)
+            throw .companionKeyOccupied(key: versionKey, purpose: "the schema version", type: type, store: store)
         }
         return record
     }

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Finds the keys that stand in stored bytes for those that a decoder names.
+/// Finds the stored keys for the coding keys that a decoder reports.
 ///
-/// They differ when the coder converts keys ("themeName" is stored as "theme_name"). How it does so can be any function;
-/// so the decoder itself is asked what it makes of each stored key.
+/// They differ when the coder converts keys ("themeName" is stored as "theme_name"). The conversion can be any function, so
+/// the decoder is used to convert each stored key.
 struct StoredKeys {
     let coder: DefaultsCoder
     let format: StoredTree.Format
 
-    /// The stored path for a coding path, up to the first array on the way: arrays are replaced whole.
+    /// The stored path for a coding path, up to the first array: arrays are replaced as a whole.
     func resolve(_ codingPath: [any CodingKey], in trees: [StoredTree]) -> StoredTree.Path {
         var path: StoredTree.Path = []
         for step in codingPath {
@@ -28,7 +28,7 @@ struct StoredKeys {
         return candidates.sorted().first { decodedKey(for: $0, below: path) == name } ?? name
     }
 
-    /// What the decoder makes of a key at a place.
+    /// The coding key that the decoder converts a stored key to.
     private func decodedKey(for key: String, below path: StoredTree.Path) -> String? {
         let probe = (path + [key]).reversed().reduce(StoredTree.json([UInt8(ascii: "0")])) { .object([$1: $0]) }
         return probe.data(in: format).flatMap { try? coder.decode(InnermostKey.self, from: $0).name }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension StoredTree {
-    /// Parses JSON in UTF-8, as far as its keyed containers go; whether the rest is well-formed, its decoder tells.
+    /// Parses the keyed containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.
     init?(json data: Data) {
         var scanner = JSONScanner(bytes: [UInt8](data))
         guard let tree = scanner.scanDocument() else {
@@ -127,7 +127,7 @@ private struct JSONScanner {
         var fields: [String: StoredTree] = [:]
         var isFirst = true
         while !skip("}") {
-            // Foundation's decoder lets a comma stand behind the last field.
+            // Foundation's decoder allows a comma after the last field.
             guard isFirst || skip(",") else {
                 return nil
             }
@@ -138,7 +138,7 @@ private struct JSONScanner {
             guard let key = scanKey(), skip(":"), let value = scanValue(depth: depth + 1) else {
                 return nil
             }
-            // It also takes the first of several.
+            // It also uses the first of several fields with the same key.
             fields[key] = fields[key] ?? value
         }
         return .object(fields)
@@ -167,7 +167,7 @@ private struct JSONScanner {
         return false
     }
 
-    /// Skips an array with all that is in it; brackets are only counted, since its decoder has seen that they match.
+    /// Skips an array and its contents; brackets are only counted, because the decoder has checked that they match.
     private mutating func skipArray() -> Bool {
         var depth = 0
         while let byte = next {

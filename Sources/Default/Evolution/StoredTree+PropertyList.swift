@@ -1,11 +1,11 @@
 internal import Foundation
 
-// Read and written with the coders of `Codable`: PropertyListSerialization ends the process on some damaged bytes, off
-// Apple's systems at least.
+// Uses the `Codable` coders, because PropertyListSerialization traps on some damaged bytes, at least on systems other than
+// Apple's.
 extension StoredTree {
     init?(propertyList data: Data) {
         let decoder = PropertyListDecoder()
-        // Containers may be shared in binary property lists; what is small there could become endless here.
+        // Binary property lists may share containers, so a small one could expand without limit here.
         decoder.userInfo[CodedPropertyList.budget] = CodedPropertyList.Budget(data.count)
         guard BinaryPropertyList.isSafe(data), let value = try? decoder.decode(CodedPropertyList.self, from: data).value
         else {
@@ -44,11 +44,11 @@ extension StoredTree {
     }
 }
 
-/// A property-list value that finds out its type from the decoder.
+/// A property-list value that determines its type from the decoder.
 private struct CodedPropertyList {
-    /// How many values may still be read.
+    /// The number of values that may still be read.
     final class Budget: @unchecked Sendable {
-        // Used by one decoder, in the one call that it is made for.
+        // Used by one decoder in a single call.
         private var rest: Int
 
         init(_ count: Int) {

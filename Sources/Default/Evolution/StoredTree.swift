@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Stored bytes as a tree of keyed containers, with everything else in them as it was written.
+/// Stored bytes as a tree of keyed containers; everything else in them is kept as it was written.
 ///
-/// Completing replaces fields of keyed containers and nothing smaller, so arrays and scalars stay what they are: JSON ones
-/// as their very bytes, so that a number loses no digit.
+/// Filling in replaces whole fields of keyed containers, so arrays and scalars need not be parsed. Those in JSON are kept as
+/// bytes, so that a number keeps all its digits.
 enum StoredTree: Equatable {
     case object([String: StoredTree])
     case json(ArraySlice<UInt8>)
@@ -14,7 +14,7 @@ enum StoredTree: Equatable {
         case propertyList
     }
 
-    /// The tree that bytes hold; nil when they are neither JSON nor a property list.
+    /// Parses bytes; nil when they are neither JSON nor a property list.
     static func parse(_ data: Data) -> (tree: StoredTree, format: Format)? {
         let isPropertyList = ["bplist", "<?xml", "<!DOCTYPE", "<plist"].contains { data.starts(with: Data($0.utf8)) }
         if isPropertyList {
@@ -23,7 +23,7 @@ enum StoredTree: Equatable {
         return StoredTree(json: data).map { ($0, .json) }
     }
 
-    /// The tree's bytes in a format, which is that of all its values; nil when they can't be made.
+    /// Encodes the tree in a format, which has to be that of all its values; nil when that fails.
     func data(in format: Format) -> Data? {
         switch format {
         case .json: jsonData
@@ -33,14 +33,14 @@ enum StoredTree: Equatable {
 }
 
 extension StoredTree {
-    /// Where a value stands: the keys on the way to it, outermost first.
+    /// The keys that lead to a value, outermost first.
     typealias Path = [String]
 
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
     }
 
-    /// Whether this is how the format writes nil.
+    /// Whether this is the format's representation of nil.
     var isNull: Bool {
         switch self {
         case .object: false
@@ -49,7 +49,9 @@ extension StoredTree {
         }
     }
 
-    /// The value at a path; setting one whose keyed container doesn't exist changes nothing, and nil removes.
+    /// The value at a path.
+    ///
+    /// Setting nil removes it. Setting a value whose keyed container doesn't exist has no effect.
     subscript(path: some Collection<String>) -> StoredTree? {
         get {
             guard let key = path.first else {

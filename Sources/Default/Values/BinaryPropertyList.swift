@@ -1,20 +1,23 @@
 internal import Foundation
 
-/// Checks that the parts of a binary property list lie where it says they do.
+/// Checks that all offsets and counts in a binary property list are in bounds.
 ///
-/// Foundation's decoder for them computes with counts and offsets before it has compared them with the number of bytes, off
-/// Apple's systems at least, and so ends the process on some damaged ones. The format is that of CFBinaryPList.c: a header,
-/// objects, a table of their offsets, and a trailer of 32 bytes, all numbers big-endian.
+/// Foundation's decoder uses counts and offsets before it checks them against the number of bytes, at least on systems other
+/// than Apple's, and so traps on some damaged property lists. The format is that of CFBinaryPList.c: a header, objects, a
+/// table of their offsets, and a trailer of 32 bytes, all numbers big-endian.
 struct BinaryPropertyList {
     private let bytes: UnsafeRawBufferPointer
     private let offsetSize: Int
     private let referenceSize: Int
     private var objectCount = 0
     private var tableStart = 0
-    /// How many objects may still be visited: shared ones count each time, so that no small list becomes endless.
+    /// The number of objects that may still be visited.
+    ///
+    /// A shared object counts each time, so that a small list can't take exponential time.
     private var budget: Int
 
-    /// Whether bytes are not a binary property list, or are one whose parts lie where it says.
+    /// Returns true for a binary property list whose offsets and counts are in bounds, and for bytes that are not a binary
+    /// property list.
     static func isSafe(_ data: Data) -> Bool {
         guard data.first == UInt8(ascii: "b"), data.starts(with: Data("bplist".utf8)) else {
             return true
@@ -46,7 +49,7 @@ struct BinaryPropertyList {
         tableStart = start
     }
 
-    /// A number that can be an offset or a count; nil when it lies outside, or can be neither.
+    /// Reads an offset or a count; nil when it is out of bounds or larger than the number of bytes.
     private func number(at offset: Int, size: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - size else {
             return nil
@@ -78,7 +81,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Where the body of an object with a count begins and how many units it has; nil when it lies outside.
+    /// The start of an object's body and its number of units; nil when the body is out of bounds.
     private func checkBody(of low: Int, at offset: Int, unit: Int) -> (start: Int, count: Int)? {
         var start = offset + 1
         var count = low

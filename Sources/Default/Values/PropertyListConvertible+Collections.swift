@@ -1,12 +1,12 @@
 extension Array: PropertyListConvertible where Element: PropertyListConvertible {
-    /// The elements, each as a store keeps it.
+    /// The elements as property-list values.
     public var propertyListValue: PropertyListValue { .array(map(\.propertyListValue)) }
 
-    /// Takes an array from a store.
+    /// Creates an array from a stored value.
     ///
-    /// The result is nil when it is not an array, or one with an element that is not of this type: no element is left out.
+    /// The result is nil when the value is not an array, or when any element can't be converted. No element is skipped.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .array(let values) = propertyListValue else {
             return nil
@@ -23,14 +23,15 @@ extension Array: PropertyListConvertible where Element: PropertyListConvertible 
 }
 
 extension Dictionary: PropertyListConvertible where Key == String, Value: PropertyListConvertible {
-    /// The entries, each as a store keeps it.
+    /// The entries as property-list values.
     public var propertyListValue: PropertyListValue { .dictionary(mapValues(\.propertyListValue)) }
 
-    /// Takes a dictionary from a store.
+    /// Creates a dictionary from a stored value.
     ///
-    /// The result is nil when it is not a dictionary, or one with a value that is not of this type: no entry is left out.
+    /// The result is nil when the value is not a dictionary, or when any of its values can't be converted. No entry is
+    /// skipped.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .dictionary(let entries) = propertyListValue else {
             return nil

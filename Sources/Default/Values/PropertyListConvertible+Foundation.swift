@@ -4,11 +4,11 @@ extension String: PropertyListConvertible {
     /// The string.
     public var propertyListValue: PropertyListValue { .string(self) }
 
-    /// Takes a string from a store.
+    /// Creates a string from a stored value.
     ///
-    /// The result is nil when it is not a string.
+    /// The result is nil when the value is not a string.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .string(let string) = propertyListValue else {
             return nil
@@ -21,11 +21,11 @@ extension Data: PropertyListConvertible {
     /// The bytes.
     public var propertyListValue: PropertyListValue { .data(self) }
 
-    /// Takes bytes from a store.
+    /// Creates `Data` from a stored value.
     ///
-    /// The result is nil when it is no `Data`.
+    /// The result is nil when the value is not `Data`.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .data(let data) = propertyListValue else {
             return nil
@@ -38,11 +38,11 @@ extension Date: PropertyListConvertible {
     /// The date.
     public var propertyListValue: PropertyListValue { .date(self) }
 
-    /// Takes a date from a store.
+    /// Creates a date from a stored value.
     ///
-    /// The result is nil when it is not a date.
+    /// The result is nil when the value is not a date.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .date(let date) = propertyListValue else {
             return nil
@@ -55,11 +55,11 @@ extension URL: PropertyListConvertible {
     /// The absolute string.
     public var propertyListValue: PropertyListValue { .string(absoluteString) }
 
-    /// Takes a URL's string from a store.
+    /// Creates a URL from a stored string.
     ///
-    /// The result is nil when it is not a string, or not that of a URL.
+    /// The result is nil when the value is not a string, or when the string is not a URL.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .string(let string) = propertyListValue else {
             return nil

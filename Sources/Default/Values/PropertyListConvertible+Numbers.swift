@@ -1,4 +1,4 @@
-// A number is read as any numeric type that can represent it exactly; Booleans and strings are not numbers.
+// A number can be read as any numeric type that represents it exactly. Booleans and strings are not numbers.
 
 extension PropertyListConvertible where Self: FixedWidthInteger {
     /// The number.
@@ -6,16 +6,16 @@ extension PropertyListConvertible where Self: FixedWidthInteger {
         if let integer = Int64(exactly: self) {
             .integer(integer)
         } else {
-            // The integers below have at most 64 bits: what is left is over Int64.max.
+            // The integer types below have at most 64 bits, so this value is over Int64.max.
             .unsigned(UInt64(truncatingIfNeeded: self))
         }
     }
 
-    /// Takes a number from a store.
+    /// Creates a number from a stored value.
     ///
-    /// The result is nil when it is not a whole number, or one that this type can't hold.
+    /// The result is nil when the value is not a whole number, or when this type can't represent it.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         switch propertyListValue {
         case .integer(let integer): self.init(exactly: integer)
@@ -41,11 +41,12 @@ extension Double: PropertyListConvertible {
     /// The number.
     public var propertyListValue: PropertyListValue { .real(self) }
 
-    /// Takes a number from a store.
+    /// Creates a number from a stored value.
     ///
-    /// The result is nil when it is not a number, or a whole one that this type can't hold exactly.
+    /// The result is nil when the value is not a number, or when it is a whole number that this type can't represent
+    /// exactly.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         switch propertyListValue {
         case .real(let real): self = real
@@ -60,11 +61,11 @@ extension Float: PropertyListConvertible {
     /// The number, in double precision.
     public var propertyListValue: PropertyListValue { .real(Double(self)) }
 
-    /// Takes a number from a store, rounded to single precision.
+    /// Creates a number from a stored value, rounded to single precision.
     ///
-    /// The result is nil when it is not a number.
+    /// The result is nil when the value is not a number.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard let double = Double(propertyListValue: propertyListValue) else {
             return nil
@@ -77,11 +78,11 @@ extension Bool: PropertyListConvertible {
     /// The Boolean.
     public var propertyListValue: PropertyListValue { .boolean(self) }
 
-    /// Takes a Boolean from a store.
+    /// Creates a Boolean from a stored value.
     ///
-    /// The result is nil when it is not a Boolean; numbers and strings are not.
+    /// The result is nil when the value is not a Boolean. Numbers and strings are not converted.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard case .boolean(let boolean) = propertyListValue else {
             return nil

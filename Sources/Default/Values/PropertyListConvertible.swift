@@ -1,9 +1,9 @@
-/// A type whose values stores keep as property-list values, so that they are readable with `object(forKey:)`,
-/// `string(forKey:)` and the like, and the other way round.
+/// A type whose values are stored as property-list values, so that `object(forKey:)`, `string(forKey:)` and the like can
+/// read and write them too.
 ///
-/// `String`, `Bool`, integers, `Float`, `Double`, `Data`, `Date`, `URL`, and arrays and string-keyed dictionaries of those are
-/// such types. Typed keys and containers store every other `Codable` type as JSON `Data`; conform a type of yours to choose
-/// its form yourself:
+/// `String`, `Bool`, integers, `Float`, `Double`, `Data`, `Date`, `URL`, and arrays and string-keyed dictionaries of those
+/// conform. Typed keys and containers store every other `Codable` type as JSON `Data`. Conform your own type to choose how
+/// it is stored:
 ///
 /// ```swift
 /// struct Color: PropertyListConvertible {
@@ -18,17 +18,17 @@
 /// }
 /// ```
 ///
-/// An enum or option set with such a raw value needs the conformance only as an element of an array or a dictionary, and
-/// gets both members without code: `extension Theme: PropertyListConvertible {}`.
+/// An enum or option set with such a raw value needs the conformance only when it is an element of an array or a dictionary.
+/// Both members have default implementations then: `extension Theme: PropertyListConvertible {}`.
 public protocol PropertyListConvertible: SendableMetatype {
-    /// The value as a store keeps it.
+    /// The value as a property-list value.
     var propertyListValue: PropertyListValue { get }
 
-    /// Takes a value from a store.
+    /// Creates a value from a stored value.
     ///
-    /// The result is nil for what is not a value of this type; it stays stored, and is reported.
+    /// The result is nil when the stored value can't be converted to this type. It stays stored, and an event reports it.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     init?(propertyListValue: PropertyListValue)
 }
 
@@ -36,11 +36,11 @@ extension PropertyListConvertible where Self: RawRepresentable, RawValue: Proper
     /// The raw value.
     public var propertyListValue: PropertyListValue { rawValue.propertyListValue }
 
-    /// Takes a raw value from a store.
+    /// Creates a value from a stored raw value.
     ///
-    /// The result is nil when it is not a raw value of this type.
+    /// The result is nil when the stored value is not a raw value of this type.
     ///
-    /// - Parameter propertyListValue: What is stored.
+    /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
         guard let rawValue = RawValue(propertyListValue: propertyListValue) else {
             return nil

@@ -1,9 +1,9 @@
 public import Foundation
 
-// How a value is stored in a journal. The article "File format" describes it for readers in other languages; files in the
-// world contain what is written here, so a change needs a new format version.
+// How a value is stored in a journal. The article "File format" describes it for implementations in other languages.
+// Existing files contain these bytes, so a change needs a new format version.
 extension PropertyListValue {
-    /// The first byte of a value, which gives its type.
+    /// The first byte of a value, which identifies its type.
     enum Tag: UInt8 {
         case data = 1
         case string = 2
@@ -17,7 +17,7 @@ extension PropertyListValue {
         case dictionary = 10
     }
 
-    /// The value's bytes: the form in which a ``FileDefaults`` keeps it, for stores that keep bytes.
+    /// The value as bytes, in the form that ``FileDefaults`` stores; for stores that store bytes.
     ///
     /// Equal values have equal bytes. <doc:FileFormat> describes them.
     public var binaryForm: Data {
@@ -59,11 +59,11 @@ extension PropertyListValue {
         }
     }
 
-    /// Reads a value's bytes.
+    /// Creates a value from its bytes.
     ///
-    /// The result is nil when they are not those of a value, or of one that nests more than 256 levels.
+    /// The result is nil when the bytes are not those of a value, or when the value nests more than 256 levels.
     ///
-    /// - Parameter binaryForm: The bytes, as ``binaryForm`` gave them.
+    /// - Parameter binaryForm: The bytes, as returned by ``binaryForm``.
     public init?(binaryForm: Data) {
         guard let value = binaryForm.withUnsafeBytes({ Self.decode($0, depth: 0) }) else {
             return nil
@@ -115,7 +115,7 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: bits.littleEndian) { append(contentsOf: $0) }
     }
 
-    /// Appends what a body appends, after the number of its bytes.
+    /// Appends a four-byte length, then the bytes that a body appends.
     fileprivate mutating func appendCounted(_ appendBytes: (inout [UInt8]) -> Void) {
         let start = count
         append(contentsOf: [0, 0, 0, 0])
@@ -126,12 +126,12 @@ extension [UInt8] {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The eight bytes that this is, as a little-endian number.
+    /// The bytes as a little-endian number; nil unless there are eight.
     fileprivate var bits: UInt64? {
         count == 8 ? UInt64(littleEndian: loadUnaligned(as: UInt64.self)) : nil
     }
 
-    /// Takes the bytes that follow their count, which has four bytes itself.
+    /// Removes a four-byte length and that many bytes, and returns the latter.
     fileprivate mutating func takeCounted() -> UnsafeRawBufferPointer? {
         guard count >= 4 else {
             return nil

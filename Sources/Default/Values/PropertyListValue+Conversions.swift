@@ -1,8 +1,8 @@
 internal import Foundation
 
-// The conversions of UserDefaults's typed getters: numbers and strings stand in for each other, nothing else does.
+// The conversions of UserDefaults's typed getters: numbers and strings are converted to each other, other types are not.
 extension PropertyListValue {
-    /// What `string(forKey:)` gives.
+    /// The result of `string(forKey:)`.
     var asString: String? {
         switch self {
         case .string(let string): string
@@ -10,7 +10,7 @@ extension PropertyListValue {
         }
     }
 
-    /// What `integer(forKey:)` gives: whole part, kept within the range of `Int`; 0 for what is not a number.
+    /// The result of `integer(forKey:)`: the whole part, clamped to the range of `Int`; 0 for anything but a number.
     var asInteger: Int {
         switch self {
         case .string(let string): (string as NSString).integerValue
@@ -20,7 +20,7 @@ extension PropertyListValue {
         }
     }
 
-    /// What `double(forKey:)` gives; 0 for what is not a number.
+    /// The result of `double(forKey:)`; 0 for anything but a number.
     var asDouble: Double {
         switch self {
         case .string(let string): (string as NSString).doubleValue
@@ -28,7 +28,7 @@ extension PropertyListValue {
         }
     }
 
-    /// What `bool(forKey:)` gives: true for numbers but 0, and for strings like "YES", "true" and "1".
+    /// The result of `bool(forKey:)`: true for numbers other than 0, and for strings like "YES", "true" and "1".
     var asBool: Bool {
         switch self {
         case .string(let string): (string as NSString).boolValue
@@ -37,7 +37,7 @@ extension PropertyListValue {
         }
     }
 
-    /// What `url(forKey:)` gives: an absolute URL as it was set, and a path as a file URL.
+    /// The result of `url(forKey:)`: an absolute URL as it was set, or a file URL for a path.
     var asURL: URL? {
         guard case .string(let string) = self else {
             return nil
@@ -71,7 +71,7 @@ extension PropertyListValue {
         return digits.first?.isASCII == true && digits.first?.isNumber == true || digits.starts(with: /\.[0-9]/)
     }
 
-    /// Whether ``asBool`` finds something that means true or false.
+    /// Whether ``asBool`` finds a value that means true or false.
     var isBoolean: Bool {
         guard case .string(let string) = self else {
             return asNumber != nil

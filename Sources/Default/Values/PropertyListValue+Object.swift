@@ -3,9 +3,9 @@ internal import Foundation
 extension PropertyListValue {
     /// Why an object is not a property-list value.
     public struct UnsupportedObject: Error, Sendable {
-        /// A clause that names the offending object's type: "A UIColor is not a property-list value".
+        /// A clause that names the offending object's type: "A value of type UIColor is not a property-list value".
         public let reason: String
-        /// Where in the object it was found, outermost step first: ".colors[2]". Empty when it is the object itself.
+        /// The path to the offending object, outermost step first: ".colors[2]"; empty when it is the object itself.
         public let path: String
 
         package static let tooDeep = UnsupportedObject(
@@ -14,13 +14,13 @@ extension PropertyListValue {
         )
     }
 
-    /// Copies an object, if it is a property-list value all through.
+    /// Creates a value from an object that contains only property-list types.
     ///
-    /// Takes `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed dictionaries of those, in Swift's types
-    /// and in Foundation's classes. What a non-empty optional holds counts as itself.
+    /// Accepts `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed dictionaries of those, as Swift types
+    /// or Foundation classes. A non-empty optional is unwrapped.
     ///
-    /// - Parameter object: The object; changing it later does not change the copy.
-    /// - Throws: ``UnsupportedObject`` for anything else, and for what nests more than 256 levels.
+    /// - Parameter object: The object. It is copied, so changing it later does not change the value.
+    /// - Throws: ``UnsupportedObject`` for any other object, and for one that nests more than 256 levels.
     public init(object: Any) throws(UnsupportedObject) {
         try self.init(object, depth: 0)
     }
@@ -46,14 +46,17 @@ extension PropertyListValue {
             self = value
         default:
             guard let wrapped = Self.unwrapped(object) else {
-                throw UnsupportedObject(reason: "A \(type(of: object)) is not a property-list value", path: "")
+                throw UnsupportedObject(
+                    reason: "A value of type \(type(of: object)) is not a property-list value",
+                    path: ""
+                )
             }
             try self.init(wrapped, depth: depth + 1)
         }
     }
 
     private init(_ number: NSNumber) {
-        // The only way to tell a Bool from an Int8 on every platform: their objCType is the same.
+        // The only way to distinguish a Bool from an Int8 on every platform: their objCType is the same.
         if type(of: number) == type(of: NSNumber(value: true)) {
             self = .boolean(number.boolValue)
         } else if let integer = number as? Int64 {
@@ -84,7 +87,7 @@ extension PropertyListValue {
         for (key, value) in dictionary {
             guard let key = key.base as? String else {
                 throw UnsupportedObject(
-                    reason: "A dictionary with a key of type \(type(of: key.base)), not String",
+                    reason: "A dictionary with keys of type \(type(of: key.base)) is not a property-list value",
                     path: ""
                 )
             }
@@ -94,7 +97,7 @@ extension PropertyListValue {
         return entries
     }
 
-    /// Puts a step in front of the path of an error from below it.
+    /// Prepends a step to the path of an error from a nested object.
     private static func step(
         _ step: String,
         _ body: () throws(UnsupportedObject) -> PropertyListValue
@@ -106,7 +109,7 @@ extension PropertyListValue {
         }
     }
 
-    /// What an optional inside an `Any` holds; nil for an empty one and for what is not an optional.
+    /// The wrapped value of an optional inside an `Any`; nil for an empty optional and for other types.
     private static func unwrapped(_ object: Any) -> Any? {
         let mirror = Mirror(reflecting: object)
         return mirror.displayStyle == .optional ? mirror.children.first?.value : nil

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A property-list value with its type spelled out: what a store keeps under a key.
+/// A property-list value with an explicit type: what a store holds for a key.
 ///
-/// `Any` can hold objects that change later, that no property list can hold, or that have one type under several casts (an
-/// `NSNumber` is a `Bool` and an `Int`). Stores keep this type instead, and ``PropertyListConvertible`` types convert
+/// `Any` can hold objects that change later, objects that a property list can't hold, and objects whose type is ambiguous
+/// (an `NSNumber` casts to `Bool` and to `Int`). Stores use this type instead, and ``PropertyListConvertible`` types convert
 /// themselves to it.
 public enum PropertyListValue: Hashable, Sendable {
     /// A string.
     case string(String)
-    /// A Boolean, which is not a number here.
+    /// A Boolean. It is distinct from the numbers 0 and 1.
     case boolean(Bool)
     /// A whole number.
     case integer(Int64)
@@ -27,7 +27,7 @@ public enum PropertyListValue: Hashable, Sendable {
 }
 
 extension PropertyListValue {
-    /// How deep arrays and dictionaries may nest: far more than settings do, far less than the stack holds.
+    /// The maximum nesting of arrays and dictionaries: far more than settings need, far less than the stack allows.
     package static let maximumDepth = 256
 
     /// Whether arrays and dictionaries nest deeper than a store can read back.

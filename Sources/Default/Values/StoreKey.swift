@@ -2,24 +2,24 @@ internal import Foundation
 
 /// A key as stores distinguish keys: by its bytes.
 ///
-/// Swift's `String` treats canonically equivalent strings as equal ("é" as one scalar or as two), so in a dictionary keyed by
-/// `String` two keys of a store would share one value. Stores that keep values in a dictionary use this type as its key;
-/// ``init(_:)`` also checks that a store can take the key.
+/// Swift's `String` treats canonically equivalent strings as equal ("é" as one scalar or as two), so in a dictionary keyed
+/// by `String` two keys of a store would share one value. Stores that keep values in a dictionary use this type as its key;
+/// ``init(_:)`` also checks that the key is valid.
 public struct StoreKey: Hashable, Sendable {
-    /// The longest key there is, in bytes of UTF-8.
+    /// The maximum length of a key, in bytes of UTF-8.
     package static let maximumByteCount = 65_535
 
     /// The key.
     public let string: String
 
-    /// Takes a key without a check: one that only looks something up, or that was stored before.
+    /// Creates a key without a check, for a lookup or for a key that was stored before.
     ///
     /// - Parameter string: The key.
     public init(unchecked string: String) {
         self.string = string
     }
 
-    /// Why no store can take the key, as a clause; nil for one that stores take.
+    /// Why the key is invalid, as a clause; nil for a valid key.
     package var fault: String? {
         let utf8 = string.utf8
         if utf8.isEmpty {
@@ -64,10 +64,12 @@ public struct StoreKey: Hashable, Sendable {
     }
 }
 
-/// Whether two values have the same bits, and so are the same: copies of one `String` or `Data` have, since a short one is
-/// stored inline and a long one by the address of its storage. Equal ones need not.
+/// Whether two values have the same bits and so are equal.
 ///
-/// Comparing the contents instead would be a tenth of a read for each of the two.
+/// Copies of one `String` or `Data` do, because a short one is stored inline and a long one as the address of its storage.
+/// Equal values may have different bits.
+///
+/// Each of the two comparisons of contents that this avoids would take a tenth of a read.
 func haveSameRepresentation<Value>(_ one: Value, _ other: Value) -> Bool {
     withUnsafeBytes(of: one) { own in
         withUnsafeBytes(of: other) { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
@@ -75,7 +77,7 @@ func haveSameRepresentation<Value>(_ one: Value, _ other: Value) -> Bool {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these are the same bytes, without a look at them where both have the same address.
+    /// Whether the bytes are equal; buffers with the same address are not compared.
     func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else {
             return count == other.count

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Default
 
-@Suite("What is known of stored contents")
+@Suite("The cache of decoded values")
 struct DecodedValueCacheTests {
-    @Test("is the last content of each key")
+    @Test("has the last content of each key")
     func contents() {
         let cache = DecodedValueCache()
         for count in [0, 1, 14, 15, 100_000] {
@@ -28,7 +28,7 @@ struct DecodedValueCacheTests {
         }
     }
 
-    @Test("is a value for readers to share from the third reading on, until the bytes change")
+    @Test("shares a value from the third read on, until the bytes change")
     func sharing() throws {
         let cache = DecodedValueCache()
         var decodings = 0
@@ -42,7 +42,7 @@ struct DecodedValueCacheTests {
             #expect(try read(bytes) == [bytes.utf8.count])
             #expect(decodings == expected)
         }
-        // What a writer notes is not read yet, and does not replace what is known.
+        // An entry that a writer inserts does not count as read, and does not replace an existing one.
         cache.insert(Data("a".utf8), of: [Int].self, forKey: "k")
         #expect(try read("a") == [1])
         #expect(decodings == 7)
@@ -53,7 +53,7 @@ struct DecodedValueCacheTests {
         }
     }
 
-    @Test("gives each of many threads what its bytes decode to")
+    @Test("returns the value of its own bytes to each of many threads")
     func threads() throws {
         struct OtherContent: Error {}
         let cache = DecodedValueCache()
@@ -71,7 +71,7 @@ struct DecodedValueCacheTests {
         }
     }
 
-    @Test("does not grow without end")
+    @Test("does not grow without limit")
     func bounds() {
         let cache = DecodedValueCache()
         for number in 0..<DecodedValueCache.capacity + 1 {
@@ -81,7 +81,7 @@ struct DecodedValueCacheTests {
         #expect(cache.contains(Data([1]), of: Int.self, forKey: "bounds \(DecodedValueCache.capacity)"))
     }
 
-    @Test("is of one type")
+    @Test("distinguishes types")
     func types() throws {
         struct One: Equatable {}
         struct Other: Equatable {}

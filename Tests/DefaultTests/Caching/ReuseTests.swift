@@ -3,7 +3,7 @@ import DefaultJournal
 import Foundation
 import Testing
 
-/// Counts how often values are decoded, in the test's own task.
+/// Counts decodings in the test's own task.
 private enum Decodings {
     @TaskLocal static var count: Guarded<Int>?
 
@@ -13,7 +13,7 @@ private enum Decodings {
 
 }
 
-/// Expects a body to decode so many times.
+/// Expects a body to decode a number of times.
 private func expectDecodings(
     _ number: Int,
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -24,7 +24,7 @@ private func expectDecodings(
     #expect(count.withLock { $0 } == number, sourceLocation: sourceLocation)
 }
 
-/// Nothing but values.
+/// Consists only of values.
 private struct Plain: DefaultStorable, Equatable {
     var name = "bright"
     var sizes: [String: [Double?]] = ["a": [1, nil]]
@@ -54,7 +54,7 @@ private struct Plain: DefaultStorable, Equatable {
     }
 }
 
-/// Has something that can be changed in everybody's hands.
+/// Has shared mutable state.
 private struct Shared: DefaultStorable {
     final class Part: Codable {
         var count = 0
@@ -83,7 +83,7 @@ private struct Square: Shape { var side = 1.0 }
 
 private final class Circle: Shape { var radius = 1.0 }
 
-/// Holds a struct at one time and an object at another.
+/// May hold a struct or an object.
 private struct Drawing: DefaultStorable {
     var shape: any Shape
 
@@ -110,7 +110,7 @@ private struct Figure: DefaultStorable {
     var content: Content
 }
 
-/// Each decoding makes an identity of its own.
+/// Each decoding creates a new identity.
 private struct Visit: DefaultStorable {
     let id = UUID()
     var name: String
@@ -137,10 +137,10 @@ private struct Secret: DefaultStorable {
     }
 }
 
-@Suite("What hasn't changed")
+@Suite("An unchanged value")
 struct ReuseTests {
     @Test(
-        "is decoded for the first two reads, and again after each change, wherever it is made",
+        "is decoded for the first two reads, and again after each change, made anywhere",
         arguments: StoreKind.allCases
     )
     func unchanged(kind: StoreKind) throws {
@@ -149,7 +149,7 @@ struct ReuseTests {
             try value.save(withKey: "\(kind)")
             func read() -> Plain? { Plain.read(forKey: "\(kind)") }
             try expectDecodings(1) { #expect(read() == value) }
-            // Twice, to find out whether one value will do for all.
+            // Twice, to find out whether the value can be shared.
             try expectDecodings(2) { #expect(read() == value) }
             try expectDecodings(0) { for _ in 0..<10 { #expect(read() == value) } }
             value.name = "dark"
@@ -167,7 +167,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("is decoded each time where its reader could change it for others", arguments: StoreKind.allCases)
+    @Test("is decoded at each read if a reader could change it for others", arguments: StoreKind.allCases)
     func objects(kind: StoreKind) throws {
         try kind.withCurrentStore { _ in
             try Shared().save(withKey: "shared \(kind)")
@@ -185,7 +185,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("is decoded each time where a property of protocol type holds an object, whatever it held before")
+    @Test("is decoded at each read if a property of protocol type holds an object, whatever it held before")
     func existentials() throws {
         let store = MemoryDefaults()
         try Drawing(shape: Square()).save(to: store)
@@ -210,7 +210,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("is decoded each time where a property that isn't coded differs from one time to the next")
+    @Test("is decoded at each read if a property that isn't coded differs between decodings")
     func uncodedProperty() throws {
         let store = MemoryDefaults()
         try Visit(name: "x").save(to: store)
@@ -218,7 +218,7 @@ struct ReuseTests {
         #expect(Set(visits.map(\.id)).count == 5)
     }
 
-    @Test("is decoded each time by a coder of one's own, so that a key that changed is noticed")
+    @Test("is decoded at each read by a custom coder, so that a changed key is noticed")
     func ownCoder() throws {
         let store = MemoryDefaults()
         try Secret(text: "s").save(to: store)
@@ -230,13 +230,13 @@ struct ReuseTests {
         for _ in 0..<4 {
             expectError(.undecodable) { try Secret.load(from: store) }
         }
-        // What can't be decoded with the new key is quarantined, although it could be with the old one.
+        // A value that can't be decoded with the new key is quarantined, although it could be with the old one.
         try Secret(text: "t").save(to: store)
         #expect(try Secret.quarantined(in: store).map(\.data) == [bytes])
         #expect(try Secret.load(from: store)?.text == "t")
     }
 
-    @Test("is never an earlier value, though many threads write and read")
+    @Test("is never read as an earlier value while many threads write and read")
     func threads() throws {
         let store = MemoryDefaults()
         let key = DefaultsKey<[[Int]?]>("k")

@@ -48,7 +48,7 @@ struct ValueSemanticsTests {
         }
     }
 
-    @Test("are not when any part differs, as one does that isn't coded")
+    @Test("are not interchangeable when any part differs, such as one that isn't coded")
     func differences() {
         #expect(!ValueSemantics.areInterchangeable(1, 2))
         #expect(!ValueSemantics.areInterchangeable(1, "1"))
@@ -67,7 +67,7 @@ struct ValueSemanticsTests {
         #expect(!ValueSemantics.areInterchangeable(Content.text("a"), Content.nothing))
     }
 
-    @Test("are not when a reader could change a part for others, or a part can't be seen")
+    @Test("are not interchangeable when a reader could change a part for others, or a part is not visible")
     func sharing() {
         let object = Object()
         #expect(!ValueSemantics.areInterchangeable(object, object))
@@ -82,7 +82,7 @@ struct ValueSemanticsTests {
         #expect(!ValueSemantics.areInterchangeable(Opaque(object: object), Opaque(object: object)))
         #expect(!ValueSemantics.areInterchangeable({ 1 }, { 1 }))
         #expect(!ValueSemantics.areInterchangeable(NSMutableArray(), NSMutableArray()))
-        // What holds for one value of a type need not hold for the next.
+        // The result may differ between values of one type.
         #expect(ValueSemantics.areInterchangeable(Drawing(shape: Square()), Drawing(shape: Square())))
         #expect(!ValueSemantics.areInterchangeable(Drawing(shape: object), Drawing(shape: object)))
     }

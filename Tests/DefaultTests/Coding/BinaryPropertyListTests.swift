@@ -12,7 +12,7 @@ struct BinaryPropertyListTests {
         "none": [Any](),
     ]
 
-    @Test("is given to Foundation when its parts lie where it says")
+    @Test("is passed to Foundation if its offsets and counts are in bounds")
     func intact() throws {
         let data = try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
         #expect(BinaryPropertyList.isSafe(data))
@@ -26,20 +26,20 @@ struct BinaryPropertyListTests {
         }
     }
 
-    @Test("that is cut off or refers to itself is not")
+    @Test("that is truncated or refers to itself is not passed to Foundation")
     func damaged() throws {
         let data = try DefaultsCoder.propertyList.encode(["a": [1, 2], "b": [3]])
         for count in 8..<data.count {
             #expect(!BinaryPropertyList.isSafe(data.prefix(count)))
         }
-        // An array of one element, which is the array.
+        // An array whose only element is the array itself.
         var cycle = Data("bplist00".utf8) + [0xA1, 0, 8]
         cycle += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + Data(count: 8) + [0, 0, 0, 0, 0, 0, 0, 10]
         #expect(!BinaryPropertyList.isSafe(cycle))
         let store = MemoryDefaults()
         try store.set(cycle, forKey: "k")
         expectError(.undecodable) { try store.df.load(forKey: "k", type: [Int].self, decoder: PropertyListDecoder()) }
-        // Each array holds the next one twice: few bytes, endless values.
+        // Each array holds the next one twice, so few bytes have an exponential number of values.
         var laughs = Data("bplist00".utf8)
         for level in UInt8(1)...100 {
             laughs += [0xA2, level, level]

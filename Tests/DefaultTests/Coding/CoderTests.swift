@@ -6,7 +6,7 @@ private enum Mode: String, Codable {
     case fast
 }
 
-/// A coder of one's own: JSON with every byte inverted.
+/// A custom coder: JSON with every byte inverted.
 private struct Inverted: DefaultsEncoder, DefaultsDecoder {
     func encode<Value: Encodable>(_ value: Value) throws -> Data {
         Data(try JSONEncoder().encode(value).map { ~$0 })
@@ -25,7 +25,7 @@ private struct Secret: DefaultStorable, Equatable {
 
 @Suite("A coder")
 struct CoderTests {
-    @Test("takes lone values of every kind", arguments: [false, true])
+    @Test("encodes single values of every kind", arguments: [false, true])
     func topLevelValues(asPropertyList: Bool) throws {
         let coder: DefaultsCoder = asPropertyList ? .propertyList : .json
         let store = MemoryDefaults()
@@ -55,14 +55,14 @@ struct CoderTests {
         try expectRoundTrip(["a": [Mode.fast]])
     }
 
-    @Test("gives equal bytes for equal values in JSON")
+    @Test("encodes equal values to equal bytes in JSON")
     func stableJSON() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<50).map { ("key\($0)", $0) })
         let copy = Dictionary(uniqueKeysWithValues: value.map { ($0.key, $0.value) }.shuffled())
         #expect(try DefaultsCoder.json.encode(value) == DefaultsCoder.json.encode(copy))
     }
 
-    @Test("does not take a stored array or dictionary for the value in it")
+    @Test("does not confuse a stored array or dictionary with the value in it")
     func wrappersAreNotGuessed() throws {
         let store = MemoryDefaults()
         for coder in [DefaultsCoder.json, .propertyList] {
@@ -73,7 +73,7 @@ struct CoderTests {
         }
     }
 
-    @Test("may be one's own")
+    @Test("may be a custom one")
     func ownCoder() throws {
         try Secret(text: "x").save()
         let bytes = try #require(Secret.defaults.data(forKey: "Secret"))

@@ -25,7 +25,7 @@ private let sharedStore = MemoryDefaults()
 
 @Suite("Diagnostics")
 struct DiagnosticsTests {
-    @Test("report two types that meet under one identifier in one store once, naming both")
+    @Test("report two types with the same identifier in one store once, and name both")
     func identifierConflict() throws {
         let collector = EventCollector()
         collector.collect {
@@ -45,7 +45,7 @@ struct DiagnosticsTests {
         #expect(event.error.store == sharedStore.storeDescription)
     }
 
-    @Test("hold for two keys that are only canonically equivalent as for two keys")
+    @Test("treat two canonically equivalent keys as different keys")
     func equivalentKeys() throws {
         let store = MemoryDefaults()
         let collector = EventCollector()
@@ -58,7 +58,7 @@ struct DiagnosticsTests {
         #expect(collector.codes == [.undecodable, .undecodable])
     }
 
-    @Test("tell of an event on one line, without the stored values")
+    @Test("describe an event on one line, without stored values")
     func oneLine() throws {
         let store = MemoryDefaults()
         try store.set(Data(#"{"pin":"hunter2"}"#.utf8), forKey: "a\nb")
@@ -76,19 +76,19 @@ struct DiagnosticsTests {
         }
     }
 
-    @Test("go to a handler that a program puts in, which may fail at the same thing itself")
+    @Test("go to the program's handler, which may cause the same error itself")
     func ownHandler() throws {
         let outcome = try TestHelper.run(["own-handler", "level"])
         #expect(outcome.status == 0)
         #expect(outcome.output == "encodingFailed level\nremoved\n")
-        // What the handler itself fails at goes to the built-in one, and so does everything once it is removed.
+        // The handler's own events go to the built-in one, and so do all events after it is removed.
         let lines = outcome.errors.split(separator: "\n")
         #expect(lines.count == 2)
         #expect(lines.first?.contains("\"log\"") == true)
         #expect(lines.last?.contains("\"level\"") == true)
     }
 
-    @Test("go to standard error as one line when a program put in no handler")
+    @Test("go to standard error as one line if the program has no handler")
     func builtInHandler() throws {
         let outcome = try TestHelper.run(["write-nan", "level"])
         #expect(outcome.status == 0)
@@ -101,7 +101,7 @@ struct DiagnosticsTests {
 
 @Suite("An error")
 struct DefaultsErrorTests {
-    @Test("is caught by its code, and by no other")
+    @Test("is caught only by its own code")
     func codes() {
         let error = DefaultsError(.undecodable, reason: "Because.", key: "k")
         #expect(DefaultsError.Code.undecodable ~= error)
@@ -112,7 +112,7 @@ struct DefaultsErrorTests {
         #expect("\(DefaultsError.Code.undecodable)" == "undecodable")
     }
 
-    @Test("says what is wrong with a stored value by its path")
+    @Test("names the path of the value at fault")
     func paths() throws {
         struct Inner: Codable { var level: Int }
         struct Outer: Codable { var inners: [Inner] }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Default
 
-/// Completes JSON with a default value, on bytes alone.
-private func complete<Value: Codable>(
+/// Fills in JSON from a default value, without a store.
+private func fillIn<Value: Codable>(
     _ json: String,
     with fallback: Value,
     coder: DefaultsCoder = .json
@@ -14,7 +14,7 @@ private func complete<Value: Codable>(
 }
 
 extension LoadReport {
-    /// The paths of what could not be used.
+    /// The paths of the values that could not be used.
     var unusablePaths: [String] { unusable.map(\.path) }
 }
 
@@ -46,7 +46,7 @@ private let storedWindow = """
     "tabs":["x","y"],"badges":{"todo":3},"level":5}
     """
 
-@Suite("Completing")
+@Suite("Filling in")
 struct CompletionTests {
     private let whole = Window(
         title: "t",
@@ -62,32 +62,32 @@ struct CompletionTests {
     private struct Change: Sendable {
         let old: String
         let new: String
-        var completed: [String] = []
+        var filledIn: [String] = []
         var unusable: [String] = []
         let expectation: @Sendable (inout Window) -> Void
 
         init(
             _ old: String,
             _ new: String,
-            completed: [String] = [],
+            filledIn: [String] = [],
             unusable: [String] = [],
             expectation: @escaping @Sendable (inout Window) -> Void
         ) {
             self.old = old
             self.new = new
-            self.completed = completed
+            self.filledIn = filledIn
             self.unusable = unusable
             self.expectation = expectation
         }
     }
 
-    @Test("keeps every field but the one that is missing or can't be used, and names that")
+    @Test("keeps every field except the one that is missing or can't be used, and reports that")
     func singleFields() throws {
         let changes = [
-            Change(#""title":"t","#, "", completed: ["title"]) { $0.title = "untitled" },
+            Change(#""title":"t","#, "", filledIn: ["title"]) { $0.title = "untitled" },
             Change(#""t""#, "7", unusable: ["title"]) { $0.title = "untitled" },
-            Change(#""t""#, "null", completed: ["title"]) { $0.title = "untitled" },
-            Change(#""width":1,"#, "", completed: ["size.width"]) { $0.size.width = 800 },
+            Change(#""t""#, "null", filledIn: ["title"]) { $0.title = "untitled" },
+            Change(#""width":1,"#, "", filledIn: ["size.width"]) { $0.size.width = 800 },
             Change(#""width":1,"#, #""width":"w","#, unusable: ["size.width"]) { $0.size.width = 800 },
             Change(#"{"width":1,"height":2}"#, "[]", unusable: ["size"]) { $0.size = Window().size },
             // A case that no longer exists, a case without its values, and two cases at once.
@@ -97,12 +97,12 @@ struct CompletionTests {
                 $0.mode = .plain
             },
             Change(#","rows":4"#, "", unusable: ["mode"]) { $0.mode = .plain },
-            // Arrays are replaced whole.
+            // Arrays are replaced as a whole.
             Change(#"["x","y"]"#, #"["x",1]"#, unusable: ["tabs"]) { $0.tabs = ["a"] },
-            // Of a dictionary, what can't be used is dropped, and what was deleted stays deleted.
+            // In a dictionary, unusable entries are removed, and deleted entries stay deleted.
             Change(#"{"todo":3}"#, #"{"todo":3,"x":"many"}"#, unusable: ["badges.x"]) { $0.badges = ["todo": 3] },
             Change(#"{"todo":3}"#, #"{"todo":"x"}"#, unusable: ["badges.todo"]) { $0.badges = [:] },
-            // Foundation says no place for a number that is out of range.
+            // Foundation's error for an out-of-range number has no path.
             Change(#""level":5"#, #""level":500"#, unusable: ["level"]) { $0.level = 1 },
         ]
         for change in changes {
@@ -110,20 +110,20 @@ struct CompletionTests {
             #expect(json != storedWindow)
             var expected = whole
             change.expectation(&expected)
-            let outcome = try #require(complete(json, with: Window()), "\(json)")
+            let outcome = try #require(fillIn(json, with: Window()), "\(json)")
             #expect(outcome.value == expected, "\(json)")
-            #expect(outcome.report.filledIn == change.completed, "\(json)")
+            #expect(outcome.report.filledIn == change.filledIn, "\(json)")
             #expect(outcome.report.unusablePaths == change.unusable, "\(json)")
         }
     }
 
-    @Test("keeps what can be kept when much is wrong at once")
+    @Test("keeps all usable fields when several are wrong at once")
     func severalFields() throws {
         let json = #"""
             {"title":1,"size":{"width":"w","unit":"cm","depth":9},"edge":null,"tabs":{},"badges":{"a":1},"level":999,
             "mode":{"custom":{"_0":"c"}},"theme":{"name":"old"}}
             """#
-        let (value, report) = try #require(complete(json, with: Window()))
+        let (value, report) = try #require(fillIn(json, with: Window()))
         #expect(value.size == .init(width: 800, height: 600, unit: "cm"))
         #expect(value.mode == .custom("c"))
         #expect(value.badges == ["a": 1])
@@ -132,10 +132,10 @@ struct CompletionTests {
         #expect(report.filledIn == ["edge", "size.height"])
         #expect(report.unusablePaths == ["level", "size.depth", "size.width", "tabs", "theme", "title"])
         #expect(report.unusable.last?.reason == "is not of type String")
-        #expect(report.unusable.last { $0.path == "theme" }?.reason == "is no property of the type")
+        #expect(report.unusable.last { $0.path == "theme" }?.reason == "is not a property of the type")
     }
 
-    @Test("says of a dropped value what in it was at fault")
+    @Test("reports which part of a discarded value was at fault")
     func reasons() throws {
         struct Outer: Codable, Equatable {
             var name = "n"
@@ -143,12 +143,12 @@ struct CompletionTests {
             var sizes: [Window.Size] = []
         }
         let json = #"{"name":"x","detail":{"width":"w","height":1},"sizes":[{"width":1,"height":2},{"width":1}]}"#
-        let (value, report) = try #require(complete(json, with: Outer()))
+        let (value, report) = try #require(fillIn(json, with: Outer()))
         #expect(value == Outer(name: "x"))
         #expect(
             report.unusable.map { "\($0.path) \($0.reason)" } == [
-                #"detail can't be used, since "width" in it is not of type Int"#,
-                #"sizes can't be used, since "[1].height" in it is missing"#,
+                #"detail can't be used because "width" in it is not of type Int"#,
+                #"sizes can't be used because "[1].height" in it is missing"#,
             ]
         )
     }
@@ -167,7 +167,7 @@ struct CompletionTests {
             {"largest":18446744073709551615,"smallest":-9223372036854775808,"tenth":0.1,
             "price":123456789012345678.987654321, "text":"\u00e9\ud83d\ude00\"\\\/\n"}
             """#
-        let value = try #require(complete(json, with: Numbers())).value
+        let value = try #require(fillIn(json, with: Numbers())).value
         #expect((value.largest, value.smallest, value.tenth) == (.max, .min, 0.1))
         #expect(value.price == Decimal(string: "123456789012345678.987654321"))
         #expect(value.text == "\u{E9}\u{1F600}\"\\/\n")
@@ -184,7 +184,7 @@ struct CompletionTests {
         #expect(outcome.report.filledIn == ["added"])
     }
 
-    @Test("works with all ways to convert keys")
+    @Test("works with every key conversion strategy")
     func keyConversion() throws {
         struct Inner: Codable, Equatable {
             var maximumSize = 1
@@ -201,7 +201,7 @@ struct CompletionTests {
         camel.keyDecodingStrategy = .convertFromSnakeCase
         let stored = #"{"outer_name":"x","first_inner":{"maximum_size":"large","minimum_size":5},"by_name":{"a_b":1}}"#
         let (value, report) = try #require(
-            complete(stored, with: Outer(), coder: DefaultsCoder(encoder: snake, decoder: camel))
+            fillIn(stored, with: Outer(), coder: DefaultsCoder(encoder: snake, decoder: camel))
         )
         #expect(value == Outer(outerName: "x", firstInner: Inner(maximumSize: 1, minimumSize: 5), byName: ["a_b": 1]))
         #expect(report.unusablePaths == ["first_inner.maximum_size"])
@@ -216,13 +216,13 @@ struct CompletionTests {
         }
         let loud = #"{"OUTERNAME":"x","FIRSTINNER":{"MINIMUMSIZE":5},"BYNAME":{}}"#
         let heard = try #require(
-            complete(loud, with: Outer(), coder: DefaultsCoder(encoder: shouting, decoder: whispering))
+            fillIn(loud, with: Outer(), coder: DefaultsCoder(encoder: shouting, decoder: whispering))
         )
         #expect(heard.value == Outer(outerName: "x", firstInner: Inner(maximumSize: 1, minimumSize: 5)))
         #expect(heard.report.filledIn == ["FIRSTINNER.MAXIMUMSIZE"])
     }
 
-    @Test("finds the date that another strategy wrote, in nested containers as well")
+    @Test("finds a date in another strategy's format, in nested containers too")
     func dateStrategies() throws {
         struct Visit: Codable, Equatable {
             var place = "here"
@@ -241,20 +241,20 @@ struct CompletionTests {
         let good = #""2026-01-02T03:04:05Z""#
         for bad in [#""yesterday""#, "12.5"] {
             let nested = #"{"count":4,"last":{"place":"p","date":\#(bad)},"since":\#(good)}"#
-            let (value, report) = try #require(complete(nested, with: Visits(), coder: coder))
+            let (value, report) = try #require(fillIn(nested, with: Visits(), coder: coder))
             #expect(value.count == 4)
             #expect(value.last == Visit(place: "p"))
             #expect(value.since == ISO8601DateFormatter().date(from: "2026-01-02T03:04:05Z"))
             #expect(report.unusablePaths == ["last.date"])
             let both = #"{"count":4,"last":{"place":"p","date":\#(bad)},"since":\#(bad)}"#
-            let outcome = try #require(complete(both, with: Visits(), coder: coder))
+            let outcome = try #require(fillIn(both, with: Visits(), coder: coder))
             #expect(outcome.value == Visits(count: 4, last: Visit(place: "p")))
             #expect(outcome.report.unusablePaths == ["last.date", "since"])
         }
     }
 
-    @Test("finds what an initializer refuses without saying where")
-    func refusals() throws {
+    @Test("finds a value that an initializer rejects without a path")
+    func rejections() throws {
         struct Refusal: Error {}
         struct Even: Codable, Equatable {
             var number: Int
@@ -291,16 +291,16 @@ struct CompletionTests {
             var range = Range()
         }
         let odd = #"{"name":"x","inner":{"one":3,"two":8},"range":{"lower":1,"upper":2}}"#
-        let first = try #require(complete(odd, with: Outer()))
+        let first = try #require(fillIn(odd, with: Outer()))
         #expect(first.value == Outer(name: "x", inner: Inner(two: Even(8)), range: Range(lower: 1, upper: 2)))
         #expect(first.report.unusablePaths == ["inner.one"])
         let inverted = #"{"name":"x","inner":{"one":3,"two":5},"range":{"lower":5,"upper":2}}"#
-        let second = try #require(complete(inverted, with: Outer()))
+        let second = try #require(fillIn(inverted, with: Outer()))
         #expect(second.value == Outer(name: "x", range: Range(lower: 5, upper: 10)))
         #expect(second.report.unusablePaths == ["inner.one", "inner.two", "range.upper"])
     }
 
-    @Test("goes through super decoders and nested containers")
+    @Test("works with super decoders and nested containers")
     func superDecoders() throws {
         class Base: Codable {
             var base = 1
@@ -321,26 +321,26 @@ struct CompletionTests {
             }
             enum CodingKeys: CodingKey { case derived }
         }
-        let (value, report) = try #require(complete(#"{"super":{"base":7},"derived":"x"}"#, with: Derived()))
+        let (value, report) = try #require(fillIn(#"{"super":{"base":7},"derived":"x"}"#, with: Derived()))
         #expect((value.base, value.other, value.derived) == (7, 2, 3))
         #expect(report == LoadReport(filledIn: ["super.other"], unusable: report.unusable))
         #expect(report.unusablePaths == ["derived"])
     }
 
     @Test(
-        "gives up on what is no keyed container, or has nothing for the type to be made of",
+        "fails for bytes that are not a keyed container, or have no usable value",
         arguments: [
             "", "null", "3", "[]", "{", #"{"a":}"#, #"{"a":1} x"#, #"{"a" 1}"#, #"{a:1}"#, "\u{0}", #"{"title":"t"#,
         ]
     )
     func hopeless(json: String) {
-        #expect(complete(json, with: Window())?.value == nil)
+        #expect(fillIn(json, with: Window())?.value == nil)
     }
 
-    @Test("gives up when the default value can't be encoded, or not decoded")
+    @Test("fails when the default value can't be encoded or decoded")
     func uselessDefaults() {
         struct Ratio: Codable { var ratio = Double.nan }
-        #expect(complete("{}", with: Ratio()) == nil)
+        #expect(fillIn("{}", with: Ratio()) == nil)
         struct OneWay: Codable {
             var name = "n"
             enum CodingKeys: CodingKey { case name, written }
@@ -353,22 +353,22 @@ struct CompletionTests {
                 try container.encode(name, forKey: .written)
             }
         }
-        #expect(complete(#"{"other":1}"#, with: OneWay()) == nil)
+        #expect(fillIn(#"{"other":1}"#, with: OneWay()) == nil)
     }
 
-    @Test("asks the decoder a bounded number of times")
+    @Test("uses the decoder a limited number of times")
     func bounds() throws {
         struct Outer: Codable { var dictionary: [String: Int] = [:] }
         let entries = (0..<1_000).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
-        #expect(complete("{\"dictionary\":{\(entries)}}", with: Outer()) == nil)
+        #expect(fillIn("{\"dictionary\":{\(entries)}}", with: Outer()) == nil)
         let few = (0..<100).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
-        #expect(complete("{\"dictionary\":{\(few),\"y\":1}}", with: Outer())?.value.dictionary == ["y": 1])
+        #expect(fillIn("{\"dictionary\":{\(few),\"y\":1}}", with: Outer())?.value.dictionary == ["y": 1])
     }
 }
 
 @Suite("A tree of stored bytes")
 struct StoredTreeTests {
-    @Test("is what the bytes say, with spaces, escapes, repeated keys and a comma too many")
+    @Test("matches the bytes, with spaces, escapes, repeated keys and an extra comma")
     func parsing() throws {
         let json = " { \"a\" : [1, {\"}\":\"]\\\"\"}] ,\n\"\\u0062\":{\"c\":1.50e3},\"a\":2,\"d\":null, } \t"
         let (tree, format) = try #require(StoredTree.parse(Data(json.utf8)))
@@ -382,7 +382,7 @@ struct StoredTreeTests {
         #expect(tree.data(in: .propertyList) == nil)
     }
 
-    @Test("nests only as deep as settings do")
+    @Test("has a maximum depth")
     func depth() {
         func nested(_ count: Int) -> Data {
             Data((String(repeating: #"{"a":"#, count: count) + "1" + String(repeating: "}", count: count)).utf8)
@@ -393,7 +393,7 @@ struct StoredTreeTests {
         #expect(StoredTree.parse(Data(String(repeating: "[", count: 200_000).utf8)) == nil)
     }
 
-    @Test("changes at paths that exist, and nowhere else")
+    @Test("changes only at paths that exist")
     func changing() throws {
         var tree = try #require(StoredTree.parse(Data(#"{"a":{"b":1},"c":2}"#.utf8))).tree
         let value = StoredTree.json(Array("3".utf8)[...])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// What the settings types of this corpus have in common: the store, the key and the format that a test has chosen.
+/// Shared by the settings types of this corpus: the store, the key and the format that a test has chosen.
 private protocol NewVersion: DefaultStorable, Equatable where DefaultsSuite == CurrentStore {}
 
 extension NewVersion {
@@ -21,7 +21,7 @@ private enum Format: String, CaseIterable {
     var coder: DefaultsCoder { self == .json ? .json : .propertyList }
 }
 
-// The new versions, one to a fixture; the fixture's name says what has changed.
+// The new versions, one per fixture. The fixture's name describes the change.
 
 private struct PropertyAdded: NewVersion {
     var theme = "bright"
@@ -175,10 +175,10 @@ private struct OtherType: NewVersion {
     static var defaultValue: Self? { Self() }
 }
 
-@Suite("What old versions stored")
+@Suite("A value from an old version")
 struct CorpusTests {
     @Test(
-        "is read by new ones with all that can be kept, which say exactly what can't be",
+        "is read by a new one with every usable part, and a report of the others",
         arguments: StoreKind.allCases
     )
     func corpus(kind: StoreKind) throws {
@@ -191,19 +191,19 @@ struct CorpusTests {
 
     private func checkCorpus(in store: any DefaultsStore, format: Format) throws {
         let corpus = Corpus(store: store, format: format)
-        try corpus.check("property-added", PropertyAdded(theme: "dark", volume: 0.1), completed: ["fontSize"])
+        try corpus.check("property-added", PropertyAdded(theme: "dark", volume: 0.1), filledIn: ["fontSize"])
         try corpus.check("property-removed", PropertyRemoved(theme: "dark", volume: 0.1))
         try corpus.check(
             "property-renamed",
             PropertyRenamed(color: "red", window: .init(width: 640, height: 480))
         )
-        try corpus.check("optional-made-required", OptionalMadeRequired(theme: "dark"), completed: ["nickname"])
+        try corpus.check("optional-made-required", OptionalMadeRequired(theme: "dark"), filledIn: ["nickname"])
         try corpus.check("type-changed", TypeChanged(theme: "dark", largest: .max), unusable: ["port"])
         try corpus.check("enum-case-removed", EnumCaseRemoved(theme: "dark", count: 3), unusable: ["mode"])
         try corpus.check(
             "nested-struct-changed",
             NestedStructChanged(theme: "dark", window: .init(width: 640, isOpen: true)),
-            completed: ["window.depth"],
+            filledIn: ["window.depth"],
             unusable: ["window.height"]
         )
         try corpus.check(
@@ -236,7 +236,7 @@ struct CorpusTests {
         try corpus.check(
             "other-type",
             OtherType(),
-            completed: ["theme", "volume"],
+            filledIn: ["theme", "volume"],
             unusable: ["title", "values"]
         )
     }
@@ -249,7 +249,7 @@ private struct Corpus {
     func check<Settings: NewVersion>(
         _ fixture: String,
         _ expected: Settings,
-        completed: [String] = [],
+        filledIn: [String] = [],
         unusable: [String] = [],
         migratedFrom: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -266,11 +266,11 @@ private struct Corpus {
 
         let (value, report) = try #require(try Settings.loadWithReport(), comment, sourceLocation: sourceLocation)
         #expect(value == expected, comment, sourceLocation: sourceLocation)
-        #expect(report.filledIn == completed, comment, sourceLocation: sourceLocation)
+        #expect(report.filledIn == filledIn, comment, sourceLocation: sourceLocation)
         #expect(report.unusable.map(\.path) == unusable, comment, sourceLocation: sourceLocation)
         #expect(report.migratedFrom == migratedFrom, comment, sourceLocation: sourceLocation)
 
-        // A read tells of it once, and writes nothing.
+        // A read reports it once, and writes nothing.
         let collector = EventCollector()
         collector.collect {
             for _ in 0..<2 {
@@ -285,7 +285,7 @@ private struct Corpus {
         #expect(store.data(forKey: "Settings") == bytes, comment, sourceLocation: sourceLocation)
         #expect(store.dictionaryRepresentation().keys.sorted() == ["Settings"], comment, sourceLocation: sourceLocation)
 
-        // A write keeps aside what would be lost.
+        // A write quarantines the value if parts of it would be lost.
         value.write()
         let kept = try Settings.quarantined().map(\.data)
         #expect(kept == (unusable.isEmpty ? [] : [bytes]), comment, sourceLocation: sourceLocation)

@@ -32,7 +32,7 @@ private enum Unversioned {
     }
 }
 
-/// Three releases without versions: a property was added in the second, and one changed its meaning in the third.
+/// Three releases without versions; a property was added in the second, and another changed its meaning in the third.
 private enum Skipped {
     struct Release2: DefaultStorable {
         var volume = 20
@@ -60,7 +60,7 @@ private enum Skipped {
 
 private struct Refusal: Error {}
 
-/// The same property in all versions, so that nothing but the version tells which one was stored.
+/// The same property in all versions, so that only the version identifies the stored type.
 private enum Versioned {
     struct V1: DefaultStorable, Equatable {
         var size = 1
@@ -99,7 +99,7 @@ private enum Versioned {
 
 @Suite("A migration")
 struct MigrationTests {
-    @Test("without versions is tried when the bytes are not of the current type", arguments: StoreKind.allCases)
+    @Test("without versions is tried when the bytes don't belong to the current type", arguments: StoreKind.allCases)
     func unversioned(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let old = Data(#"{"volume":70}"#.utf8)
@@ -123,29 +123,29 @@ struct MigrationTests {
     }
 
     @Test(
-        "starts from the predecessor, even when a release was skipped and its properties are missing",
+        "starts from the predecessor, even if a release was skipped and its properties are missing",
         arguments: StoreKind.allCases
     )
     func skippedRelease(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            // What release 1 stored, which had no name.
+            // Release 1, which had no name.
             try store.set(Data(#"{"volume":50}"#.utf8), forKey: "Skipped")
             let (value, report) = try #require(try Skipped.Release3.loadWithReport())
             #expect(value == Skipped.Release3(volume: 0.5))
             #expect(report.migratedFrom == "Release2")
             #expect(report.filledIn == ["name"] && report.unusable.isEmpty)
-            // What an early build of release 3 stored, which had no balance: more of it fits the type itself.
+            // An early build of release 3, which had no balance. The current type can use more of it.
             try store.set(Data(#"{"volume":0.75,"name":"x"}"#.utf8), forKey: "Skipped")
             let (early, earlyReport) = try #require(try Skipped.Release3.loadWithReport())
             #expect(early == Skipped.Release3(volume: 0.75, name: "x"))
             #expect(earlyReport.migratedFrom == nil && earlyReport.filledIn == ["balance"])
-            // Nothing fits as it is: of types that lose as much, the predecessor.
+            // No type fits exactly. Of types that lose the same number of values, the predecessor is used.
             try store.set(Data(#"{"volume":"loud","name":"x"}"#.utf8), forKey: "Skipped")
             #expect(try Skipped.Release3.loadWithReport()?.report.migratedFrom == "Release2")
         }
     }
 
-    @Test("is written once, however often it is done", arguments: StoreKind.allCases)
+    @Test("is written once, however often it is called", arguments: StoreKind.allCases)
     func idempotent(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             #expect(try !Unversioned.V3.migrate())
@@ -165,7 +165,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("that fails changes nothing, is reported, and tried again", arguments: StoreKind.allCases)
+    @Test("that fails changes nothing, is reported, and is tried again", arguments: StoreKind.allCases)
     func failing(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let old = Data(#"{"volume":-1}"#.utf8)
@@ -189,10 +189,10 @@ struct MigrationTests {
         }
     }
 
-    @Test("follows the stored version, not what happens to decode", arguments: StoreKind.allCases)
+    @Test("depends on the stored version, and not on which type can decode the bytes", arguments: StoreKind.allCases)
     func versioned(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            // These bytes can be decoded as each of the types.
+            // Each of the types can decode these bytes.
             try Versioned.V1(size: 4).save()
             #expect(store.data(forKey: "Versioned") == Data(#"{"size":4}"#.utf8))
             #expect(try Versioned.V1.load() == Versioned.V1(size: 4))
@@ -211,8 +211,8 @@ struct MigrationTests {
         }
     }
 
-    @Test("completes the predecessor that the version names, and nothing later", arguments: StoreKind.allCases)
-    func completedPredecessor(kind: StoreKind) throws {
+    @Test("fills in only the predecessor that the version identifies", arguments: StoreKind.allCases)
+    func filledInPredecessor(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let bytes = Data(#"{"size":"large","name":"kept"}"#.utf8)
             try store.set(SchemaRecord(version: 2, data: bytes, replacing: nil).text, forKey: "Versioned.schemaVersion")
@@ -225,7 +225,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("does not touch what a newer version wrote", arguments: StoreKind.allCases)
+    @Test("does not change a newer version's value", arguments: StoreKind.allCases)
     func newer(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try Versioned.V3(size: 7, name: "n").save()
@@ -241,17 +241,17 @@ struct MigrationTests {
                 #expect(store.data(forKey: "Versioned") == newer)
                 Versioned.V2(size: 8).write()
             }
-            // That two types use one identifier is told as well, if no other test made it known before.
+            // The identifier that two types share is reported too, unless another test has caused the report before.
             let events = collector.events.filter { $0.kind != .identifierConflict }
             #expect(events.map(\.error.code) == [.newerVersion, .newerVersion])
             #expect(events.map(\.kind) == [.readFailed, .quarantined])
             #expect(try Versioned.V2.quarantined().map(\.data) == [newer])
-            // And back to the newer app.
+            // The newer app again.
             #expect(try Versioned.V3.load() == Versioned.V3(size: 9, name: "two"))
         }
     }
 
-    @Test("takes bytes that someone wrote who keeps no versions for those of a type without one")
+    @Test("treats bytes from a program without versions as those of a type without one")
     func unrecorded() throws {
         struct Older: DefaultStorable, Equatable {
             var size = 1
@@ -272,7 +272,7 @@ struct MigrationTests {
                 #expect(try Newer.load()?.size == 10)
                 try Newer.migrate()
                 #expect(try Newer.load()?.size == 10)
-                // The older app reads it as it is, and writes over it.
+                // The older app reads it, and overwrites it.
                 try Older.update { $0.size += 1 }
                 #expect(try Newer.load()?.size == 110)
                 try Newer.update { $0.size = 7 }
@@ -283,14 +283,14 @@ struct MigrationTests {
         }
     }
 
-    @Test("does not mistake a value for another one where a store is left between two writes")
+    @Test("identifies the version if the process ended between two writes")
     func interrupted() throws {
         try StoreKind.memory.withCurrentStore { store in
             try Versioned.V1(size: 4).save()
             let old = store.data(forKey: "Versioned")
             try Versioned.V3.migrate()
             let new = store.data(forKey: "Versioned")
-            // The record is written first, and holds for both.
+            // The record is written first, and covers both values.
             for bytes in [old, new] {
                 try store.set(bytes, forKey: "Versioned")
                 #expect(try Versioned.V3.load() == Versioned.V3(size: 41, name: "two"))
@@ -298,7 +298,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("leaves alone what stands where the version should be", arguments: StoreKind.allCases)
+    @Test("keeps another value under the version's key", arguments: StoreKind.allCases)
     func occupied(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             for object in ["1.2.3", 3, "2 xyz", "2 0123456789abcdef 1"] as [Any] {
@@ -309,7 +309,7 @@ struct MigrationTests {
                 #expect(store.data(forKey: "Versioned") == Data(#"{"size":4}"#.utf8))
                 #expect(store.object(forKey: "Versioned.schemaVersion") as? NSObject == object as? NSObject)
             }
-            // Types without versions have nothing to do with it.
+            // Types without versions ignore it.
             try store.set("1.2.3", forKey: "Settings.schemaVersion")
             try store.set(Data(#"{"volume":70}"#.utf8), forKey: "Settings")
             #expect(try Unversioned.V3.load() == Unversioned.V3(level: 0.7))
@@ -318,7 +318,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("of eight threads at once gives the same as one")
+    @Test("on eight threads at once has the same result as on one")
     func threads() throws {
         struct Old: Codable { var count: Int }
         struct New: DefaultMigratable {
@@ -338,7 +338,7 @@ struct MigrationTests {
         #expect(try New.quarantined().isEmpty)
     }
 
-    @Test("is not done to a current value that is written while it is read")
+    @Test("is not applied to a current value that is written during the read")
     func readingWhileWriting() throws {
         struct Old: Codable { var size: Int }
         struct New: DefaultMigratable {
@@ -365,7 +365,7 @@ struct MigrationTests {
         #expect(try New.quarantined().isEmpty)
     }
 
-    @Test("of a chain that leads back to itself ends")
+    @Test("of a cyclic chain ends")
     func cycle() throws {
         struct First: DefaultMigratable {
             var one: Int

@@ -15,7 +15,7 @@ private struct Sound: DefaultStorable, Equatable {
 struct MovingTests {
     private let moved = Sound(name: "x", volume: 0.1, isMuted: true)
 
-    /// What other libraries and older versions store.
+    /// Values of other libraries and older versions.
     private var sources: [(String, Any)] {
         get throws {
             let json = #"{"isMuted":true,"name":"x","volume":0.1}"#
@@ -28,7 +28,7 @@ struct MovingTests {
         }
     }
 
-    @Test("takes over what other libraries stored, once, and leaves it where it is", arguments: StoreKind.allCases)
+    @Test("imports values of other libraries once, and keeps the originals", arguments: StoreKind.allCases)
     func sources(kind: StoreKind) throws {
         for (description, object) in try sources {
             for key in ["Sound", "Audio", "Sound.Type"] {
@@ -40,7 +40,7 @@ struct MovingTests {
                     #expect(store.data(forKey: "Sound") == Data(#"{"isMuted":true,"name":"x","volume":0.1}"#.utf8))
                     #expect(source.object(forKey: key) != nil)
 
-                    // Neither a change nor a removal is undone by the next start.
+                    // The next launch undoes neither a change nor a removal.
                     try Sound.update { $0.name = "changed" }
                     #expect(try !Sound.move(from: source))
                     #expect(try Sound.load()?.name == "changed")
@@ -53,7 +53,7 @@ struct MovingTests {
         }
     }
 
-    @Test("removes the original when asked to, after it was stored", arguments: StoreKind.allCases)
+    @Test("removes the original if requested, after the value was stored", arguments: StoreKind.allCases)
     func removing(kind: StoreKind) throws {
         try kind.withCurrentStore { _ in
             let source = MemoryDefaults()
@@ -70,7 +70,7 @@ struct MovingTests {
         }
     }
 
-    @Test("converts a value in its place, and keeps it aside", arguments: StoreKind.allCases)
+    @Test("converts a value in place, and quarantines the original", arguments: StoreKind.allCases)
     func inPlace(kind: StoreKind) throws {
         for (description, object) in try sources where !(object is Data) {
             try kind.withCurrentStore { store in
@@ -88,7 +88,7 @@ struct MovingTests {
         }
     }
 
-    @Test("does not replace what is there", arguments: StoreKind.allCases)
+    @Test("does not replace a stored value", arguments: StoreKind.allCases)
     func occupied(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let source = MemoryDefaults()
@@ -101,7 +101,7 @@ struct MovingTests {
         }
     }
 
-    @Test("of what can't be used throws, and changes nothing", arguments: StoreKind.allCases)
+    @Test("a value that can't be used throws, and changes nothing", arguments: StoreKind.allCases)
     func unusable(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let source = MemoryDefaults()
@@ -118,7 +118,7 @@ struct MovingTests {
         }
     }
 
-    @Test("migrates what an older version stored in the other store", arguments: StoreKind.allCases)
+    @Test("migrates an older version's value from the other store", arguments: StoreKind.allCases)
     func migrating(kind: StoreKind) throws {
         struct Old: DefaultStorable {
             var size = 1

@@ -36,7 +36,7 @@ private struct Everything: DefaultStorable, Equatable {
     static var defaultValue: Everything? { Everything() }
 }
 
-@Suite("Stored JSON that was mutated at random")
+@Suite("Randomly mutated JSON")
 struct MutationTests {
     private let original = Everything(
         title: "t\u{E9}\"",
@@ -61,19 +61,19 @@ struct MutationTests {
         #"{"x":{"y":1}}"#, #"{"title":"t","plain":{}}"#,
     ].map { StoredTree.parse(Data($0.utf8))?.tree ?? .json([]) }
 
-    @Test("never costs more than what was touched, is never changed by a read, and kept aside by a write")
+    @Test("loses only the mutated values, is unchanged by a read, and quarantined by a write")
     func mutations() throws {
         let store = MemoryDefaults()
-        // Thousands of events, which would go to standard error.
+        // Discards thousands of events that would go to standard error.
         try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store) } }
     }
 
-    @Test("is told apart from what can be used in binary property lists as well")
+    @Test("is handled in binary property lists too")
     func propertyLists() throws {
         let coder = DefaultsCoder.propertyList
         var random = SeededGenerator(state: 0x5EED)
         let bytes = try coder.encode(original)
-        var completed = 0
+        var filledIn = 0
         for _ in 0..<2_000 {
             var data = bytes
             for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -82,25 +82,25 @@ struct MutationTests {
             _ = try? coder.decodeTopLevel(Everything.self, from: data)
             var completion = Completion(stored: data, fallback: Everything(), coder: coder)
             if completion?.run() != nil {
-                completed += 1
+                filledIn += 1
             }
         }
-        #expect(completed > 20)
+        #expect(filledIn > 20)
     }
 
     private func checkMutations(in store: MemoryDefaults) throws {
         var random = SeededGenerator(state: 0x5EED)
         let bytes = try DefaultsCoder.json.encode(original)
         let tree = try #require(StoredTree.parse(bytes)).tree
-        // What is replaced whole, or not at all.
+        // Values that are replaced as a whole or not at all.
         let fields = tree.fieldPaths.filter { $0.first != "mode" && $0.first != "badges" } + [["mode"], ["badges"]]
-        let places = tree.allPaths
-        var outcomes = (complete: 0, completed: 0, undecodable: 0)
+        let paths = tree.allPaths
+        var outcomes = (complete: 0, filledIn: 0, undecodable: 0)
         for round in 0..<10_000 {
             var mutated = tree
             var touched: [StoredTree.Path] = []
             for _ in 0..<Int.random(in: 1...4, using: &random) {
-                let path = places.randomElement(using: &random) ?? []
+                let path = paths.randomElement(using: &random) ?? []
                 switch Int.random(in: 0..<3, using: &random) {
                 case 0: mutated[path] = nil
                 case 1: mutated[path] = garbage.randomElement(using: &random)
@@ -138,7 +138,7 @@ struct MutationTests {
                 if found.report.isEmpty {
                     outcomes.complete += 1
                 } else {
-                    outcomes.completed += 1
+                    outcomes.filledIn += 1
                 }
             case .success(nil):
                 Issue.record("nothing was found")
@@ -149,10 +149,10 @@ struct MutationTests {
             }
             try Everything.removeQuarantined()
         }
-        #expect(outcomes.complete > 100 && outcomes.completed > 5_000 && outcomes.undecodable > 1_000)
+        #expect(outcomes.complete > 100 && outcomes.filledIn > 5_000 && outcomes.undecodable > 1_000)
     }
 
-    /// Cuts, changes, adds or removes bytes.
+    /// Truncates, changes, adds or removes bytes.
     private func breaking(_ data: Data, using random: inout SeededGenerator) -> Data {
         guard !data.isEmpty else {
             return data
@@ -169,7 +169,7 @@ struct MutationTests {
     }
 }
 
-/// The same numbers in each run: xorshift64.
+/// A generator with the same numbers in each run: xorshift64.
 private struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 
@@ -182,12 +182,12 @@ private struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension StoredTree {
-    /// The paths of everything that is no keyed container.
+    /// The paths of all values except keyed containers.
     fileprivate var fieldPaths: [Path] {
         allPaths.filter { self[$0]?.fields == nil }
     }
 
-    /// The paths of everything but the tree itself.
+    /// The paths of all values except the tree itself.
     fileprivate var allPaths: [Path] {
         (fields ?? [:]).sorted { $0.key < $1.key }.flatMap { key, field in
             [[key]] + field.allPaths.map { [key] + $0 }

@@ -10,7 +10,7 @@ private struct Player: DefaultStorable, Equatable {
     static var defaultValue: Player? { Player() }
 }
 
-/// Has neither a default value nor anything else that this is about.
+/// Has no default value, predecessor or version.
 private struct Bare: DefaultStorable, Equatable {
     var volume: Int
     static var defaults: CurrentStore { CurrentStore() }
@@ -18,7 +18,7 @@ private struct Bare: DefaultStorable, Equatable {
 
 @Suite("A value that can't be used")
 struct QuarantineTests {
-    @Test("is kept aside by the write that replaces it, as it was", arguments: StoreKind.allCases)
+    @Test("is quarantined unchanged by the write that replaces it", arguments: StoreKind.allCases)
     func kept(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let unusable: [Any] = [
@@ -42,7 +42,7 @@ struct QuarantineTests {
                 #expect(kept.date.timeIntervalSince(before) > -1 && kept.date.timeIntervalSinceNow < 1)
                 #expect(store.dictionaryRepresentation()[key + ".quarantine"] != nil)
 
-                // What the second write replaces can be used.
+                // The value that the second write replaces can be used.
                 try Player(volume: 9).save(withKey: key)
                 #expect(try Player.quarantined(forKey: key).count == 1)
                 try Player.removeQuarantined(forKey: key)
@@ -53,7 +53,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is kept for types without a default value as well", arguments: StoreKind.allCases)
+    @Test("is quarantined for types without a default value too", arguments: StoreKind.allCases)
     func bare(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let bytes = Data(#"{"other":1}"#.utf8)
@@ -66,10 +66,10 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is not kept when nothing of it is lost", arguments: StoreKind.allCases)
+    @Test("is not quarantined if nothing is lost", arguments: StoreKind.allCases)
     func nothingLost(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            // A property that is missing, one of no type that the app knows, and nothing wrong at all.
+            // A missing property, an unknown property, and no fault.
             for json in [#"{"volume":3}"#, #"{"volume":3,"name":null}"#, #"{"volume":3,"name":"x","old":1}"#] {
                 try store.set(Data(json.utf8), forKey: "Player")
                 try Player(volume: 1).save()
@@ -80,7 +80,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is kept once per content, the newest three", arguments: StoreKind.allCases)
+    @Test("is quarantined once for the same bytes, up to three values", arguments: StoreKind.allCases)
     func capacity(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             for text in ["1", "2", "1", "2", "3", "3", "4"] {
@@ -92,7 +92,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("makes room by dropping older ones when they are large")
+    @Test("displaces older ones if they are large")
     func room() throws {
         try StoreKind.memory.withCurrentStore { store in
             for byte in 1...3 {
@@ -103,7 +103,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is noticed by an update, which keeps the rest", arguments: StoreKind.allCases)
+    @Test("is quarantined by an update, which keeps the rest", arguments: StoreKind.allCases)
     func update(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let bytes = Data(#"{"volume":"loud","name":"kept"}"#.utf8)
@@ -114,7 +114,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is not replaced when it can't be kept aside", arguments: StoreKind.allCases)
+    @Test("is not replaced if it can't be quarantined", arguments: StoreKind.allCases)
     func occupied(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let foreign: [Any] = ["mine", [1, 2], [["date": 1]]]
@@ -131,13 +131,14 @@ struct QuarantineTests {
                 expectError(.typeMismatch) { try Player.quarantined() }
                 expectError(.typeMismatch) { try Player.removeQuarantined() }
                 #expect(
-                    try PropertyListValue(object: store.object(forKey: "Player.quarantine") as Any) == PropertyListValue(object: object)
+                    try PropertyListValue(object: store.object(forKey: "Player.quarantine") as Any)
+                        == PropertyListValue(object: object)
                 )
             }
         }
     }
 
-    @Test("is not replaced when the store fails while it is kept aside")
+    @Test("is not replaced if the store fails while it is quarantined")
     func failingStore() throws {
         struct Broken: DefaultStorable {
             var count = 0
@@ -149,11 +150,11 @@ struct QuarantineTests {
         #expect(Broken.defaults.data(forKey: "Broken") == Data("{".utf8))
     }
 
-    @Test("is kept aside only if it is replaced, where the store has transactions")
+    @Test("is quarantined only if it is replaced, if the store has transactions")
     func transactions() throws {
         struct Replaced: DefaultStorable {
             var count = 0
-            nonisolated(unsafe) static let defaults = HalfFullStore(refusesValues: true)
+            nonisolated(unsafe) static let defaults = HalfFullStore(rejectsValues: true)
             static var schemaVersion: Int { 1 }
         }
         try Replaced.defaults.base.set(Data("{".utf8), forKey: "Replaced")
@@ -161,7 +162,7 @@ struct QuarantineTests {
         #expect(Replaced.defaults.base.dictionaryRepresentation() as? [String: Data] == ["Replaced": Data("{".utf8)])
     }
 
-    @Test("stays aside when the value is cleared, until it is removed itself", arguments: StoreKind.allCases)
+    @Test("remains in quarantine when the key is cleared, until it is removed there", arguments: StoreKind.allCases)
     func clearing(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try store.set("text", forKey: "Player")
@@ -176,7 +177,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is kept beside the longest keys, and each beside its own", arguments: StoreKind.allCases)
+    @Test("is quarantined for keys of maximum length, separately for each", arguments: StoreKind.allCases)
     func longKeys(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let lengths = [65_524, 65_525, 65_534, 65_535]
@@ -190,7 +191,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("is noticed although this process has written the key before", arguments: StoreKind.allCases)
+    @Test("is detected even if this process has written the key before", arguments: StoreKind.allCases)
     func otherWriter(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try Player(volume: 1).save()
@@ -202,14 +203,14 @@ struct QuarantineTests {
     }
 }
 
-/// A store with no room for anything beside a value, or for nothing but that.
+/// A store that rejects either companion keys or all other keys.
 private final class HalfFullStore: DefaultsStore {
     struct Full: Error {}
     let base = MemoryDefaults()
-    private let refusesValues: Bool
+    private let rejectsValues: Bool
 
-    init(refusesValues: Bool = false) {
-        self.refusesValues = refusesValues
+    init(rejectsValues: Bool = false) {
+        self.rejectsValues = rejectsValues
     }
 
     var storeDescription: String { "HalfFullStore(\(base.storeDescription))" }
@@ -218,7 +219,7 @@ private final class HalfFullStore: DefaultsStore {
     func flush() {}
 
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-        guard value == nil || key.contains(".") == refusesValues else { throw Full() }
+        guard value == nil || key.contains(".") == rejectsValues else { throw Full() }
         try base.setStoredValue(value, forKey: key)
     }
 

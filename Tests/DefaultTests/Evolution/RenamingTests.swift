@@ -25,7 +25,7 @@ private struct Renamed: DefaultStorable, Equatable {
 @Suite("Renaming")
 struct RenamingTests {
     @Test(
-        "of a type finds what was stored under its earlier identifiers, in their order",
+        "a type finds values under its previous identifiers, in order",
         arguments: StoreKind.allCases
     )
     func identifiers(kind: StoreKind) throws {
@@ -37,7 +37,7 @@ struct RenamingTests {
             }
             #expect(Renamed.read(forKey: "other") == Renamed())
             try store.removeObject(forKey: "Renamed")
-            // What is found there is written to the new place, once, and left in the old one.
+            // The value is written under the new key once, and kept under the old one.
             #expect(try Renamed.migrate())
             #expect(try !Renamed.migrate())
             try Renamed.update { $0.color? += "!" }
@@ -52,7 +52,7 @@ struct RenamingTests {
         }
     }
 
-    @Test("of an identifier takes a version along", arguments: StoreKind.allCases)
+    @Test("an identifier keeps the version", arguments: StoreKind.allCases)
     func versions(kind: StoreKind) throws {
         struct Old: DefaultStorable {
             var size = 1
@@ -77,7 +77,7 @@ struct RenamingTests {
         }
     }
 
-    @Test("of properties finds their values, nested or not, optional or not", arguments: StoreKind.allCases)
+    @Test("properties finds their values, nested or not, optional or not", arguments: StoreKind.allCases)
     func properties(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let cases: [(String, Renamed)] = [
@@ -102,14 +102,14 @@ struct RenamingTests {
                 #expect(try Renamed.loadWithReport()?.report.isEmpty == true)
                 #expect(try Renamed.load() == expected)
             }
-            // Something else in the way: it stays where it was.
+            // Another value blocks the new path, so the property keeps its old name.
             try store.set(Data(#"{"height":3,"window":{"height":2}}"#.utf8), forKey: "Renamed")
             #expect(try Renamed.load() == Renamed(window: .init(height: 2)))
             #expect(try Renamed.quarantined().isEmpty)
         }
     }
 
-    @Test("of properties works in property lists")
+    @Test("properties works in property lists")
     func propertyLists() throws {
         struct Old: Codable { var colour = "red" }
         struct New: DefaultStorable {
