@@ -1,14 +1,14 @@
 internal import DefaultJournal
 internal import Synchronization
 
-/// An observation of a storage's changes, which lasts until it is cancelled or released.
+/// An observation of a storage's changes; it ends when it is cancelled or released.
 public final class StoreObservation: Sendable {
-    /// Receives the names of keys whose values may have changed; nil where it isn't known which.
+    /// Receives the keys whose values may have changed; nil when it isn't known which.
     public typealias Handler = @Sendable (_ keys: Set<String>?) -> Void
 
     private let onCancel: Guarded<(@Sendable () -> Void)?>
 
-    /// Creates an observation, for storages written outside this library.
+    /// Creates an observation, for third-party storages.
     ///
     /// - Parameter onCancel: Called once, when the observation is cancelled or released.
     public init(onCancel: @escaping @Sendable () -> Void) {
@@ -17,7 +17,7 @@ public final class StoreObservation: Sendable {
 
     /// Ends the observation.
     ///
-    /// A call of its handler that is under way goes on; no further one begins.
+    /// A running call of the handler continues; no further call begins.
     public func cancel() {
         let end = onCancel.withLock { onCancel in
             defer { onCancel = nil }
@@ -42,15 +42,15 @@ final class ChangeHub: Sendable {
     private let hasObservers = Atomic<Bool>(false)
     private let registrationLock = ThreadLock()
 
-    /// Whether there are observers; one load, so that a store can ask at each write.
+    /// Whether there are observers; costs one atomic load, so a store can check it at each write.
     var isActive: Bool { hasObservers.load(ordering: .acquiring) }
 
     /// Adds a handler.
     ///
     /// - Parameters:
-    ///   - handler: Is called at each change.
+    ///   - handler: Called at each change.
     ///   - onEnd: Called when the handler has been removed.
-    /// - Returns: The observation, whose end removes the handler.
+    /// - Returns: The observation. The handler is removed when it ends.
     func add(
         _ handler: @escaping StoreObservation.Handler,
         onEnd: @escaping @Sendable () -> Void = {}
@@ -67,7 +67,7 @@ final class ChangeHub: Sendable {
         }
     }
 
-    /// Calls all handlers; to be called without locks that a handler may need.
+    /// Calls all handlers; the caller must not hold a lock that a handler may need.
     func notify(_ keys: Set<String>?) {
         let observers = state.withLock { Array($0.observers.values) }
         // First for all, so that a handler that blocks this thread does not keep the others from being called by the next.
@@ -79,7 +79,7 @@ final class ChangeHub: Sendable {
         }
     }
 
-    /// Runs a body that starts or ends what has to run while there are observers, one at a time.
+    /// Runs a body that starts or stops work which is needed only while there are observers; bodies run one at a time.
     func withRegistrationLock(_ body: (_ isActive: Bool) -> Void) {
         registrationLock.lock()
         defer { registrationLock.unlock() }
@@ -140,8 +140,8 @@ private final class Observer: Sendable {
     }
 }
 
-/// The hubs of storages that have no object to attach one to: a `UserDefaults` is recreated at each use of a suite, and a
-/// third party's storage may be a value.
+/// The hubs of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
+/// third-party storage may be a struct.
 enum SharedHubs {
     private static let hubs = Guarded<[String: ChangeHub]>([:])
     private static let hasHubs = Atomic<Bool>(false)
@@ -156,7 +156,7 @@ enum SharedHubs {
         }
     }
 
-    /// The hub under a name; nil, after one load, while nothing at all is observed.
+    /// The hub for a name, or nil; costs one atomic load while nothing at all is observed.
     static func hub(named name: @autoclosure () -> String) -> ChangeHub? {
         guard hasHubs.load(ordering: .acquiring) else {
             return nil

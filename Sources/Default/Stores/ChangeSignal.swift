@@ -1,12 +1,13 @@
 internal import DefaultJournal
 
-/// Between those who change a storage and one task that waits for it: keeps the keys that have changed since the task last
-/// looked, and wakes it.
+/// Connects the writers of a storage with one task that waits for changes.
+///
+/// Collects the keys that have changed since the task last looked, and wakes it.
 final class ChangeSignal: Sendable {
     /// The keys that have changed.
     enum Changes: Sendable {
         case keys(Set<String>)
-        /// It isn't known which.
+        /// It isn't known which keys have changed.
         case any
     }
 
@@ -18,7 +19,7 @@ final class ChangeSignal: Sendable {
 
     private let state = Guarded(State())
 
-    /// Notes that keys have changed; nil where it isn't known which.
+    /// Records that keys have changed; nil when it isn't known which.
     func note(_ keys: Set<String>?) {
         wake { state in
             switch (state.changes, keys) {
@@ -29,9 +30,9 @@ final class ChangeSignal: Sendable {
         }
     }
 
-    /// Waits for changes and takes them.
+    /// Waits for changes, and returns and clears them.
     ///
-    /// - Returns: Nil once the waiting task is cancelled.
+    /// - Returns: The changes; nil when the waiting task was cancelled.
     func next(isolation: isolated (any Actor)?) async -> Changes? {
         await withTaskCancellationHandler {
             while true {
@@ -46,14 +47,14 @@ final class ChangeSignal: Sendable {
                     return changes
                 }
                 await withCheckedContinuation(isolation: isolation) { continuation in
-                    let isNothingNew = state.withLock { state in
+                    let isWaiting = state.withLock { state in
                         guard state.changes == nil, !state.isEnded else {
                             return false
                         }
                         state.waiter = continuation
                         return true
                     }
-                    if !isNothingNew {
+                    if !isWaiting {
                         continuation.resume()
                     }
                 }

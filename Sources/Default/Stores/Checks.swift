@@ -1,7 +1,7 @@
-// What every store checks before it stores something; public, since authors of stores need it.
+// The checks that every store makes before it stores a value; public, because third-party stores need them.
 
 extension StoreKey {
-    /// Checks a key that a value is to be stored under.
+    /// Creates a key to store a value under, and checks it.
     ///
     /// - Parameter string: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` for a key that is empty, contains NUL, or has
@@ -15,11 +15,11 @@ extension StoreKey {
 }
 
 extension PropertyListValue {
-    /// Checks that a value which is to be stored does not nest too deep.
+    /// Checks that a value does not nest too deeply to be stored.
     ///
     /// - Parameters:
-    ///   - key: The key it is to be stored under.
-    ///   - store: The store, which the error names.
+    ///   - key: The key to store it under.
+    ///   - store: The store, for the error.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/unsupportedValue`` for more than 256 levels.
     public func checkDepth(forKey key: String, in store: some DefaultsStore) throws(DefaultsError) {
         if isTooDeep {
@@ -27,9 +27,9 @@ extension PropertyListValue {
         }
     }
 
-    /// Copies an object that is to be stored, nil when there is none.
+    /// Creates a value from an object to store; nil when there is no object.
     ///
-    /// - Throws: ``DefaultsError/Code/unsupportedValue`` for what is not a property-list value all through.
+    /// - Throws: ``DefaultsError/Code/unsupportedValue`` for an object that is not a property-list value.
     init?(_ object: Any?, forKey key: String, in store: some DefaultsStore) throws(DefaultsError) {
         guard let object else {
             return nil
@@ -47,7 +47,7 @@ extension PropertyListValue {
 }
 
 extension [String: PropertyListValue] {
-    /// The values by the keys of a store, all of them checked.
+    /// The values with keys of a store, after all keys and values were checked.
     func checked(in store: some DefaultsStore) throws(DefaultsError) -> [StoreKey: PropertyListValue] {
         var checked: [StoreKey: PropertyListValue] = [:]
         for (key, value) in self {

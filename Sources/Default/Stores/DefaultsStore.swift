@@ -1,7 +1,7 @@
-/// A place that keeps property-list values under string keys.
+/// A store of property-list values under string keys.
 ///
-/// `UserDefaults`, ``FileDefaults`` and ``MemoryDefaults`` are stores. A store of your own has the five members that have no
-/// default implementation, and fits on a page:
+/// `UserDefaults`, ``FileDefaults`` and ``MemoryDefaults`` are stores. Your own store implements the five members that have
+/// no default implementation, and fits on a page:
 ///
 /// ```swift
 /// /// Keeps its values in memory, and writes all of them to a file in `flush`.
@@ -24,9 +24,9 @@
 ///     }
 ///
 ///     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-///         let storeKey = try StoreKey(key)  // refuses what no store can take
+///         let storeKey = try StoreKey(key)  // throws for an invalid key
 ///         try value?.checkDepth(forKey: key, in: self)
-///         try withExclusiveAccess {  // waits while another thread has it; reads don't
+///         try withExclusiveAccess {  // waits while another thread has access; reads don't
 ///             lock.withLock { values[storeKey] = value }
 ///         }
 ///     }
@@ -47,67 +47,69 @@
 ///
 /// ## What every store guarantees
 ///
-/// - Keys differ when their UTF-8 differs, and hold any character but NUL. ``setStoredValue(_:forKey:)`` throws
-///   ``DefaultsError/Code/invalidKey`` for other keys, for empty ones, and for those over 65,535 bytes; ``StoreKey`` checks
-///   and compares them so.
-/// - What was set is returned as it was set: same case, same value. Values that nest more than 256 levels are refused with
-///   ``DefaultsError/Code/unsupportedValue``.
+/// - Keys are distinguished by their UTF-8 bytes, and may contain any character but NUL. ``setStoredValue(_:forKey:)``
+///   throws ``DefaultsError/Code/invalidKey`` for keys that contain NUL, are empty, or have more than 65,535 bytes.
+///   ``StoreKey`` checks and compares keys in this way.
+/// - A value is returned exactly as it was set: same case, same value. ``DefaultsError/Code/unsupportedValue`` is thrown for
+///   values that nest more than 256 levels.
 /// - A mutating call that throws has changed nothing.
-/// - Several threads may call a store at once, when its type allows them to share it. Writes wait for another thread's
-///   exclusive access.
+/// - Several threads may use a store at once, if its type supports that. Writes wait while another thread has exclusive
+///   access.
 /// - Observers are called with no lock held, once per change.
 ///
-/// The module `DefaultTesting` checks all of this for a store of your own. Settings types, typed keys and containers encode
-/// before they call a store, and wrap errors of its own that a store throws in a ``DefaultsError`` that names key and type.
+/// The module `DefaultTesting` checks all of this for your own store. Settings types, typed keys and containers encode
+/// before they call a store. If the store throws an error of its own, they wrap it in a ``DefaultsError`` that names the key
+/// and the type.
 public protocol DefaultsStore: KeyValueStorage {
     /// The value for a key.
     ///
-    /// - Parameter key: The key; one that can't be stored under has no value.
-    /// - Returns: The value that is stored, else one that the store supplies while nothing is (a registered default, say);
-    ///   nil when there is none.
+    /// - Parameter key: The key. An invalid key has no value.
+    /// - Returns: The stored value, otherwise one that the store supplies while nothing is stored (such as a registered
+    ///   default); nil when there is none.
     func storedValue(forKey key: String) -> PropertyListValue?
 
-    /// Stores a value under a key, or removes what is there.
+    /// Stores a value under a key, or removes the stored value.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or errors of the store's own; nothing has
-    ///   changed then.
+    /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or the store's own errors. Nothing has changed
+    ///   then.
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws
 
-    /// The keys under which something is stored, in no particular order.
+    /// The keys that have a stored value, in no particular order.
     ///
-    /// - Returns: The keys, each once.
+    /// - Returns: The keys, without duplicates.
     func storedKeys() -> [String]
 
-    /// Makes everything set so far durable, as far as the store can: it survives a loss of power when the call returns.
+    /// Makes all previous writes durable, as far as the store can: when the call returns, they survive a loss of power.
     ///
-    /// - Throws: ``DefaultsError`` or errors of the store's own.
+    /// - Throws: ``DefaultsError`` or the store's own errors.
     func flush() throws
 
-    /// How errors and events name the store: the same for two handles on one suite, different for different suites.
+    /// The name of the store in errors and events: the same for two handles on one suite, different for different suites.
     var storeDescription: String { get }
 
-    /// Throws when the store can't be read at this time, so that a value which isn't found may still be there.
+    /// Throws when the store can't be read at this time, so that a value may exist even though it wasn't found.
     ///
     /// The default implementation does nothing: the store can always be read.
     ///
-    /// - Throws: ``DefaultsError``, best with the code ``DefaultsError/Code/storeUnavailable``, or errors of the store's own.
+    /// - Throws: ``DefaultsError``, preferably with the code ``DefaultsError/Code/storeUnavailable``, or the store's own
+    ///   errors.
     func checkAvailability() throws
 
-    /// Makes several changes as one, as far as the store can.
+    /// Makes several changes as one unit, as far as the store can.
     ///
-    /// ``FileDefaults`` makes them visible and durable together, in all processes, or not at all. ``MemoryDefaults`` takes
-    /// them back when the body throws. The default implementation runs the body under exclusive access: what it has
-    /// changed before it throws stays.
+    /// ``FileDefaults`` makes them visible and durable together, in all processes, or not at all. ``MemoryDefaults`` rolls
+    /// them back when the body throws. The default implementation runs the body with exclusive access: changes made before
+    /// it throws remain.
     ///
     /// **The body may run more than once** on a store that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``.
     ///
     /// - Parameter body: Makes the changes.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws, and errors of the store's own.
+    /// - Throws: Any error that the body throws, and the store's own errors.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result
 }
 
@@ -115,11 +117,11 @@ extension DefaultsStore {
     /// Does nothing: the store can always be read.
     public func checkAvailability() {}
 
-    /// Runs a body under exclusive access.
+    /// Runs a body with exclusive access.
     ///
-    /// - Parameter body: Makes the changes; those before it throws stay.
+    /// - Parameter body: Makes the changes. Those made before it throws remain.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws, and errors of the store's own.
+    /// - Throws: Any error that the body throws, and the store's own errors.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try withExclusiveAccess(body)
     }

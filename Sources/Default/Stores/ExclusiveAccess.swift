@@ -1,18 +1,18 @@
 internal import DefaultJournal
 
-/// A recursive lock that notifies observers of what changed under it, once it is released.
+/// A recursive lock that notifies observers of the changes made under it when it is released.
 ///
-/// Observers may use any store, so they are never called while a lock is held: two stores that mirror each other would wait
-/// for each other.
+/// Observers may use any store, so they are never called while a lock is held. Otherwise two stores that mirror each other
+/// would deadlock.
 final class ExclusiveAccess: @unchecked Sendable {
-    // All state but the owner is used by the thread that holds the lock.
+    // Except for the owner, the state is only used by the thread that holds the lock.
     private let lock = ThreadLock(isRecursive: true)
     private let owner = Guarded<UInt?>(nil)
     private var depth = 0
     private var changes = PendingChanges()
 
-    /// The exclusive access of storages that have no identity to attach a lock to: a `UserDefaults` is recreated at each use
-    /// of a suite, and a third party's store may be a value.
+    /// The lock of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
+    /// third-party store may be a struct.
     static let ofProcess = ExclusiveAccess()
 
     /// Waits until no other thread has access; calls nest.
@@ -24,7 +24,7 @@ final class ExclusiveAccess: @unchecked Sendable {
         }
     }
 
-    /// Ends what ``acquire()`` began; the outermost call notifies observers.
+    /// Ends the access that ``acquire()`` began; the outermost call notifies observers.
     func release() {
         depth -= 1
         var changes = PendingChanges()
@@ -36,7 +36,7 @@ final class ExclusiveAccess: @unchecked Sendable {
         changes.notify()
     }
 
-    /// Notifies a hub's observers of a change: when the calling thread's access ends, at once if it has none.
+    /// Notifies a hub's observers of a change: immediately, or at the end of the calling thread's access if it has any.
     func notify(_ hub: ChangeHub, _ keys: Set<String>) {
         if owner.withLock({ $0 }) == Threads.current {
             changes.add(keys, for: hub)
@@ -52,7 +52,7 @@ final class ExclusiveAccess: @unchecked Sendable {
         return try body()
     }
 
-    /// Runs a body with access whose changes are not reported when it throws, since its caller takes them back.
+    /// Runs a body with access; when it throws, its changes are not reported, because the body rolls them back.
     func withRollback<Result>(_ body: () throws -> Result) throws -> Result {
         try self {
             let before = changes
@@ -66,7 +66,7 @@ final class ExclusiveAccess: @unchecked Sendable {
     }
 }
 
-/// What changed under a lock that is still held.
+/// The changes under a lock that is still held.
 private struct PendingChanges {
     private var changes: [(hub: ChangeHub, keys: Set<String>)] = []
 

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The name under which a `UserDefaults` keeps what is stored under a key: the key itself, but for a few.
+/// The name under which a `UserDefaults` stores a key's value: usually the key itself.
 ///
-/// Off Apple's systems `synchronize` passes the keys through a Swift dictionary, where of two canonically equivalent ones
-/// only one is left. So a key that is not in Unicode's normalization form C is kept there under its percent-encoded bytes
-/// after U+E000, a private-use character, and so is a key that begins with that character.
+/// On systems other than Apple's, `synchronize` copies the keys to a Swift dictionary, which drops one of two canonically
+/// equivalent keys. So there a key that is not in Unicode's normalization form C is stored under the private-use character
+/// U+E000 followed by its percent-encoded bytes. So is a key that begins with that character.
 enum FoundationKey {
     private static let marker: Unicode.Scalar = "\u{E000}"
 

@@ -1,4 +1,6 @@
-/// The names of a store's keys whose values change, as sets: what changed while the reader did something else comes together.
+/// A sequence of the keys of a store whose values changed.
+///
+/// Changes that happen between two reads of the sequence are combined into one set.
 ///
 /// ```swift
 /// for await keys in store.changes() {
@@ -6,17 +8,17 @@
 /// }
 /// ```
 ///
-/// A set is empty when it is known that something changed, but not what. Where changes are seen, and until when, is as for
-/// ``ValueUpdates``.
+/// An empty set means that it isn't known which keys changed. See ``ValueUpdates`` for which changes are seen, and when the
+/// sequence ends.
 public struct KeyChanges: AsyncSequence {
-    /// Names of keys.
+    /// A set of keys.
     public typealias Element = Set<String>
-    /// It never fails.
+    /// The sequence never fails.
     public typealias Failure = Never
 
     fileprivate let storage: any KeyValueStorage
 
-    /// Starts to watch.
+    /// Starts to observe the storage.
     ///
     /// - Returns: The iterator.
     public func makeAsyncIterator() -> Iterator {
@@ -29,10 +31,10 @@ public struct KeyChanges: AsyncSequence {
         fileprivate let signal: ChangeSignal
         fileprivate let observation: StoreObservation
 
-        /// Waits for changes since the iterator was made, or since the last call.
+        /// Waits for changes since the iterator was created, or since the last call.
         ///
         /// - Parameter actor: The actor to stay on.
-        /// - Returns: The keys, nil when the task was cancelled.
+        /// - Returns: The keys; nil when the task was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
             switch await signal.next(isolation: actor) {
             case .keys(let keys):
@@ -47,14 +49,14 @@ public struct KeyChanges: AsyncSequence {
     }
 }
 
-@available(*, unavailable, message: "Iterate where you ask for it: a store need not be Sendable.")
+@available(*, unavailable, message: "Iterate where you create it: a store need not be Sendable.")
 extension KeyChanges: Sendable {}
 
 @available(*, unavailable, message: "An iterator belongs to one task.")
 extension KeyChanges.Iterator: Sendable {}
 
 extension KeyValueStorage {
-    /// The names of the keys that change from when the sequence is first iterated.
+    /// The keys that change after iteration has started.
     ///
     /// - Returns: The sequence.
     public func changes() -> KeyChanges {

@@ -1,12 +1,12 @@
 internal import DefaultJournal
 
-/// A store that keeps its values in memory, for tests, previews and settings that are not to last.
+/// A store that keeps its values in memory, for tests, previews and temporary settings.
 ///
-/// Each instance is a store of its own, empty at first; its values are freed with it. It takes the values that
-/// `UserDefaults` takes, and throws where `UserDefaults` would end the process. Values are copied as they are set:
-/// changing an `NSMutableArray` afterwards changes nothing here.
+/// Each instance is a separate store and starts empty. Its values are freed with it. It accepts the same values as
+/// `UserDefaults`, and throws where `UserDefaults` would trap. Values are copied when they are set, so changing an
+/// `NSMutableArray` afterwards has no effect on the store.
 ///
-/// May be used from any number of threads at once.
+/// A `MemoryDefaults` may be used from any number of threads at once.
 ///
 /// ```swift
 /// let store = MemoryDefaults()
@@ -25,7 +25,7 @@ public final class MemoryDefaults: Sendable {
 
     /// Creates an empty store.
     public init() {
-        // Not an address: a new store could have an old one's, and events would confuse the two.
+        // Not an address: a new store could reuse an old one's, and events could not be told apart.
         let number = Self.count.withLock { count in
             count += 1
             return count
@@ -35,22 +35,22 @@ public final class MemoryDefaults: Sendable {
 }
 
 extension MemoryDefaults: DefaultsStore {
-    /// The value for a key: what is stored, else what is registered.
+    /// The value for a key: the stored one, otherwise the registered one.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value, nil when there is none.
+    /// - Returns: The value; nil when there is none.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         let key = StoreKey(unchecked: key)
         return entries.withLock { $0[key] } ?? registered.withLock { $0[key] }
     }
 
-    /// Stores a value under a key, or removes what is there.
+    /// Stores a value under a key, or removes the stored value.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``; nothing has changed then.
+    ///   ``DefaultsError/Code/unsupportedValue``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
@@ -65,12 +65,12 @@ extension MemoryDefaults: DefaultsStore {
         }
     }
 
-    /// The keys under which something is stored, registered ones left out.
+    /// The keys that have a stored value; keys with only a registered default are not included.
     public func storedKeys() -> [String] {
         entries.withLock { $0.keys.map(\.string) }
     }
 
-    /// Does nothing: nothing is more durable than memory here.
+    /// Does nothing: values in memory can't be made more durable.
     public func flush() {}
 
     /// Prevents other threads from changing this store, until the matching ``endExclusiveAccess()``.
@@ -78,25 +78,26 @@ extension MemoryDefaults: DefaultsStore {
         exclusiveAccess.acquire()
     }
 
-    /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
+    /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
         exclusiveAccess.release()
     }
 
     /// Calls a handler at each change of this store.
     ///
-    /// - Parameter handler: Receives the keys, on the thread that changed them, once no lock is held; nothing when a
-    ///   transaction was rolled back, or when what was set was stored already.
+    /// - Parameter handler: Receives the keys, on the thread that changed them, while no lock is held. It is not called for
+    ///   a transaction that was rolled back, or for a write of the value that is already stored.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         changes.add(handler)
     }
 
-    /// Makes several changes as one: when the body throws, the store is as it was before.
+    /// Makes several changes as one unit; when the body throws, all of them are rolled back.
     ///
-    /// - Parameter body: Makes the changes. Writes of other threads wait for its end; reads don't, and see each change at once.
+    /// - Parameter body: Makes the changes. Other threads' writes wait until it has returned. Their reads don't, and see
+    ///   each change immediately.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws.
+    /// - Throws: Any error that the body throws.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try exclusiveAccess.withRollback {
             let before = entries.withLock { $0 }
@@ -111,19 +112,19 @@ extension MemoryDefaults: DefaultsStore {
 }
 
 extension MemoryDefaults: UserDefaultsVocabulary {
-    /// Supplies values for keys under which nothing is stored, for as long as the store exists.
+    /// Registers values for keys that have no stored value, for as long as the store exists.
     ///
-    /// - Parameter values: The values, by their keys.
+    /// - Parameter values: The values by their keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``; nothing is registered then.
+    ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
         let checked = try values.checked(in: self)
         registered.withLock { $0.merge(checked) { _, new in new } }
     }
 
-    /// All keys and values as of one moment, those that are only registered included.
+    /// A snapshot of all keys and values, including those that are only registered.
     ///
-    /// - Returns: Values by their keys; of keys that are canonically equivalent, one.
+    /// - Returns: The values by their keys. Only one of several canonically equivalent keys is included.
     public func allValues() -> [String: PropertyListValue] {
         let values = registered.withLock { $0 }.merging(entries.withLock { $0 }) { _, stored in stored }
         return Dictionary(values.map { ($0.string, $1) }, uniquingKeysWith: { first, _ in first })

@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Synchronization
 
-/// The store of code that chose none: the platform's standard one, or what a task has substituted for it.
+/// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {
     private struct Substitute: @unchecked Sendable {
-        // Only the tasks started in the body see it; the caller of `withDefaults` answers for their use of the store.
+        // Only the tasks started in the body see it. The caller of `withDefaults` is responsible for their use of the store.
         let store: any DefaultsStore
     }
 
     @TaskLocal private static var substituted: Substitute?
 
-    /// Whether any task of the process has ever substituted a store; while none has, reads skip the look-up.
+    /// Whether any task of the process has ever substituted a store; until then, reads skip the lookup of the task local.
     private static let hasSubstitutes = Atomic<Bool>(false)
 
     static var current: any DefaultsStore {
         substitute ?? StandardDefaults.standard
     }
 
-    /// What the current task has substituted for the standard store.
+    /// The current task's substitute for the standard store.
     static var substitute: (any DefaultsStore)? {
         hasSubstitutes.load(ordering: .relaxed) ? substituted?.store : nil
     }
@@ -37,7 +37,7 @@ enum StandardStore {
     }
 }
 
-/// Runs a body in which another store is used for the standard one, so that tests share no settings, and leave none on the disk.
+/// Runs a body in which another store replaces the standard one, so that tests share no settings and leave none on disk.
 ///
 /// ```swift
 /// withDefaults(MemoryDefaults()) {
@@ -46,28 +46,28 @@ enum StandardStore {
 /// }
 /// ```
 ///
-/// Inside the body, and in the tasks that it starts (detached ones excepted), every use of the standard store goes to the given one: by
-/// ``DefaultStorable`` types that chose no store, or chose the standard one, by ``Defaults`` and ``Stored`` without a suite, and by
-/// ``PersistentStorage`` without a name. Threads that the body starts are not part of it, and neither are direct uses of the object,
-/// such as `FileDefaults.standard.string(forKey:)`. Calls nest.
+/// Inside the body, and in the tasks that it starts except detached ones, the given store is used by ``DefaultStorable``
+/// types that specify no store or the standard one, by ``Defaults`` and ``Stored`` without a suite, and by
+/// ``PersistentStorage`` without a name. Threads that the body starts are not affected. Neither are direct uses of the
+/// standard store, such as `FileDefaults.standard.string(forKey:)`. Calls nest.
 ///
 /// - Parameters:
-///   - store: The store. Child tasks use it at the same time, so it has to be one that several threads may use.
-///   - body: What to do.
+///   - store: The store. Child tasks may use it at the same time, so it has to be safe to use from several threads.
+///   - body: The body.
 /// - Returns: What the body returns.
-/// - Throws: What the body throws.
+/// - Throws: Any error that the body throws.
 public func withDefaults<Result>(_ store: any DefaultsStore, _ body: () throws -> Result) rethrows -> Result {
     try StandardStore.with(store, body)
 }
 
-/// Runs an asynchronous body in which another store is used for the standard one; see the synchronous form.
+/// Runs an asynchronous body in which another store replaces the standard one; see the synchronous form.
 ///
 /// - Parameters:
-///   - store: The store. Child tasks use it at the same time, so it has to be one that several threads may use.
-///   - isolation: The actor that the body stays on: the caller's.
-///   - body: What to do.
+///   - store: The store. Child tasks may use it at the same time, so it has to be safe to use from several threads.
+///   - isolation: The actor that the body runs on; the caller's by default.
+///   - body: The body.
 /// - Returns: What the body returns.
-/// - Throws: What the body throws.
+/// - Throws: Any error that the body throws.
 public func withDefaults<Result>(
     _ store: any DefaultsStore,
     isolation: isolated (any Actor)? = #isolation,

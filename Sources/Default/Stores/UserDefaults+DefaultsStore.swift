@@ -1,37 +1,40 @@
 public import Foundation
 
-/// `UserDefaults` as a store.
+/// Makes `UserDefaults` a store.
 ///
-/// Used as a ``DefaultsStore`` (by ``DefaultStorable``, by ``DefaultsStore/df``, in generic code), a `UserDefaults`
-/// checks keys and values and throws where Foundation would end the process. Its own methods stay Foundation's.
+/// When it is used as a ``DefaultsStore`` (by ``DefaultStorable``, by ``DefaultsStore/df``, in generic code), a
+/// `UserDefaults` checks keys and values, and throws where Foundation would trap. Foundation's own methods are unchanged.
 ///
-/// On systems other than Apple's each write and removal through this library is also synchronized, because Foundation there
-/// never saves by itself; when that fails, the value from before is put back and
-/// ``DefaultsError/Code/synchronizationFailed`` thrown. What this can't prevent there: a process killed while Foundation
-/// writes the file leaves an empty suite, two processes that write one suite lose each other's values, and a damaged file
-/// counts as an empty one. Dates come back in whole seconds, and -0.0 as 0.0. ``FileDefaults`` has none of these faults.
+/// On systems other than Apple's, each write and removal through this library also calls `synchronize`, because Foundation
+/// never saves by itself there. When that fails, the previous value is restored and
+/// ``DefaultsError/Code/synchronizationFailed`` is thrown. Some faults of Foundation on these systems remain: a process that
+/// is killed while Foundation writes the file leaves an empty suite, two processes that write to one suite lose each other's
+/// values, and a damaged file is treated as empty. Dates are read back in whole seconds, and -0.0 as 0.0. ``FileDefaults``
+/// has none of these faults.
 extension UserDefaults: FoundationStore, DefaultsStore {}
 
-/// Hides the implementation from programs that import the library: members in an extension of `UserDefaults` itself would
-/// conflict with those that a program declares in extensions and subclasses of its own.
+/// Hides the implementation from programs that import the library.
+///
+/// Members in an extension of `UserDefaults` itself would conflict with those that a program declares in its own extensions
+/// and subclasses.
 protocol FoundationStore: UserDefaults {}
 
 extension FoundationStore {
-    /// The value for a key, from whatever domain.
+    /// The value for a key, from any domain.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value, nil when there is none.
+    /// - Returns: The value; nil when there is none.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         object(forKey: FoundationKey.name(forKey: key)).flatMap { try? PropertyListValue(object: $0) }
     }
 
-    /// Stores a value under a key or removes what is there, and off Apple's systems synchronizes.
+    /// Stores a value under a key or removes the stored value, and synchronizes on systems other than Apple's.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/unsupportedValue`` or ``DefaultsError/Code/synchronizationFailed``; nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
+    ///   or ``DefaultsError/Code/synchronizationFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         _ = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
@@ -50,12 +53,12 @@ extension FoundationStore {
         }
     }
 
-    /// The keys that have a value, those included that only registered defaults and the system's domains supply.
+    /// The keys that have a value, including those in registered defaults and in the system's domains.
     public func storedKeys() -> [String] {
         dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
     }
 
-    /// Synchronizes.
+    /// Calls `synchronize`.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/synchronizationFailed`` when Foundation reports failure.
     public func flush() throws(DefaultsError) {
@@ -64,11 +67,12 @@ extension FoundationStore {
         }
     }
 
-    /// Calls a handler at each change of the suite that this library makes; on Apple's systems also at others', which are
-    /// reported without their keys.
+    /// Calls a handler at each change of the suite that is made through this library.
     ///
-    /// Off Apple's systems Foundation notifies nobody of changes: those made by its own methods, or by other processes, are
-    /// not seen.
+    /// On Apple's systems it also reports other changes, but not their keys.
+    ///
+    /// On other systems Foundation has no change notifications, so changes made through its own methods or by other
+    /// processes are not reported.
     ///
     /// - Parameter handler: Receives the keys that changed.
     /// - Returns: The observation.
@@ -76,7 +80,7 @@ extension FoundationStore {
         let observation = SharedHubs.observe(ownHubName, handler)
         #if canImport(Darwin)
         let center = NotificationCenter.default
-        // For any object: a suite has as many objects as were made for it.
+        // For any object, because a suite may have several.
         nonisolated(unsafe) let token = center.addObserver(
             forName: UserDefaults.didChangeNotification,
             object: nil,
@@ -91,18 +95,19 @@ extension FoundationStore {
         #endif
     }
 
-    /// "UserDefaults.standard", or the suite: by its name, on Apple's systems by the object's address.
+    /// "UserDefaults.standard", or a description with the suite's name, on Apple's systems with the object's address.
     public var storeDescription: String {
         if self === UserDefaults.standard {
             return "UserDefaults.standard"
         }
-        // Foundation has no getter for the name. Where its property has another name, events identify the object instead.
+        // Foundation has no getter for the name. If its stored property has a different name, the object identifies the
+        // suite instead.
         let suite = Mirror(reflecting: self).children.first { $0.label == "suite" }?.value as? String
         let name = suite.map { "suiteName: \($0.debugDescription)" } ?? "\(ObjectIdentifier(self))"
         return "UserDefaults(\(name))"
     }
 
-    /// Another name than other storages of this description have: this one notifies of all changes itself.
+    /// Differs from `hubName`, because `setStoredValue` notifies observers itself.
     private var ownHubName: String { "Foundation.\(storeDescription)" }
 
     private func replace(_ previous: PropertyListValue?, with value: PropertyListValue?, forKey key: String) {
@@ -111,7 +116,7 @@ extension FoundationStore {
             return removeObject(forKey: name)
         }
         set(value.object, forKey: name)
-        // Foundation ignores what compares equal to what is there: 1 in place of 1.0, "é" of other scalars.
+        // Foundation ignores a value that compares equal to the stored one: 1 and 1.0, or "é" with different scalars.
         if let previous, let stored = storedValue(forKey: key), stored.isSame(as: previous), !stored.isSame(as: value) {
             removeObject(forKey: name)
             set(value.object, forKey: name)
@@ -120,7 +125,7 @@ extension FoundationStore {
 }
 
 extension PropertyListValue {
-    /// Whether values are the same bytes, which values that are equal need not be.
+    /// Whether two values have the same bytes, which equal values need not have.
     fileprivate func isSame(as other: PropertyListValue) -> Bool {
         binaryForm == other.binaryForm
     }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A store that also has the method names of `UserDefaults`, with the same conversions.
+/// A store that also has the methods of `UserDefaults`, with the same conversions.
 ///
-/// ``FileDefaults`` and ``MemoryDefaults`` have them, so that a test can use a `MemoryDefaults` where a program uses a
-/// `FileDefaults`. Methods that change something throw. A store of your own gets all of them by the two requirements below.
+/// ``FileDefaults`` and ``MemoryDefaults`` conform, so that a test can use a `MemoryDefaults` where a program uses a
+/// `FileDefaults`. Mutating methods throw. Your own store gets all methods if it implements the two requirements below.
 ///
 /// ```swift
 /// let suite: any UserDefaultsVocabulary = MemoryDefaults()
@@ -11,18 +11,19 @@ public import Foundation
 /// suite.double(forKey: "volume")
 /// ```
 ///
-/// `UserDefaults` itself does not conform: its own methods stay what they are.
+/// `UserDefaults` itself does not conform, because it has its own methods.
 public protocol UserDefaultsVocabulary: DefaultsStore {
-    /// Supplies values for keys under which nothing is stored, for as long as the process runs; nothing is stored.
+    /// Registers values for keys that have no stored value, for as long as the process runs. Nothing is stored.
     ///
-    /// - Parameter values: The values, by their keys; they replace those registered before for the same keys.
+    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``; nothing is registered then.
+    ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError)
 
-    /// All keys and values as of one moment, those that are only registered included.
+    /// A snapshot of all keys and values, including those that are only registered.
     ///
-    /// - Returns: What ``DefaultsStore/storedValue(forKey:)`` gives for each key; of keys that are canonically equivalent, one.
+    /// - Returns: The result of ``DefaultsStore/storedValue(forKey:)`` for each key. Only one of several canonically
+    ///   equivalent keys is included.
     func allValues() -> [String: PropertyListValue]
 }
 
@@ -39,7 +40,7 @@ extension UserDefaultsVocabulary {
     /// The `Data` for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The bytes, nil when there is no value or it is not `Data`.
+    /// - Returns: The bytes; nil when there is no value or it is not `Data`.
     public func data(forKey key: String) -> Data? {
         guard case .data(let data) = storedValue(forKey: key) else {
             return nil
@@ -58,8 +59,8 @@ extension UserDefaultsVocabulary {
     /// The integer for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The number without its fraction, within the range of `Int`; what a string begins with; 1 for true; 0 for
-    ///   anything else.
+    /// - Returns: A number without its fraction, clamped to the range of `Int`; the number that a string begins with; 1 for
+    ///   true; 0 for anything else.
     public func integer(forKey key: String) -> Int {
         storedValue(forKey: key)?.asInteger ?? 0
     }
@@ -67,7 +68,7 @@ extension UserDefaultsVocabulary {
     /// The floating-point number for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The number; what a string begins with; 1 for true; 0 for anything else.
+    /// - Returns: A number; the number that a string begins with; 1 for true; 0 for anything else.
     public func double(forKey key: String) -> Double {
         storedValue(forKey: key)?.asDouble ?? 0
     }
@@ -75,7 +76,7 @@ extension UserDefaultsVocabulary {
     /// The floating-point number for a key, in single precision.
     ///
     /// - Parameter key: The key.
-    /// - Returns: As ``double(forKey:)``, rounded.
+    /// - Returns: The result of ``double(forKey:)``, rounded.
     public func float(forKey key: String) -> Float {
         Float(double(forKey: key))
     }
@@ -83,7 +84,7 @@ extension UserDefaultsVocabulary {
     /// The Boolean for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The Boolean; true for numbers but 0 and for strings that begin like "YES", "true" or "1"; false for
+    /// - Returns: The Boolean; true for numbers other than 0 and for strings that begin like "YES", "true" or "1"; false for
     ///   anything else.
     public func bool(forKey key: String) -> Bool {
         storedValue(forKey: key)?.asBool ?? false
@@ -92,7 +93,7 @@ extension UserDefaultsVocabulary {
     /// The array for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The array, nil for anything else.
+    /// - Returns: The array; nil for anything else.
     public func array(forKey key: String) -> [Any]? {
         object(forKey: key) as? [Any]
     }
@@ -100,7 +101,7 @@ extension UserDefaultsVocabulary {
     /// The array of strings for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The array, nil for anything else, an array that holds anything but strings included.
+    /// - Returns: The array; nil for anything else, including an array with other elements than strings.
     public func stringArray(forKey key: String) -> [String]? {
         object(forKey: key) as? [String]
     }
@@ -108,7 +109,7 @@ extension UserDefaultsVocabulary {
     /// The dictionary for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The dictionary, nil for anything else.
+    /// - Returns: The dictionary; nil for anything else.
     public func dictionary(forKey key: String) -> [String: Any]? {
         object(forKey: key) as? [String: Any]
     }
@@ -122,52 +123,54 @@ extension UserDefaultsVocabulary {
         storedValue(forKey: key)?.asURL
     }
 
-    /// All keys and values, those that are only registered included.
+    /// All keys and values, including those that are only registered.
     ///
-    /// - Returns: Values by their keys, as ``object(forKey:)`` gives them; of keys that are canonically equivalent, one.
+    /// - Returns: The values by their keys, as returned by ``object(forKey:)``. Only one of several canonically equivalent
+    ///   keys is included.
     public func dictionaryRepresentation() -> [String: Any] {
         allValues().mapValues(\.object)
     }
 }
 
 extension UserDefaultsVocabulary {
-    /// Stores a value of a type that a store takes as it is.
+    /// Stores a value of a property-list type.
     ///
     /// - Parameters:
     ///   - value: The value: a string, Boolean, number, `Data`, `Date`, `URL` (stored as its absolute string), or an array or
     ///     dictionary of those.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/unsupportedValue`` or one of the store's; nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
+    ///   or one of the store's. Nothing has changed then.
     public func set<Value: PropertyListConvertible>(_ value: Value, forKey key: String) throws(DefaultsError) {
         try setWrappingErrors(value.propertyListValue, forKey: key)
     }
 
-    /// Stores an object that is a property-list value all through, or removes what is there.
+    /// Stores an object that contains only property-list types, or removes the stored value.
     ///
     /// - Parameters:
-    ///   - value: The object, of Swift's types, Foundation's classes or a ``PropertyListConvertible`` type; nil removes.
+    ///   - value: The object, of Swift types, Foundation classes or a ``PropertyListConvertible`` type; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/unsupportedValue`` or one of the store's; nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
+    ///   or one of the store's. Nothing has changed then.
     public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
         try setWrappingErrors(PropertyListValue(value, forKey: key, in: self), forKey: key)
     }
 
-    /// Removes what is stored under a key, if anything is.
+    /// Removes the stored value of a key, if there is one.
     ///
     /// - Parameter key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's; nothing has changed
-    ///   then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's. Nothing has
+    ///   changed then.
     public func removeObject(forKey key: String) throws(DefaultsError) {
         try setWrappingErrors(nil, forKey: key)
     }
 
-    /// Supplies values for keys under which nothing is stored, for as long as the process runs; nothing is stored.
+    /// Registers values for keys that have no stored value, for as long as the process runs; nothing is stored.
     ///
-    /// - Parameter defaults: Property-list values by their keys; they replace those registered before for the same keys.
+    /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for the
+    ///   same keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``; nothing is registered then.
+    ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func register(defaults: [String: Any]) throws(DefaultsError) {
         var values: [String: PropertyListValue] = [:]
         for (key, object) in defaults {
@@ -176,10 +179,10 @@ extension UserDefaultsVocabulary {
         try registerValues(values)
     }
 
-    /// Makes everything set so far durable, as ``DefaultsStore/flush()`` does.
+    /// Makes all previous writes durable, as ``DefaultsStore/flush()`` does.
     ///
-    /// - Returns: True, as `UserDefaults` does when it succeeds.
-    /// - Throws: ``DefaultsError`` when it fails.
+    /// - Returns: True. `UserDefaults` returns true on success.
+    /// - Throws: ``DefaultsError`` on failure.
     @discardableResult
     public func synchronize() throws(DefaultsError) -> Bool {
         do {

@@ -33,7 +33,7 @@ struct FileDefaultsTests {
         }
     }
 
-    @Test("keeps numbers within the range of the type asked for")
+    @Test("clamps numbers to the range of the requested type")
     func numberRanges() throws {
         try withSuite { suite in
             try suite.set(1e300, forKey: "k")
@@ -52,7 +52,7 @@ struct FileDefaultsTests {
         }
     }
 
-    @Test("gives each value back that its typed setters took")
+    @Test("returns each value that its typed setters stored")
     func typedSetters() throws {
         try withSuite { suite in
             try suite.set(7, forKey: "int")
@@ -68,7 +68,7 @@ struct FileDefaultsTests {
         }
     }
 
-    @Test("gives URLs back as they went in, and takes a path for a file URL")
+    @Test("returns URLs as they were set, and a path as a file URL")
     func urls() throws {
         try withSuite { suite in
             let urls = [
@@ -91,7 +91,7 @@ struct FileDefaultsTests {
         }
     }
 
-    @Test("has registered defaults of its own, for as long as the process runs")
+    @Test("has its own registered defaults, for as long as the process runs")
     func registeredDefaults() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "a")
@@ -123,7 +123,7 @@ struct FileDefaultsTests {
     }
 
     @Test(
-        "takes names that are one path component, and no others",
+        "accepts only names that are one path component",
         arguments: [
             "", ".", "..", "a/b", "/a", "../x", "a\0b", String(repeating: "n", count: 201),
         ]
@@ -132,7 +132,7 @@ struct FileDefaultsTests {
         expectError(.invalidSuiteName) { try FileDefaults(suiteName: name) }
     }
 
-    @Test("shares what it has with every object for the same directory, however its path is spelled")
+    @Test("shares its values with every object for the same directory, whatever the form of its path")
     func oneSuite() throws {
         try withTemporaryDirectory { directory in
             let first = try FileDefaults(url: directory.appending(path: "s"))
@@ -140,7 +140,7 @@ struct FileDefaultsTests {
             try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory)
             let second = try FileDefaults(url: link.appending(path: "s/"))
             try first.withExclusiveAccess {
-                // Would wait for itself if it had a lock of its own.
+                // Would deadlock if it had its own lock.
                 try second.set(1, forKey: "k")
             }
             #expect(first.integer(forKey: "k") == 1)
@@ -149,7 +149,7 @@ struct FileDefaultsTests {
         }
     }
 
-    @Test("refuses a value over 64 MiB, and keeps what was there")
+    @Test("rejects a value over 64 MiB, and keeps the stored value")
     func largeValues() throws {
         try withSuite { suite in
             try suite.set("before", forKey: "k")
@@ -189,7 +189,7 @@ struct FileDefaultsTests {
         }
     }
 
-    @Test("is made anew by the next write when its directory was deleted, and reports it")
+    @Test("is recreated by the next write after its directory was deleted, and reports it")
     func deletedWhileOpen() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
@@ -211,7 +211,7 @@ struct FileDefaultsTests {
 
 @Suite("A suite that can't be opened")
 struct UnavailableSuiteTests {
-    @Test("is an error at once, which names the path, and changes nothing")
+    @Test("throws immediately, names the path, and changes nothing")
     func errors() throws {
         try withTemporaryDirectory { directory in
             let file = directory.appending(path: "file")
@@ -226,7 +226,7 @@ struct UnavailableSuiteTests {
         }
     }
 
-    @Test("of a later version's format is left byte for byte")
+    @Test("of a later version's format is left unchanged")
     func newerFormat() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
@@ -240,7 +240,7 @@ struct UnavailableSuiteTests {
         }
     }
 
-    @Test("is there as the standard store all the same, for registered defaults, and is opened once that is possible")
+    @Test("still works as the standard store for registered defaults, and is opened when that is possible")
     func standardStore() throws {
         let outcome = try withTemporaryDirectory { directory in
             let home = directory.appending(path: "home")
@@ -262,9 +262,9 @@ struct UnavailableSuiteTests {
     }
 }
 
-@Suite("A value that is stored already")
+@Suite("A value that is already stored")
 struct UnchangedValueTests {
-    @Test("is not written again, by whatever call")
+    @Test("is not written again by any call")
     func unchanged() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
@@ -285,7 +285,7 @@ struct UnchangedValueTests {
         }
     }
 
-    @Test("is written again where the suite was deleted meanwhile")
+    @Test("is written again if the suite was deleted in the meantime")
     func deleted() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -303,7 +303,7 @@ struct UnchangedValueTests {
 struct TransactionTests {
     private struct Stop: Error {}
 
-    @Test("shows its changes to itself, and to others when it is done")
+    @Test("shows its changes to its own body, and to others when it has ended")
     func visibility() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "s"))
@@ -327,7 +327,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("changes nothing when it throws, and drops only an inner one's changes when that throws")
+    @Test("changes nothing if it throws, and discards only a nested one's changes if that throws")
     func failures() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "s"))
@@ -359,7 +359,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("refuses a value over 64 MiB, and changes nothing then")
+    @Test("rejects a value over 64 MiB, and changes nothing")
     func tooLarge() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "s"))
@@ -376,17 +376,17 @@ struct TransactionTests {
 
 @Suite("A damaged suite")
 struct DamagedSuiteTests {
-    @Test("loses what the damaged bytes belong to, is reported once, and keeps the damaged file")
+    @Test("loses the values in the damaged bytes, is reported once, and is backed up")
     func damage() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
-            // Written by another process, so that this one opens the suite damaged.
+            // Written by another process, so that the suite is already damaged when this one opens it.
             let written = try TestHelper.run(["fill", url.path(percentEncoded: false), "10"])
             #expect(written.status == 0, "\(written.errors)")
             let journal = url.appending(path: "journal")
             var bytes = try Data(contentsOf: journal)
-            let place = try #require(bytes.range(of: Data("value of key 4".utf8)))
-            bytes[place.lowerBound] ^= 1
+            let range = try #require(bytes.range(of: Data("value of key 4".utf8)))
+            bytes[range.lowerBound] ^= 1
             try bytes.write(to: journal)
 
             let collector = EventCollector()

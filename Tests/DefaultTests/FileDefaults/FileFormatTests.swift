@@ -4,8 +4,8 @@ import Testing
 
 @Suite("The file format")
 struct FileFormatTests {
-    /// The fixture was written by a program in another language, after the article "File format".
-    @Test("of version 1 is read as it was written, by this version and all later ones")
+    /// The fixture was written by a program in another language, according to the article "File format".
+    @Test("of version 1 is read exactly by this version and all later ones")
     func goldenFile() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
@@ -32,7 +32,7 @@ struct FileFormatTests {
         }
     }
 
-    @Test("takes values whose bytes are not those of a value for absent, and changes nothing")
+    @Test("treats malformed values as absent, and changes nothing")
     func malformedValues() throws {
         for bytes in [
             [], [0], [11], [2, 0xFF], [3, 0], [5, 1], [9, 1, 0, 0, 0], [9, 255, 255, 255, 255], [10, 1, 0, 0, 0, 97],

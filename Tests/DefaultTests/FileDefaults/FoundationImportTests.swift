@@ -3,19 +3,19 @@ import Foundation
 import Testing
 
 #if !canImport(Darwin)
-@Suite("Adopting what Foundation kept")
+@Suite("Importing a Foundation property list")
 struct FoundationImportTests {
-    @Test("takes every value over, once, and leaves the property list")
+    @Test("imports every value once, and keeps the property list")
     func once() throws {
         try withTemporaryDirectory { home in
             let list = home.appending(path: ".config/app.plist")
-            // Written by Foundation itself, through this library, in a process of its own.
+            // Written by Foundation itself, through this library, in a separate process.
             #expect(try TestHelper.run(["write-foundation", "app"], home: home).status == 0)
             let before = try Data(contentsOf: list)
 
-            let adopted = try TestHelper.run(["print-suite", "app"], home: home)
+            let imported = try TestHelper.run(["print-suite", "app"], home: home)
             #expect(
-                adopted.output == """
+                imported.output == """
                     array [1, 2]
                     data 2 bytes
                     decomposed e\u{301}
@@ -24,7 +24,7 @@ struct FoundationImportTests {
                     text dark
 
                     """,
-                "\(adopted.errors)"
+                "\(imported.errors)"
             )
             #expect(try Data(contentsOf: list) == before)
 
@@ -34,7 +34,7 @@ struct FoundationImportTests {
         }
     }
 
-    @Test("leaves a corrupt property list as it is, and reports it")
+    @Test("leaves a corrupt property list unchanged, and reports it")
     func corrupt() throws {
         try withTemporaryDirectory { home in
             let list = home.appending(path: ".config/app.plist")
@@ -52,7 +52,7 @@ struct FoundationImportTests {
         }
     }
 
-    @Test("takes over what it can, and reports what it can't")
+    @Test("imports all valid values, and reports the others")
     func unusableKey() throws {
         try withTemporaryDirectory { home in
             let configuration = home.appending(path: ".config")
@@ -67,7 +67,7 @@ struct FoundationImportTests {
         }
     }
 
-    @Test("reports to a handler that may use the very suite that is being opened")
+    @Test("reports to a handler that may use the suite being opened")
     func handlerUsesSuite() throws {
         try withTemporaryDirectory { home in
             try FileManager.default.createDirectory(
@@ -80,7 +80,7 @@ struct FoundationImportTests {
         }
     }
 
-    @Test("does not touch a suite that has values")
+    @Test("does not change a suite that has values")
     func existing() throws {
         try withTemporaryDirectory { home in
             _ = try TestHelper.run(["write-suite", "app", "text", "bright"], home: home)

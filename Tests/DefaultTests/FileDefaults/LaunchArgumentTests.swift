@@ -5,7 +5,7 @@ import Testing
 #if !canImport(Darwin)
 @Suite("Launch arguments")
 struct LaunchArgumentTests {
-    @Test("override what the standard suite has, converted as strings are, and are not stored")
+    @Test("override the standard suite's values, are converted like strings, and are not stored")
     func override() throws {
         try withTemporaryDirectory { home in
             let keys = "volume,name,list,flag,negative"

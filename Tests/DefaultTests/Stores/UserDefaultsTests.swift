@@ -34,7 +34,7 @@ struct UserDefaultsTests {
     }
 
     #if !canImport(Darwin)
-    @Test("reports that it can't save, and has the value from before")
+    @Test("reports that it can't save, and restores the previous value")
     func failingSynchronize() throws {
         try withTemporaryDirectory { home in
             let outcome = try TestHelper.run(["failing-synchronize", "suite"], home: home)

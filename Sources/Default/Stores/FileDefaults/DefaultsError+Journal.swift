@@ -1,14 +1,14 @@
 internal import DefaultJournal
 internal import Foundation
 
-// The engine's errors and reports, as the library's.
+// Converts the engine's errors and reports to those of the library.
 extension DefaultsError {
     static func invalidSuiteName(_ name: String) -> DefaultsError {
         DefaultsError(
             .invalidSuiteName,
             reason: """
-                \(String(name.prefix(64)).debugDescription) can't be the name of a suite: it has to be one path component \
-                of 1 to 200 bytes, without slash and NUL, and not "." or "..".
+                \(String(name.prefix(64)).debugDescription) can't be used as the name of a suite. Use one path \
+                component of 1 to 200 bytes without slashes and NUL, other than "." and "..".
                 """
         )
     }
@@ -21,7 +21,7 @@ extension DefaultsError {
         )
     }
 
-    /// For an error that the engine threw when it was to open a suite.
+    /// For an error that the engine threw while it opened a suite.
     static func opening(_ error: JournalError) -> DefaultsError {
         let code: Code =
             if case .newerFormat = error.kind { .newerFormat } else { .storeUnavailable }
@@ -33,7 +33,7 @@ extension DefaultsError {
         )
     }
 
-    /// For an error that the engine threw in a suite that was open.
+    /// For an error that the engine threw in an open suite.
     static func failing(_ error: JournalError, key: String? = nil, in store: String) -> DefaultsError {
         let code: Code =
             switch error.kind {
@@ -52,19 +52,19 @@ extension DefaultsError {
         )
     }
 
-    /// For a property list that can't be imported, or one key of it.
+    /// For a property list, or one of its keys, that can't be imported.
     static func importFailed(propertyList: URL, _ error: any Error, key: String? = nil) -> DefaultsError {
         let path = propertyList.path(percentEncoded: false)
         let reason =
             if let key {
                 """
-                What Foundation kept under \(key.debugDescription) in \(path) can't be imported: no suite has such a \
-                key or value. The other values are; the file is left as it is.
+                The value that Foundation stored under \(key.debugDescription) in \(path) can't be imported, because a suite \
+                can't hold such a key or value. The other values were imported. The file was left unchanged.
                 """
             } else {
                 """
-                The values that Foundation kept in \(path) can't be imported, because the file can't be read as a \
-                property list. It is left as it is; the suite begins empty.
+                The values that Foundation stored in \(path) can't be imported, because the file can't be read as a \
+                property list. The file was left unchanged, and the suite starts empty.
                 """
             }
         return DefaultsError(.importFailed, reason: reason, key: key, underlyingError: error)
@@ -72,7 +72,7 @@ extension DefaultsError {
 }
 
 extension JournalError {
-    /// The system's error, which callers know; the engine's own type, which they don't, where there is none.
+    /// The system's error if there is one, because callers know its type; otherwise the engine's own error.
     fileprivate var underlyingError: any Error {
         if let code, let posix = POSIXErrorCode(rawValue: code) {
             return POSIXError(posix, userInfo: [NSFilePathErrorKey: path])
@@ -82,20 +82,20 @@ extension JournalError {
 }
 
 extension DefaultsDiagnostics.Event {
-    /// What the engine reports about a suite outside of any call.
+    /// Creates an event for a report that the engine makes outside of any call.
     init(_ report: JournalReport) {
         switch report {
         case .damaged(let damage):
             let fate =
                 damage.copy.map { "The damaged file was backed up as \($0)." }
-                ?? "It could not be copied and is left as it is."
+                ?? "The damaged file could not be backed up and was left unchanged."
             self.init(
                 kind: .storeDamaged,
                 error: DefaultsError(
                     .storeDamaged,
                     reason: """
-                        \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else, \
-                        \(damage.keptRecords) records, is kept. \(fate)
+                        \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
+                        (\(damage.keptRecords) records) was kept. \(fate)
                         """,
                     store: damage.path,
                     underlyingError: damage.copyError?.underlyingError
@@ -103,13 +103,13 @@ extension DefaultsDiagnostics.Event {
             )
         case .shortened(let path, let bytes):
             let reason = """
-                \(path) is \(bytes) bytes shorter than what was stored: it was cut, or the power went before they reached \
-                the disk. Everything else is kept.
+                \(path) is \(bytes) bytes shorter than it was: the file was truncated, or the power failed before they \
+                reached the disk. Everything else was kept.
                 """
             self.init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: reason, store: path))
         case .replaced(let path):
             let reason = """
-                The suite at \(path) was deleted or replaced while it was open. What is there now is used.
+                The suite at \(path) was deleted or replaced while it was open. Its current contents are used from now on.
                 """
             self.init(kind: .storeReplaced, error: DefaultsError(.storeReplaced, reason: reason, store: path))
         case .flushFailed(let error):

@@ -1,10 +1,10 @@
 internal import DefaultJournal
 
 extension FileDefaults: DefaultsStore {
-    /// The value for a key: a launch argument, else what is stored, else what is registered.
+    /// The value for a key: a launch argument, otherwise the stored value, otherwise the registered one.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value, nil when there is none.
+    /// - Returns: The value; nil when there is none.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         let key = StoreKey(unchecked: key)
         if !arguments.values.isEmpty, let argument = arguments.values[key] {
@@ -16,14 +16,16 @@ extension FileDefaults: DefaultsStore {
         return suite.value(for: key) ?? suite.index.registeredValue(for: key)
     }
 
-    /// Stores a value under a key, or removes what is there; in a transaction of this thread, when that ends.
+    /// Stores a value under a key, or removes the stored value.
+    ///
+    /// Inside a transaction of this thread, the change is stored when the transaction ends.
     ///
     /// - Parameters:
     ///   - value: The value, at most 64 MiB in its binary form; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/unsupportedValue``, ``DefaultsError/Code/valueTooLarge``,
-    ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeFailed``; nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``,
+    ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable`` or
+    ///   ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
@@ -36,12 +38,12 @@ extension FileDefaults: DefaultsStore {
         suite.notifyChanges()
     }
 
-    /// The keys under which something is stored, launch arguments and registered defaults left out.
+    /// The keys that have a stored value; keys with only a launch argument or a registered default are not included.
     public func storedKeys() -> [String] {
         suite.openIfPossible()?.keys.map(\.string) ?? []
     }
 
-    /// Brings everything stored so far to the disk: when it returns, it survives the machine losing power.
+    /// Flushes all previous writes to the disk: when the call returns, they survive a loss of power.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeFailed``.
@@ -57,7 +59,7 @@ extension FileDefaults: DefaultsStore {
     /// Prevents all other threads and processes from changing the suite, until the matching ``endExclusiveAccess()``.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``; there is no exclusive access then.
+    ///   ``DefaultsError/Code/storeFailed``. There is no exclusive access then.
     public func beginExclusiveAccess() throws(DefaultsError) {
         let journal = try suite.open().journal
         do {
@@ -67,20 +69,22 @@ extension FileDefaults: DefaultsStore {
         }
     }
 
-    /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
+    /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
-        // A suite that was opened stays open, so this is the journal that the access began on.
+        // An open suite stays open, so this is the journal on which the access began.
         let suite = suite.current
         suite?.journal.endExclusiveAccess()
         suite?.notifyChanges()
     }
 
-    /// Calls a handler at each change of the suite: by this object, another one for the suite, or another process.
+    /// Calls a handler at each change of the suite, made through this object, another object for the suite, or another
+    /// process.
     ///
-    /// The first observation of a suite in a process starts a thread that watches the suite's directory, and the last one
-    /// ends it. On Apple's systems there is no such thread: other processes' changes are noticed at the next read.
+    /// The first observation of a suite in a process starts a thread that watches the suite's directory, and the end of the
+    /// last one stops it. On Apple's systems there is no such thread: changes by other processes are noticed at the next
+    /// read.
     ///
-    /// - Parameter handler: Receives the keys that changed, on any thread, once the values can be read.
+    /// - Parameter handler: Receives the keys that changed, on any thread, when the new values can be read.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         suite.observe(handler)
@@ -100,20 +104,20 @@ extension FileDefaults: DefaultsStore {
 }
 
 extension FileDefaults: UserDefaultsVocabulary {
-    /// Supplies values for keys of this suite under which nothing is stored, for as long as the process runs.
+    /// Registers values for keys of this suite that have no stored value, for as long as the process runs.
     ///
-    /// They hold for every object for the suite in this process, and for no other suite.
+    /// They apply to every object for the suite in this process, and to no other suite.
     ///
-    /// - Parameter values: The values, by their keys; they replace those registered before for the same keys.
+    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``; nothing is registered then.
+    ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
         suite.register(try values.checked(in: self))
     }
 
-    /// All keys and values as of one moment: launch arguments, what is stored, and what is registered.
+    /// A snapshot of all keys and values: launch arguments, stored values and registered ones.
     ///
-    /// - Returns: Values by their keys; of keys that are canonically equivalent, one.
+    /// - Returns: The values by their keys. Only one of several canonically equivalent keys is included.
     public func allValues() -> [String: PropertyListValue] {
         var values: [StoreKey: PropertyListValue]
         if let suite = suite.openIfPossible() {

@@ -2,24 +2,24 @@ internal import DefaultJournal
 public import Foundation
 
 extension FileDefaults {
-    /// What ``FileDefaults/verify()`` found.
+    /// The result of ``FileDefaults/verify()``.
     public struct Verification: Sendable, Hashable {
         /// The journal's size in bytes.
         public let fileSize: UInt64
         /// The number of valid records.
         public let recordCount: Int
-        /// The number of values in force.
+        /// The number of current values.
         public let valueCount: Int
         /// The parts of the journal that can't be used, as offsets in bytes.
         public let damage: [Range<UInt64>]
 
-        /// Whether every byte is as it was written.
+        /// Whether the journal has no damage.
         public var isIntact: Bool { damage.isEmpty }
     }
 
-    /// Reads the whole journal from the disk and checks it, changing nothing.
+    /// Reads the whole journal from the disk and checks it, without changing it.
     ///
-    /// - Returns: What was found.
+    /// - Returns: The result of the check.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeFailed`` when the journal can't be read.
     public func verify() throws(DefaultsError) -> Verification {
@@ -32,21 +32,21 @@ extension FileDefaults {
         )
     }
 
-    /// Rewrites the journal with nothing but the values in force.
+    /// Rewrites the journal so that it contains only the current values.
     ///
-    /// That happens by itself, before the journal is larger than twice its values and 64 KiB.
+    /// This happens automatically, before the journal is larger than twice its values and 64 KiB.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``; the journal is as it was then.
+    ///   ``DefaultsError/Code/storeFailed``. The journal is unchanged then.
     public func compact() throws(DefaultsError) {
         try onJournal { journal throws(JournalError) in try journal.compact() }
     }
 
-    /// Makes a copy of the suite as it is at this moment, on the disk when the call returns.
+    /// Copies the suite in its current state; when the call returns, the copy is on the disk.
     ///
-    /// - Parameter url: The copy's directory, by a file URL; there must be nothing yet.
+    /// - Parameter url: The file URL of the copy's directory, which must not exist yet.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``; there is no copy then.
+    ///   ``DefaultsError/Code/storeFailed``. There is no copy then.
     public func copy(to url: URL) throws(DefaultsError) {
         let path = try SuiteLocation.directory(url).path()
         try onJournal { journal throws(JournalError) in try journal.copy(to: path) }

@@ -1,11 +1,12 @@
 internal import DefaultJournal
 
 extension FileDefaults {
-    /// Makes several changes as one: they become visible and durable together, in all processes, or not at all.
+    /// Makes several changes as one unit: they become visible and durable together, in all processes, or not at all.
     ///
-    /// Within the body, on its thread, reads see what it has changed. Everyone else sees it once the body has returned, or
-    /// nothing of it when the body throws or the process ends. No other writer of any process comes in between.
-    /// A transaction in a transaction becomes part of it: when only the inner body throws, only its changes are dropped.
+    /// Inside the body, reads on its thread see the changes. Other threads and processes see them when the body has
+    /// returned. If the body throws or the process ends, the changes are discarded. No other thread or process can write in
+    /// between. A nested transaction becomes part of the outer one: when only the inner body throws, only its changes are
+    /// discarded.
     ///
     /// ```swift
     /// try suite.transaction {
@@ -14,9 +15,9 @@ extension FileDefaults {
     /// }
     /// ```
     ///
-    /// - Parameter body: Makes the changes: each value at most 64 MiB, all of them 1 GiB.
+    /// - Parameter body: Makes the changes: at most 64 MiB for each value, and 1 GiB for all of them.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws; ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
+    /// - Throws: Any error that the body throws; ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/valueTooLarge`` or ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let suite = try suite.open()

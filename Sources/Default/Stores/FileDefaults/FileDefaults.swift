@@ -1,10 +1,10 @@
 public import Foundation
 internal import DefaultJournal
 
-/// A suite of settings in files of its own, which keeps what was saved: through kills, other processes, and damage.
+/// A suite of settings in its own files, which survives killed processes, concurrent writers and damaged files.
 ///
-/// It has the vocabulary of `UserDefaults`, and is the standard store wherever Foundation's `UserDefaults` loses data, that is
-/// on systems other than Apple's.
+/// It has the methods of `UserDefaults`, and is the standard store on systems other than Apple's, where Foundation's
+/// `UserDefaults` loses data.
 ///
 /// ```swift
 /// let suite = try FileDefaults(suiteName: "com.example.player")
@@ -12,25 +12,25 @@ internal import DefaultJournal
 /// suite.double(forKey: "volume")
 /// ```
 ///
-/// ## What it promises
+/// ## Guarantees
 ///
-/// - When a call that changes something returns, the change survives the process being killed at any instant. After
-///   ``flush()``, or with ``Durability-swift.enum/everyWrite``, it also survives the machine losing power.
-/// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in whatever
-///   process; ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all of them.
-/// - Setting what is stored already writes nothing.
-/// - A call that throws has changed nothing. Damage costs the values that the damaged bytes belong to; the damaged file is
-///   kept aside and the damage reported to ``DefaultsDiagnostics``.
+/// - When a mutating call returns, the change survives even if the process is killed at any instant. After ``flush()``, or
+///   with ``Durability-swift.enum/everyWrite``, it also survives a loss of power.
+/// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in any
+///   process. ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all processes.
+/// - Setting the value that is already stored writes nothing.
+/// - A call that throws has changed nothing. When a file is damaged, only the values in the damaged bytes are lost. The
+///   damaged file is backed up, and the damage is reported to ``DefaultsDiagnostics``.
 ///
 /// A suite is a directory, and everything in it belongs to one user. <doc:FileFormat> describes its files.
 ///
-/// A child made by `fork` that goes on without `exec` must not use suites that its parent has opened.
+/// After `fork` without `exec`, the child process must not use suites that its parent has opened.
 public final class FileDefaults: Sendable {
-    /// When a change has reached the disk, rather than only the system's memory.
+    /// When a change reaches the disk, and not only the system's memory.
     public enum Durability: Sendable, Hashable {
-        /// Within about a second, in the background: what loses power loses at most the last second.
+        /// Within about a second, in the background. A loss of power loses at most the last second.
         case background
-        /// Before the call returns; about a hundred times as slow.
+        /// Before the call returns. This is about a hundred times as slow.
         case everyWrite
     }
 
@@ -40,40 +40,40 @@ public final class FileDefaults: Sendable {
     let suite: FileSuite
     let arguments: LaunchArguments
 
-    /// The suite named after the process, which launch arguments (`-key value`) override as they do in `UserDefaults`.
+    /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
-    /// Where it can't be opened (no home directory, a read-only disk) reads find registered defaults and launch arguments
-    /// only; writes throw ``DefaultsError/Code/storeUnavailable``, and each of them tries to open it again.
+    /// If it can't be opened (no home directory, a read-only disk), reads find only registered defaults and launch
+    /// arguments, and writes throw ``DefaultsError/Code/storeUnavailable``. Each call tries to open it again.
     public static let standard = FileDefaults(
         suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
         durability: .background,
         arguments: LaunchArguments(CommandLine.arguments)
     )
 
-    /// Opens the suite of a name, creating it if there is none.
+    /// Opens the suite with a name, and creates it if it doesn't exist.
     ///
-    /// It is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, else in `~/.config`; on Apple's systems in the
-    /// user's Application Support. Where Foundation has a property list of that name there (`<suiteName>.plist`), a new
-    /// suite takes its values over, once, and leaves the file.
+    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple's systems
+    /// in the user's Application Support directory. If the same directory contains a property list of Foundation's with that
+    /// name (`<suiteName>.plist`), a new suite imports its values once, and leaves the file unchanged.
     ///
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
-    ///   - durability: When changes reach the disk; within a second by default.
+    ///   - durability: When changes reach the disk; within about a second by default.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
-    ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/newerFormat``; nothing was changed then.
+    ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/newerFormat``. Nothing has changed then.
     public convenience init(suiteName: String, durability: Durability = .background) throws(DefaultsError) {
         try self.init(opening: .named(suiteName), durability: durability)
     }
 
-    /// Opens the suite in a directory, creating it, and the directories above it, if they don't exist.
+    /// Opens the suite in a directory, and creates it and its parent directories if they don't exist.
     ///
-    /// The directories above it may be links; it itself may not.
+    /// The parent directories may be symbolic links; the suite's directory itself may not.
     ///
     /// - Parameters:
-    ///   - url: The suite's directory, by a file URL.
-    ///   - durability: When changes reach the disk; within a second by default.
+    ///   - url: The file URL of the suite's directory.
+    ///   - durability: When changes reach the disk; within about a second by default.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/newerFormat``; nothing was changed then.
+    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then.
     public convenience init(url: URL, durability: Durability = .background) throws(DefaultsError) {
         try self.init(opening: .directory(url), durability: durability)
     }
@@ -90,9 +90,9 @@ public final class FileDefaults: Sendable {
         self.arguments = arguments
     }
 
-    /// The suite's directory; where it would be, when it can't be opened.
+    /// The suite's directory, even if the suite can't be opened.
     ///
-    /// - Throws: ``DefaultsError`` when there is no home directory for it, or its name can't be one.
+    /// - Throws: ``DefaultsError`` when there is no home directory, or the suite's name is invalid.
     public var url: URL {
         get throws(DefaultsError) { URL(filePath: try suite.path(), directoryHint: .isDirectory) }
     }

@@ -2,7 +2,7 @@ internal import DefaultJournal
 internal import Foundation
 internal import Synchronization
 
-/// A suite that is open: its journal and the entries that the journal keeps current.
+/// An open suite: its journal, and the entries that the journal keeps up to date.
 final class OpenSuite: Sendable {
     let journal: Journal
     let index: SuiteIndex
@@ -13,14 +13,14 @@ final class OpenSuite: Sendable {
     }
 }
 
-/// A suite that is open or still has to be opened.
+/// A suite that may not be open yet.
 final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
-    // Set once, before `isOpen`; read only after it.
+    // Set once, before `isOpen`, and only read after it.
     private var opened: OpenSuite?
-    // Used under `opening`; passed on to the index when the suite is opened.
+    // Used under `opening`; passed to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     // Used under `opening`; called when the suite is opened.
     private var observersBefore: [@Sendable (OpenSuite) -> Void] = []
@@ -29,7 +29,7 @@ final class FileSuite: @unchecked Sendable {
         self.location = location
     }
 
-    /// The suite's directory, by the path that it was first opened with in this process.
+    /// The path of the suite's directory, as it was first opened in this process.
     func path() throws(DefaultsError) -> String {
         if let current {
             return current.journal.path
@@ -37,7 +37,7 @@ final class FileSuite: @unchecked Sendable {
         return try location.path()
     }
 
-    /// The suite, nil while it has not been opened.
+    /// The open suite; nil while it has not been opened.
     var current: OpenSuite? {
         isOpen.load(ordering: .acquiring) ? opened : nil
     }
@@ -48,7 +48,7 @@ final class FileSuite: @unchecked Sendable {
             return current
         }
         let events = DeferredEvents()
-        // A handler may use this very suite, which it could not while the lock is held.
+        // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
         opening.lock()
         defer { opening.unlock() }
@@ -64,7 +64,7 @@ final class FileSuite: @unchecked Sendable {
             throw .opening(error)
         }
         guard let index = journal.index as? SuiteIndex else {
-            throw .storeUnavailable(at: path, because: "something else in this process has opened it")
+            throw .storeUnavailable(at: path, because: "it is already open in this process for another purpose")
         }
         let suite = OpenSuite(journal: journal, index: index)
         try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
@@ -79,7 +79,7 @@ final class FileSuite: @unchecked Sendable {
         return suite
     }
 
-    /// Opens the suite if that can be done.
+    /// Opens the suite; nil if that fails.
     func openIfPossible() -> OpenSuite? {
         if let current {
             return current
@@ -87,7 +87,7 @@ final class FileSuite: @unchecked Sendable {
         return try? open()
     }
 
-    /// Adds defaults for keys that have no value, for as long as the process runs.
+    /// Registers defaults for keys that have no stored value, for as long as the process runs.
     func register(_ defaults: [StoreKey: PropertyListValue]) {
         if let suite = openIfPossible() {
             return suite.index.register(defaults)
@@ -103,21 +103,21 @@ final class FileSuite: @unchecked Sendable {
             return suite.observe(handler)
         }
         let observation = Guarded<StoreObservation?>(nil)
-        let isWanted = Guarded(true)
+        let isActive = Guarded(true)
         opening.lock()
         observersBefore.append { suite in
-            guard isWanted.withLock({ $0 }) else { return }
+            guard isActive.withLock({ $0 }) else { return }
             observation.withLock { $0 = suite.observe(handler) }
             handler(nil)
         }
         opening.unlock()
         return StoreObservation {
-            isWanted.withLock { $0 = false }
+            isActive.withLock { $0 = false }
             observation.withLock { $0 }?.cancel()
         }
     }
 
-    /// What was registered while the suite could not be opened.
+    /// The default that was registered for a key while the suite could not be opened.
     func registeredValue(for key: StoreKey) -> PropertyListValue? {
         opening.lock()
         defer { opening.unlock() }
@@ -131,7 +131,7 @@ final class FileSuite: @unchecked Sendable {
     }
 }
 
-/// Passes events on to `DefaultsDiagnostics` once no lock is held that its handler may need.
+/// Defers events to `DefaultsDiagnostics` until no lock is held that its handler may need.
 final class DeferredEvents: Sendable {
     private let deferred = Guarded<[DefaultsDiagnostics.Event]?>([])
 
@@ -145,7 +145,7 @@ final class DeferredEvents: Sendable {
         }
     }
 
-    /// Passes on what was deferred, and from now on everything at once.
+    /// Reports the deferred events; later events are reported immediately.
     func release() {
         let events = deferred.withLock { events in
             defer { events = nil }

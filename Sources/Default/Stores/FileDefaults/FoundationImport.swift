@@ -1,15 +1,15 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// Imports the values that Foundation kept under a suite's name, so that a program which moves from `UserDefaults` to
+/// Imports the values that Foundation stored under a suite's name, so that a program that moves from `UserDefaults` to
 /// `FileDefaults` finds its settings.
 ///
-/// It happens once, when a suite is opened that has no entries: a mark in the journal, written together with the values,
-/// records it. The property list is left as it is, for programs that still use it.
+/// This happens once, when a suite without entries is opened. A mark in the journal, written together with the values,
+/// records it. The property list is left unchanged, for programs that still use it.
 enum FoundationImport {
     /// Imports a property list's values, if there is one and the suite is new.
     ///
-    /// - Throws: When the values can't be written. A list that can't be read is reported, and left.
+    /// - Throws: When the values can't be written. A property list that can't be read is reported and left unchanged.
     static func run(
         from propertyList: URL?,
         into suite: OpenSuite,
@@ -20,7 +20,7 @@ enum FoundationImport {
         }
         do {
             try suite.journal.withExclusiveAccess {
-                // Another process may have been faster.
+                // Another process may have imported the values in the meantime.
                 guard isNew(suite) else {
                     return
                 }
@@ -63,7 +63,8 @@ enum FoundationImport {
             do {
                 contents[try StoreKey(FoundationKey.key(forName: name))] = try PropertyListValue(object: object)
             } catch {
-                // Foundation accepts keys that this library doesn't, such as the empty one. That must not cost the others.
+                // Foundation accepts keys that this library doesn't, such as the empty one. The other keys are still
+                // imported.
                 let error = DefaultsError.importFailed(propertyList: propertyList, error, key: name)
                 events.report(.init(kind: .importFailed, error: error))
             }
@@ -73,7 +74,7 @@ enum FoundationImport {
 }
 
 extension JournalBatch {
-    /// Adds storing a value under a key, or removing the key.
+    /// Adds an operation that stores a value under a key, or removes the key.
     mutating func set(_ key: StoreKey, to value: StoredValue?) throws(JournalError) {
         try key.withUTF8 { utf8 throws(JournalError) in
             let key = UnsafeRawBufferPointer(utf8)

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Values that a program was started with: `-key value`, as in `UserDefaults`'s argument domain.
+/// Values from the command line: `-key value`, as in `UserDefaults`'s argument domain.
 struct LaunchArguments: Sendable {
     let values: [StoreKey: PropertyListValue]
 
-    /// Reads a command line, the program's name first.
+    /// Parses a command line, which begins with the program's name.
     ///
-    /// A key is an argument that begins with one hyphen, its value the argument after it. Property lists in their textual
-    /// forms (`(a, b)`, `{ a = 1; }`, XML) become arrays and dictionaries; everything else is a string, which the
-    /// typed getters convert. Arguments with two hyphens, and what stands for itself, belong to the program.
+    /// A key is an argument that begins with one hyphen. Its value is the next argument. Property lists in a textual form
+    /// (`(a, b)`, `{ a = 1; }`, XML) become arrays and dictionaries. Everything else is a string, which the typed getters
+    /// convert. Arguments with two hyphens and arguments without a key are left to the program.
     init(_ commandLine: [String]) {
         var values: [StoreKey: PropertyListValue] = [:]
         var rest = commandLine.dropFirst()

@@ -1,10 +1,10 @@
 internal import DefaultJournal
 
 extension OpenSuite {
-    /// Notifies observers of what has changed since they were last notified, in whatever process.
+    /// Notifies observers of the changes since they were last notified, made by any process.
     ///
-    /// Called wherever the index may have been brought up to date, once its locks are released: observers may use the suite.
-    /// Within exclusive access it waits for the end.
+    /// Called wherever the index may have been updated, after its locks are released, because observers may use the suite.
+    /// During exclusive access it does nothing; the end of the access notifies observers.
     func notifyChanges() {
         guard index.changes.isActive, !journal.hasExclusiveAccess else {
             return
@@ -19,7 +19,8 @@ extension OpenSuite {
 
     /// Calls a handler at each change of the suite, until the observation is cancelled.
     ///
-    /// The first observer of the process starts the watch for other processes' writes, the last one ends it.
+    /// The first observer in the process starts watching for writes by other processes, and the end of the last one stops
+    /// it.
     func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let observation = index.changes.add(handler) { [weak self] in self?.updateWatch() }
         updateWatch()

@@ -2,32 +2,32 @@ internal import DefaultJournal
 internal import Foundation
 
 extension OpenSuite {
-    /// The stored value for a key, as the transaction of this thread has left it.
+    /// The stored value for a key, including changes by this thread's transaction.
     func value(for key: StoreKey) -> PropertyListValue? {
         if journal.hasExclusiveAccess, let change = index.transaction?[key] {
             return change?.value
         }
-        let turn = journal.beginReading()
+        let token = journal.beginReading()
         let entry = index.entries[key]
-        journal.endReading(turn)
+        journal.endReading(token)
         notifyChanges()
         return entry?.value
     }
 
-    /// All stored values, as the transaction of this thread has left them.
+    /// All stored values, including changes by this thread's transaction.
     var values: [StoreKey: PropertyListValue] {
         entries.compactMapValues(\.value)
     }
 
-    /// All keys, as the transaction of this thread has left them.
+    /// All keys, including changes by this thread's transaction.
     var keys: some Collection<StoreKey> {
         entries.keys
     }
 
     private var entries: [StoreKey: StoredValue] {
-        let turn = journal.beginReading()
+        let token = journal.beginReading()
         let entries = index.entries
-        journal.endReading(turn)
+        journal.endReading(token)
         notifyChanges()
         guard journal.hasExclusiveAccess, let changes = index.transaction else {
             return entries
@@ -35,9 +35,10 @@ extension OpenSuite {
         return entries.mapValues { $0 as StoredValue? }.merging(changes) { _, change in change }.compactMapValues { $0 }
     }
 
-    /// Stores or removes a value, or takes the change into the transaction of this thread.
+    /// Stores or removes a value, or adds the change to this thread's transaction.
     ///
-    /// A value that is stored already is not written again; with `.everyWrite` it is made sure that it has reached the disk.
+    /// A value that is already stored is not written again. With `.everyWrite` the call still waits until it has reached the
+    /// disk.
     func write(
         _ value: consuming StoredValue?,
         for key: StoreKey,
@@ -70,7 +71,7 @@ extension OpenSuite {
                     replaced = keyBytes.count + old.byteCount
                     return old.hasBytes(tag, rest)
                 } apply: {
-                    index.enter(value, for: key, at: slot)
+                    index.insert(value, for: key, at: slot)
                     return replaced
                 }
             }
@@ -80,7 +81,7 @@ extension OpenSuite {
     private func remove(_ key: StoreKey, durability: JournalDurability) throws(JournalError) {
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
-        // What isn't there needs no record.
+        // A key without a value needs no record.
         guard index.entries[key] != nil else {
             return
         }

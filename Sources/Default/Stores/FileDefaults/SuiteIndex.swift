@@ -1,12 +1,12 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// A value as a suite has it in memory: `Data` ready to be given out, everything else as the bytes that were stored.
+/// The in-memory form of a value: `Data` is ready to be returned, everything else is in its binary form.
 enum StoredValue: Hashable, Sendable {
     case data(Data)
     case encoded(Data)
 
-    /// Takes a value's bytes as the journal has them.
+    /// Creates a value from its bytes in the journal.
     init(_ bytes: UnsafeRawBufferPointer) {
         if bytes.first == PropertyListValue.Tag.data.rawValue {
             self = .data(Data(UnsafeRawBufferPointer(rebasing: bytes[1...])))
@@ -15,7 +15,7 @@ enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Takes a value as a caller gave it.
+    /// Creates a value from the one that a caller passed.
     init(_ value: PropertyListValue) {
         if case .data(let data) = value {
             self.init(data)
@@ -24,13 +24,13 @@ enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Takes `Data`, whatever is in it.
+    /// Creates a value from any `Data`.
     init(_ data: Data) {
-        // A slice would keep all that it is a part of.
+        // A slice would retain the whole buffer.
         self = .data(data.startIndex == 0 ? data : Data(data))
     }
 
-    /// The number of bytes that the journal has.
+    /// The number of bytes in the journal.
     var byteCount: Int {
         switch self {
         case .data(let data): data.count + 1
@@ -38,7 +38,7 @@ enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Calls a body with the bytes that the journal has: the first, which tells the type, and the others.
+    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
     func withBytes(
         _ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) throws(JournalError) -> Void
     ) throws(JournalError) {
@@ -56,7 +56,7 @@ enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// Whether these are the bytes that the journal has.
+    /// Whether the value has these bytes in the journal.
     func hasBytes(_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Bool {
         switch self {
         case .data(let data):
@@ -69,7 +69,7 @@ enum StoredValue: Hashable, Sendable {
         }
     }
 
-    /// The value; nil for bytes of a kind that this version doesn't know.
+    /// The value; nil for bytes of a type that this version doesn't know.
     var value: PropertyListValue? {
         switch self {
         case .data(let data): .data(data)
@@ -80,30 +80,32 @@ enum StoredValue: Hashable, Sendable {
 
 /// The entries of a suite.
 ///
-/// The journal changes the entries under its lock, and readers hold that lock as well; see `Journal.lockForReading()`.
+/// The journal changes the entries under its lock, and readers hold the lock too; see `Journal.lockForReading()`.
 final class SuiteIndex: JournalIndex, @unchecked Sendable {
-    // The locks above exclude overlapping accesses; checking for them in each access would be a tenth of a read.
+    // The lock excludes overlapping accesses. Exclusivity checks would take a tenth of a read.
 
-    /// By key, without those that are the library's own.
+    /// The entries by key, without the library's own.
     @exclusivity(unchecked) private(set) var entries: [StoreKey: StoredValue] = [:]
-    /// Whether values of a Foundation property list were taken over.
+    /// Whether a Foundation property list was imported.
     private(set) var hasImported = false
 
-    /// What the transaction of the thread with exclusive access has changed so far; used by that thread only.
+    /// The changes so far in the transaction of the thread with exclusive access; used only by that thread.
     var transaction: [StoreKey: StoredValue?]?
 
-    /// Who wants to know of changes, and what has changed that they don't know of yet.
+    /// The observers of the suite.
     let changes = ChangeHub()
-    /// The changes that are to be told; used under the locks above, while somebody wants to know.
+    /// The changes by other processes that were not reported yet; used under the lock, while there are observers.
     private var changed = ChangedKeys()
-    /// Those made by threads of this process, each of which tells of its own: before the call that made them returns.
+    /// The unreported changes by threads of this process.
+    ///
+    /// Each thread reports its own before the call that made them returns.
     private var changedByThread: [UInt: ChangedKeys] = [:]
-    /// Whether what changes now is changed by the thread with exclusive access, which alone uses this.
+    /// Whether the thread with exclusive access is changing entries; used only by that thread.
     private var isWriting = false
 
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
-    /// The key that marks a suite into which a property list was taken over; no caller's key begins with NUL.
+    /// The key that marks a suite into which a property list was imported; no caller's key begins with NUL.
     static let importMark = "\0imported"
 
     func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
@@ -115,11 +117,11 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
     }
 
-    /// Where an entry is in the dictionary, as long as none is added or removed.
+    /// The index of an entry in the dictionary, valid as long as no entry is added or removed.
     typealias Slot = Dictionary<StoreKey, StoredValue>.Index
 
-    /// Sets an entry to what is in memory already, at the place where the key was found.
-    func enter(_ value: StoredValue, for key: StoreKey, at slot: Slot?) {
+    /// Stores a value that is already in memory, in the slot where the key was found.
+    func insert(_ value: StoredValue, for key: StoreKey, at slot: Slot?) {
         if changes.isActive {
             changedByThread[Threads.current, default: ChangedKeys()].insert(key.string)
         }
@@ -164,9 +166,9 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         try body()
     }
 
-    /// The keys that are the calling thread's to tell of: its own changes, and other processes'.
+    /// The changed keys that the calling thread has to report: its own changes, and those of other processes.
     ///
-    /// Called under the locks above.
+    /// Called under the lock.
     func takeChangedKeys() -> Set<String> {
         defer { changed = ChangedKeys() }
         let keys = changed.keys(now: entries)
@@ -177,7 +179,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     }
 
     func prepare(forBytes count: Int) {
-        // Settings take some 160 bytes each; with shorter ones the dictionary grows once or twice more.
+        // A setting takes about 160 bytes. With shorter ones the dictionary has to grow once or twice more.
         entries.reserveCapacity(count / 160)
     }
 
@@ -194,10 +196,10 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     }
 }
 
-/// What has changed in a suite since observers were last told.
+/// The changes in a suite since observers were last notified.
 private struct ChangedKeys {
     private var keys: Set<String> = []
-    /// The entries from before the whole suite was read anew, which says of every key that it was set.
+    /// The entries before the whole suite was re-read, because a re-read sets every key.
     private var before: [StoreKey: StoredValue]?
 
     mutating func insert(_ key: String) {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Where a suite is, before it is known whether it can be there.
+/// The location of a suite that may not exist yet.
 enum SuiteLocation: Sendable {
-    /// In the directory for configuration, under a name.
+    /// In the configuration directory, under a name.
     case named(String)
     case directory(URL)
 
@@ -22,7 +22,7 @@ enum SuiteLocation: Sendable {
         }
     }
 
-    /// Where Foundation keeps a suite of the same name.
+    /// The property list of Foundation's suite with the same name.
     func foundationPropertyList() throws(DefaultsError) -> URL? {
         switch self {
         case .named(let name): try Self.configurationHome().appending(path: name + ".plist")
@@ -39,14 +39,14 @@ enum SuiteLocation: Sendable {
         }
     }
 
-    /// `$XDG_CONFIG_HOME`, else `~/.config`, as the XDG Base Directory Specification has it; on Apple's systems the user's
-    /// Application Support.
+    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple's systems the
+    /// user's Application Support directory.
     private static func configurationHome() throws(DefaultsError) -> URL {
         #if canImport(Darwin)
         return URL.applicationSupportDirectory
         #else
         let environment = ProcessInfo.processInfo.environment
-        // The specification: a relative path is invalid and to be ignored.
+        // According to the specification, a relative path is invalid and is ignored.
         if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") {
             return URL(filePath: home, directoryHint: .isDirectory)
         }
