@@ -1,4 +1,4 @@
-/// A settings type that can be made of the type that was stored before it.
+/// A settings type whose values can be created from those of an earlier type.
 ///
 /// ```swift
 /// struct SettingsV1: Codable {
@@ -15,28 +15,28 @@
 /// }
 /// ```
 ///
-/// The predecessor may be migratable itself; so chains of any length arise, from whose oldest type on everything can be
-/// read. Reading migrates in memory and changes nothing that is stored; the next write stores the new form, and so does
-/// ``DefaultStorable/migrate(forKey:)``.
+/// The previous type may be migratable itself, so that chains of any length are possible, and bytes of every type in the
+/// chain can be read. Reading migrates in memory and leaves the stored bytes unchanged. The next write stores the new form,
+/// and so does ``DefaultStorable/migrate(in:forKey:)``.
 ///
-/// The version stored beside the bytes says which type they are of, where the type states a
-/// ``DefaultStorable/schemaVersion``; a predecessor that states none has the version before that of its successor. Bytes
-/// without a recorded version belong to the newest type without a version that decodes them exactly; where none does, to the
-/// newest predecessor without a version that, with missing properties filled in from its
-/// ``DefaultStorable/defaultValue``, can use all that is stored. Give each type at least one property that no predecessor has
-/// and that isn't optional, or better a ``DefaultStorable/schemaVersion`` from the first release on.
+/// If the type has a ``DefaultStorable/schemaVersion``, the version stored beside the bytes determines their type. A
+/// previous type without a version has the version before that of its successor. Bytes without a recorded version belong to
+/// the newest type without a version that decodes them exactly. If there is none, they belong to the newest previous type
+/// without a version that can use all stored values, with missing properties filled in from its
+/// ``DefaultStorable/defaultValue``. Give each type at least one non-optional property that no previous type has, or
+/// preferably a ``DefaultStorable/schemaVersion`` from the first release on.
 public protocol DefaultMigratable: DefaultStorable {
     /// The type that was stored before this one.
     ///
-    /// It is decoded with its own ``DefaultStorable/defaultCoder`` if it is a settings type, else with this one's.
+    /// It is decoded with its own ``DefaultStorable/defaultCoder`` if it is a settings type, otherwise with this type's.
     associatedtype Previous: Decodable
 
-    /// Makes a value of what was stored before.
+    /// Creates a value from one of the previous type.
     ///
-    /// Called at each read until the value has been written; should have no effects but its outcome.
+    /// Called at each read until the value has been written. It should have no side effects.
     ///
-    /// - Parameter previous: What was stored.
-    /// - Throws: Whatever tells that no value can be made of it. What is stored is left as it is, and
-    ///   ``DefaultsError/Code/migrationFailed`` thrown or reported.
+    /// - Parameter previous: The stored value.
+    /// - Throws: Any error when the value can't be migrated. The stored value is left unchanged, and
+    ///   ``DefaultsError/Code/migrationFailed`` is thrown or reported.
     init(migrating previous: Previous) throws
 }

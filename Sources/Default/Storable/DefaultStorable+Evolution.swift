@@ -1,10 +1,9 @@
 internal import Foundation
 
 extension DefaultStorable {
-    /// The stored value, with a report on what is not as stored in it.
+    /// Loads the stored value, with a report of how it differs from the stored form.
     ///
-    /// Does what ``load(from:forKey:)`` does, but returns what was filled in instead of reporting it to
-    /// ``DefaultsDiagnostics``.
+    /// Like ``load(from:forKey:)``, but returns the report instead of sending it to ``DefaultsDiagnostics``.
     ///
     /// ```swift
     /// if let (settings, report) = try VisualSettings.loadWithReport(), !report.isEmpty {
@@ -13,10 +12,11 @@ extension DefaultStorable {
     /// ```
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
-    ///   - key: The key to read; nil, the default, for all keys that ``load(from:forKey:)`` looks at.
-    /// - Returns: The value and the report, which is empty when the value is just what is stored; nil when nothing is.
-    /// - Throws: ``DefaultsError`` as ``load(from:forKey:)`` does; what is stored is left as it is.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
+    ///   - key: The key to read; nil, the default, for all keys that ``load(from:forKey:)`` tries.
+    /// - Returns: The value and the report, which is empty when the value has exactly the stored values; nil when nothing is
+    ///   stored.
+    /// - Throws: The same errors as ``load(from:forKey:)``. The stored value is left unchanged.
     public static func loadWithReport(
         from store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
@@ -27,18 +27,18 @@ extension DefaultStorable {
         return (stored.value, stored.reading.report ?? LoadReport())
     }
 
-    /// Stores the value in the type's current form, if what is stored has another one.
+    /// Stores the value in the type's current form, if the stored form differs.
     ///
-    /// That is so when it was migrated, filled in, renamed, or found under one of the ``previousIdentifiers``. Nothing needs
-    /// this call: reading gives the same value without it, and the next write has the same effect. What is stored is
-    /// replaced once, at the end, under exclusive access; so calling it again, or in two processes at once, changes nothing
-    /// more.
+    /// This is the case when the value was migrated, filled in, renamed, or found under one of the ``previousIdentifiers``.
+    /// The call is optional: reading returns the same value without it, and the next write has the same effect. The stored
+    /// value is replaced once, at the end, with exclusive access. So calling it again, or in two processes at once, has no
+    /// further effect.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to migrate; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: Whether anything was stored.
-    /// - Throws: ``DefaultsError`` as ``load(from:forKey:)`` and ``save(to:withKey:)`` do; what was stored is as it was then.
+    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then.
     @discardableResult
     public static func migrate(
         in store: (any DefaultsStore)? = nil,
@@ -64,17 +64,17 @@ extension DefaultStorable {
 
     /// The stored values that could not be used and were replaced.
     ///
-    /// The write that replaces a value quarantines it when it can't be decoded, has parts that are of no use to the type, is
-    /// not `Data`, or was stored by a newer version of the app: each distinct content once, the newest three of a key. They
-    /// are stored under `"<key>.quarantine"`, as an array of dictionaries. When they can't be stored there, the write fails
-    /// and replaces nothing.
+    /// A write quarantines the value that it replaces if that can't be decoded, has parts that the type can't use, is not
+    /// `Data`, or was stored by a newer version of the app. Each distinct value is quarantined once, and the newest three of
+    /// a key are kept. They are stored under `"<key>.quarantine"`, as an array of dictionaries. If they can't be stored
+    /// there, the write fails and replaces nothing.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key that they were stored under; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: The values, the newest first.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored in their
-    ///   place.
+    /// - Returns: The values, newest first.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored under
+    ///   that key.
     public static func quarantined(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
@@ -85,10 +85,10 @@ extension DefaultStorable {
     /// Removes the stored values that could not be used and were replaced.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key that they were stored under; nil, the default, for the type's ``defaultIdentifier``.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else is stored in their place, or one of the store's.
+    ///   something else is stored under the key of the quarantine, or one of the store's.
     public static func removeQuarantined(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil

@@ -1,35 +1,36 @@
 internal import Foundation
 
 extension DefaultStorable {
-    /// Imports a value from another store, or from what another library stored; once, however often it is called.
+    /// Imports a value once from another store, or from a value that another library stored.
     ///
-    /// Call it at each start, before the settings are used:
+    /// Call it at each launch, before the settings are used:
     ///
     /// ```swift
     /// try VisualSettings.move(from: UserDefaults.standard)
     /// try VisualSettings.move(from: UserDefaults(suiteName: "group.app")!, sourceKey: "visual")
     /// ```
     ///
-    /// It understands what this library stores, in whatever version of the type; JSON or a property list in `Data`,
-    /// whichever the type's own coder is; JSON in a string; and a native property-list dictionary. Properties that a value
-    /// lacks are filled in. Where source and target are the same key of one store, it converts a string or a dictionary in
-    /// place, and quarantines it; see ``quarantined(in:forKey:)``.
+    /// It reads values of this library, in any version of the type; JSON or a property list in `Data`, whatever the type's
+    /// own coder is; JSON in a string; and a native property-list dictionary. Missing properties are filled in. If source
+    /// and target are the same key of one store, it converts a string or a dictionary in place, and quarantines the
+    /// original; see ``quarantined(in:forKey:)``.
     ///
-    /// Nothing is done when a value of this type's is stored under the key already, or was moved there before, even if it
-    /// has been removed since. That a value was moved is stored under `"<key>.moved"`.
+    /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even if it
+    /// has been removed since. A mark under `"<key>.moved"` records that a value was moved.
     ///
-    /// Other threads and, for ``FileDefaults``, processes that call it at the same time find it done.
+    /// When several threads or, for a ``FileDefaults``, processes call it at the same time, one of them moves the value.
     ///
     /// - Parameters:
-    ///   - source: The store to take the value from. It is left as it is, unless `removingOriginal` is true.
-    ///   - sourceKey: The key in that store; nil, the default, for the one after it or, where that is nil as well, for
-    ///     all that ``load(from:forKey:)`` looks at.
-    ///   - target: The store to move to; nil, the default, for the type's own.
+    ///   - source: The store to read the value from. It is left unchanged, unless `removingOriginal` is true.
+    ///   - sourceKey: The key in that store; nil, the default, for `key` or, if that is nil as well, for all keys that
+    ///     ``load(from:forKey:)`` tries.
+    ///   - target: The store to move to; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
-    ///   - removingOriginal: Whether to remove the value from the source once it has been stored here; false by default.
+    ///   - removingOriginal: Whether to remove the value from the source after it has been stored in the target; false by
+    ///     default.
     /// - Returns: Whether a value was moved.
-    /// - Throws: ``DefaultsError`` as ``load(from:forKey:)`` and ``save(to:withKey:)`` do; what was stored is as it was then, and
-    ///   the value is still in the source.
+    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then,
+    ///   and the original is still in the source.
     @discardableResult
     public static func move(
         from source: any DefaultsStore,
@@ -84,7 +85,7 @@ extension DefaultStorable {
         return nil
     }
 
-    /// Makes a value of what this or another library stored.
+    /// Creates a value from one that this or another library stored.
     private static func readForeign(
         _ value: PropertyListValue,
         forKey key: String,
@@ -106,7 +107,7 @@ extension DefaultStorable {
         return stored.value
     }
 
-    /// Makes a value with the first coder that can, where nil means the type's own.
+    /// Decodes a value with the first coder that succeeds; nil means the type's own.
     private static func readForeign(
         _ data: Data,
         coders: [DefaultsCoder?],

@@ -1,7 +1,7 @@
 extension DefaultStorable {
-    /// Stores the value, and quarantines what it replaces where that can't be used.
+    /// Stores the value, and quarantines the value that it replaces if that can't be used.
     ///
-    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or what the store throws; what was stored is unchanged
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
     ///   then.
     func replaceStoredValue(in store: any DefaultsStore, forKey key: String) throws(DefaultsError) {
         let access = KeyAccess(key, in: store)
@@ -38,7 +38,7 @@ extension DefaultStorable {
         }
     }
 
-    /// Why something of what is stored would be lost if it were replaced, nil when all of it can be used.
+    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     private static func lossInReplacing(
         _ stored: PropertyListValue,
         forKey key: String,
@@ -47,7 +47,7 @@ extension DefaultStorable {
         guard case .data(let data) = stored else {
             return .typeMismatch(found: stored, key: key, type: Self.self, store: store.storeDescription)
         }
-        // Decoding costs as much as encoding: it is done once for each content.
+        // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if remembersDecodedValues, DecodedValueCache.shared.contains(data, of: Self.self, forKey: key),
             schemaVersion == 0 || (try? recordedVersion(of: data, forKey: key, in: store)) == schemaVersion
         {

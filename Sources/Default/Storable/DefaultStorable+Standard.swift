@@ -8,7 +8,7 @@ extension DefaultStorable where DefaultsSuite == StandardDefaults {
 }
 
 extension DefaultStorable {
-    /// The store of a call that names none: what the type chose, or what a task has substituted for the standard store.
+    /// The store for calls without one: the type's ``defaults``, or a task's substitute if that is the standard store.
     static var ownStore: any DefaultsStore {
         let chosen = defaults
         guard let substitute = StandardStore.substitute, chosen as AnyObject === StandardDefaults.standard else {

@@ -1,5 +1,5 @@
 extension DefaultStorable {
-    /// The stored value, and what becomes of it; see ``ValueUpdates``.
+    /// A sequence of the stored value and its changes; see ``ValueUpdates``.
     ///
     /// ```swift
     /// for await settings in VisualSettings.updates() {
@@ -8,14 +8,14 @@ extension DefaultStorable {
     /// ```
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
-    ///   - key: The key to watch; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: What ``read(from:forKey:)`` gives: the current value first.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
+    ///   - key: The key to observe; nil, the default, for the type's ``defaultIdentifier``.
+    /// - Returns: The results of ``read(from:forKey:)``, the current one first.
     public static func updates(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) -> ValueUpdates<Self?> {
-        // The store of this moment: another task may iterate the sequence.
+        // The current store is captured here, because another task may iterate the sequence.
         let store = store ?? ownStore
         return ValueUpdates(of: key.map { [$0] } ?? identifiers, in: store) { read(from: store, forKey: key) }
     }

@@ -10,10 +10,10 @@
 /// let settings = VisualSettings.read()
 /// ```
 ///
-/// A value is stored as the encoder's `Data` and nothing else, under the type's plain name, in the platform's standard
-/// store. Each of these can be chosen with one static property: ``defaultIdentifier``, ``defaultCoder``, ``defaults``;
-/// ``defaultValue`` is what there is before anything was stored. Every call also takes a store, for one suite per tenant,
-/// per document or per test:
+/// A value is stored as the encoder's `Data`, without a wrapper, under the type's plain name, in the platform's standard
+/// store. Each of these can be changed with a static property: ``defaultCoder``, ``defaultIdentifier`` and ``defaults``.
+/// ``defaultValue`` is read while nothing is stored. Every call also takes a store, for one suite per tenant, per document
+/// or per test:
 ///
 /// ```swift
 /// let suite = MemoryDefaults()
@@ -21,19 +21,19 @@
 /// let settings = VisualSettings.read(from: suite)
 /// ```
 ///
-/// Each operation comes in two forms. ``write(to:withKey:)``, ``read(from:forKey:)`` and ``clear(in:forKey:)`` never throw;
-/// what goes wrong in them is reported to ``DefaultsDiagnostics``. ``save(to:withKey:)``, ``load(from:forKey:)`` and
-/// ``remove(from:forKey:)`` throw a ``DefaultsError``. A call that fails leaves what was stored as it was.
+/// Each operation comes in two forms. ``write(to:withKey:)``, ``read(from:forKey:)`` and ``clear(in:forKey:)`` never throw.
+/// They report errors to ``DefaultsDiagnostics``. ``save(to:withKey:)``, ``load(from:forKey:)`` and ``remove(from:forKey:)``
+/// throw a ``DefaultsError``. A call that fails leaves the stored value unchanged.
 ///
-/// Reading settings again that haven't changed decodes nothing, with the built-in coders, if they are made of nothing but
-/// structs, enums, collections and Foundation's value types: readers share a decoded value then.
+/// Reading unchanged settings again decodes nothing, if the type uses a built-in coder and consists only of structs, enums,
+/// collections and Foundation's value types. The reads share one decoded value then.
 ///
-/// All of them may be called from any thread, as far as the store may be used from it.
+/// All operations may be called from any thread from which the store may be used.
 public protocol DefaultStorable: Codable {
-    /// The type of the store; follows from the type of ``defaults``.
+    /// The type of the store, inferred from ``defaults``.
     associatedtype DefaultsSuite: DefaultsStore = StandardDefaults
 
-    /// The store of calls that name none: the platform's standard one, unless the type says otherwise.
+    /// The store for calls without one; the platform's standard store by default.
     ///
     /// ```swift
     /// struct Shared: DefaultStorable {
@@ -45,42 +45,40 @@ public protocol DefaultStorable: Codable {
     /// ```
     static var defaults: DefaultsSuite { get }
 
-    /// The key that a value is stored under when a call names none: the type's plain name, unless the type says otherwise.
+    /// The key for calls without one; the type's plain name by default.
     ///
     /// The plain name leaves out modules and enclosing types: `VisualSettings` for `App.Views.VisualSettings`. Generic
-    /// arguments are part of it: `Box<Int>`. Two types with one identifier in one store are reported to
-    /// ``DefaultsDiagnostics``; give one of them an identifier of its own, and so a type that is to be renamed.
+    /// arguments are part of it: `Box<Int>`. Two types with the same identifier in one store are reported to
+    /// ``DefaultsDiagnostics``. Implement this property for one of them, and for a type that you rename.
     static var defaultIdentifier: String { get }
 
-    /// How values are encoded: ``DefaultsCoder/json``, unless the type says otherwise.
+    /// The coder for values; ``DefaultsCoder/json`` by default.
     static var defaultCoder: DefaultsCoder { get }
 
-    /// What ``read(from:forKey:)`` gives, and ``update(in:forKey:_:)`` starts from, when nothing usable is stored: nil, unless
-    /// the type says otherwise.
+    /// The value that ``read(from:forKey:)`` returns when nothing usable is stored, and that ``update(in:forKey:_:)`` starts
+    /// from when nothing is stored; nil by default.
     ///
-    /// It also completes what older versions of the app stored: properties that are missing there, or of another type,
-    /// are filled in from it. See <doc:ChangingYourSettings>.
+    /// Values that older versions of the app stored are also filled in from it, if properties are missing or have another
+    /// type. See <doc:ChangingYourSettings>.
     static var defaultValue: Self? { get }
 
-    /// The keys that values were stored under before ``defaultIdentifier`` was what it is: none, unless the type says
-    /// otherwise.
+    /// The earlier values of ``defaultIdentifier``; none by default.
     ///
-    /// Where nothing is stored under the identifier, a value is looked for under these, in order, and then under
-    /// `"<Name>.Type"`, which version 3 of the older library of this name used. What is found there is left there.
+    /// If nothing is stored under the identifier, a value is looked up under these keys, in order, and then under
+    /// `"<Name>.Type"`, which version 3 of the older library of this name used. A value found there is left there.
     static var previousIdentifiers: [String] { get }
 
-    /// The new name for each property that was renamed: none, unless the type says otherwise.
+    /// The new names of renamed properties by their old names; none by default.
     ///
-    /// Names are those that are stored, with dots between the keys of nested ones: `["colour": "color"]`,
-    /// `["window.w": "window.width"]`. A value under an old name is read under the new one where there is none under that.
+    /// The names are the stored keys, with dots between the keys of nested properties: `["colour": "color"]`,
+    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name.
     static var renamedProperties: [String: String] { get }
 
-    /// The version of the type, 1 or more, which is stored beside the value; 0, which states none, unless the type says
-    /// otherwise.
+    /// The version of the type, 1 or more, which is stored beside the value; 0, for no version, by default.
     ///
-    /// With versions it is known, and not guessed, which type of a chain of ``DefaultMigratable`` ones the stored bytes are
-    /// of, and what a newer version of the app stored is recognized. The version is stored under a key of its own,
-    /// `"<key>.schemaVersion"`, in one transaction with the value.
+    /// The version identifies which type in a chain of ``DefaultMigratable`` types the stored bytes belong to, which
+    /// otherwise has to be guessed. It also identifies values that a newer version of the app stored. It is stored under a
+    /// separate key, `"<key>.schemaVersion"`, in one transaction with the value.
     static var schemaVersion: Int { get }
 }
 
@@ -91,7 +89,7 @@ extension DefaultStorable {
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }
 
-    /// Nothing.
+    /// Nil.
     public static var defaultValue: Self? { nil }
 
     /// None.
@@ -100,15 +98,15 @@ extension DefaultStorable {
     /// None.
     public static var renamedProperties: [String: String] { [:] }
 
-    /// 0: the type states no version.
+    /// 0: the type has no version.
     public static var schemaVersion: Int { 0 }
 }
 
 extension DefaultStorable {
-    /// Stores the value; what goes wrong is reported to ``DefaultsDiagnostics`` and leaves what was stored as it was.
+    /// Stores the value; errors are reported to ``DefaultsDiagnostics`` and leave the stored value unchanged.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
     public func write(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in try save(to: store, withKey: key) }
@@ -116,15 +114,15 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
-    /// Where nothing is stored under the type's ``defaultIdentifier``, what is stored under the ``previousIdentifiers`` is
-    /// found, and what version 3 of the older library of this name stored, under `"<Name>.Type"`. Where what is stored
-    /// does not fit the type as it is, it is migrated or filled in; see <doc:ChangingYourSettings>.
+    /// If nothing is stored under the type's ``defaultIdentifier``, the value is looked up under the ``previousIdentifiers``
+    /// and under `"<Name>.Type"`, the key that version 3 of the older library of this name used. If the stored value does
+    /// not match the type, it is migrated or filled in; see <doc:ChangingYourSettings>.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: The value; ``defaultValue`` when nothing is stored or what is stored can't be read. The latter is
-    ///   reported to ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
+    /// - Returns: The value; ``defaultValue`` when nothing is stored or the stored value can't be read. The latter is
+    ///   reported to ``DefaultsDiagnostics``, once per key and process, and the stored value is left unchanged.
     public static func read(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) -> Self? {
         let store = store ?? ownStore
         do throws(FastPathUnavailable) {
@@ -134,19 +132,19 @@ extension DefaultStorable {
         }
     }
 
-    /// Removes the stored value of this type, as the type's own ``clear(in:forKey:)-swift.type.method`` does.
+    /// Removes the stored value of this type, like the static ``clear(in:forKey:)-swift.type.method``.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
-    ///   - key: The key to clear; nil, the default, for all that the type may be stored under.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
+    ///   - key: The key to clear; nil, the default, for all keys that the type may be stored under.
     public func clear(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
         Self.clear(in: store, forKey: key)
     }
 
-    /// Removes the stored value; what goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Removes the stored value; errors are reported to ``DefaultsDiagnostics``.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
     ///     ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     public static func clear(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
@@ -159,13 +157,14 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value.
     ///
-    /// When what is stored can't be used, it is quarantined before it is replaced; see ``quarantined(in:forKey:)``.
+    /// If the currently stored value can't be used, it is quarantined before it is replaced; see
+    /// ``quarantined(in:forKey:)``.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's; what was stored is as it was then.
+    ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's. The stored value is unchanged then.
     public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {
         let store = store ?? Self.ownStore
         try replaceStoredValue(in: store, forKey: key ?? Self.defaultIdentifier)
@@ -176,18 +175,18 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
-    /// Where what is stored does not fit the type as it is, it is migrated or filled in (see <doc:ChangingYourSettings>).
-    /// ``loadWithReport(from:forKey:)`` returns what differs from what is stored; this call reports it to
-    /// ``DefaultsDiagnostics``. What is stored is left as it is.
+    /// If the stored value does not match the type, it is migrated or filled in (see <doc:ChangingYourSettings>). This call
+    /// reports the differences to ``DefaultsDiagnostics``; ``loadWithReport(from:forKey:)`` returns them. The stored value
+    /// is left unchanged.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
-    ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, where nothing is stored under
-    ///     it, the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
-    /// - Returns: The value, nil when nothing is stored.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
+    ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, if nothing is stored under it,
+    ///     the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
+    /// - Returns: The value; nil when nothing is stored.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
-    ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``;
-    ///   what is stored is left as it is.
+    ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``.
+    ///   The stored value is left unchanged.
     public static func load(
         from store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
@@ -200,12 +199,12 @@ extension DefaultStorable {
         }
     }
 
-    /// Removes the stored value, if there is one, and what is stored beside it about its version.
+    /// Removes the stored value, if there is one, and its schema version.
     ///
-    /// What was quarantined stays: ``removeQuarantined(in:forKey:)`` removes it.
+    /// Quarantined values are kept; ``removeQuarantined(in:forKey:)`` removes them.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to clear; nil, the default, for the type's ``defaultIdentifier`` together with the
     ///     ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's.
@@ -222,10 +221,10 @@ extension DefaultStorable {
 
     /// Reads, changes and stores the value as one operation.
     ///
-    /// Between reading and storing, no other thread of this process changes the store through this library, and no other
-    /// process if the store is a ``FileDefaults``; so no change is lost however many update at once. The change may itself
-    /// read and write the same store; what it stores under the same key is replaced by the value it leaves. It must not wait
-    /// for other threads' writes.
+    /// Between reading and storing, no other thread of this process changes the store through this library. If the store is
+    /// a ``FileDefaults``, no other process does either. So concurrent updates never lose a change. The change may read and
+    /// write the same store. If it stores a value under the same key, that is replaced by the changed value. It must not
+    /// wait for other threads' writes.
     ///
     /// **The change may run more than once** on a store that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
@@ -235,14 +234,14 @@ extension DefaultStorable {
     /// ```
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
-    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. When it
-    ///     throws, nothing is stored.
-    /// - Returns: What the change returns.
-    /// - Throws: What the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when nothing
-    ///   is stored and there is no ``defaultValue``, and with those of ``load(from:forKey:)`` and ``save(to:withKey:)``.
-    ///   What was stored is as it was then.
+    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. If it throws,
+    ///     nothing is stored.
+    /// - Returns: The result of the change.
+    /// - Throws: Any error that the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when
+    ///   nothing is stored and there is no ``defaultValue``; the same errors as ``load(from:forKey:)`` and
+    ///   ``save(to:withKey:)``. The stored value is unchanged then.
     @discardableResult
     public static func update<Result>(
         in store: (any DefaultsStore)? = nil,

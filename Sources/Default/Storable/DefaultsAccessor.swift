@@ -10,10 +10,11 @@ extension DefaultsStore {
 
 /// Stores and fetches `Codable` values under keys of a store, without a conformance to ``DefaultStorable``.
 ///
-/// You get one from ``DefaultsStore/df``. What is stored is the encoder's `Data` and nothing else; a lone number, string,
-/// Boolean, date or nil that a property-list encoder does not take by itself is put into a dictionary of one entry.
+/// You get an accessor from ``DefaultsStore/df``. A value is stored as the encoder's `Data`, without a wrapper. Only a
+/// single number, string, Boolean, date or nil is wrapped in a dictionary if the encoder rejects it, as a property-list
+/// encoder does.
 ///
-/// An accessor is as safe to use from several threads as its store.
+/// An accessor may be used from several threads if its store may.
 public struct DefaultsAccessor {
     private let suite: any DefaultsStore
 
@@ -26,12 +27,12 @@ public struct DefaultsAccessor {
 extension DefaultsAccessor: Sendable {}
 
 extension DefaultsAccessor {
-    /// Stores a value; what goes wrong is reported to ``DefaultsDiagnostics`` and leaves what was stored as it was.
+    /// Stores a value; errors are reported to ``DefaultsDiagnostics`` and leave the stored value unchanged.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
-    ///   - encoder: What encodes it; JSON by default.
+    ///   - encoder: The encoder; JSON by default.
     public func store<Value: Encodable>(
         _ value: Value,
         forKey key: String,
@@ -47,9 +48,9 @@ extension DefaultsAccessor {
     /// - Parameters:
     ///   - key: The key.
     ///   - type: The type of the value.
-    ///   - decoder: What decodes it; JSON by default.
-    /// - Returns: The value; nil when nothing is stored or what is stored can't be read. The latter is reported to
-    ///   ``DefaultsDiagnostics``, once per key and process, and what is stored is left as it is.
+    ///   - decoder: The decoder; JSON by default.
+    /// - Returns: The value; nil when nothing is stored or the stored value can't be read. The latter is reported to
+    ///   ``DefaultsDiagnostics``, once per key and process, and the stored value is left unchanged.
     public func fetch<Value: Decodable>(
         forKey key: String,
         type: Value.Type,
@@ -66,9 +67,9 @@ extension DefaultsAccessor {
     /// - Parameters:
     ///   - value: The value.
     ///   - key: The key.
-    ///   - encoder: What encodes it; JSON by default.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``
-    ///   or one of the store's; what was stored is as it was then.
+    ///   - encoder: The encoder; JSON by default.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey`` or
+    ///   one of the store's. The stored value is unchanged then.
     public func save<Value: Encodable>(
         _ value: Value,
         forKey key: String,
@@ -82,10 +83,10 @@ extension DefaultsAccessor {
     /// - Parameters:
     ///   - key: The key.
     ///   - type: The type of the value.
-    ///   - decoder: What decodes it; JSON by default.
-    /// - Returns: The value, nil when nothing is stored.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``
-    ///   or ``DefaultsError/Code/invalidKey``; what is stored is left as it is.
+    ///   - decoder: The decoder; JSON by default.
+    /// - Returns: The value; nil when nothing is stored.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch`` or
+    ///   ``DefaultsError/Code/invalidKey``. The stored value is left unchanged.
     public func load<Value: Decodable>(
         forKey key: String,
         type: Value.Type,

@@ -1,35 +1,36 @@
 internal import DefaultJournal
 internal import Synchronization
 
-/// Notices when two different types are stored under one identifier in one store.
+/// Detects when two different types use the same identifier in one store.
 ///
-/// `Player.Settings` and `Editor.Settings` are both called "Settings"; in one store each would overwrite the other.
+/// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
+/// other.
 enum IdentifierRegistry {
-    private struct Place: Hashable {
+    private struct Location: Hashable {
         let store: String
         let identifier: StoreKey
     }
 
-    /// The full name of the first type seen in a place.
-    private static let owners = Guarded<[Place: String]>([:])
+    /// The full name of the first type seen at a location.
+    private static let owners = Guarded<[Location: String]>([:])
 
-    /// Notes that a type's identifier was used in a store, and reports when it belongs to another type already.
+    /// Records that a type's identifier was used in a store, and reports when another type uses it already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
         let info = TypeInfo.of(type)
-        // Each type is looked at once, since the look costs more than reading settings does.
+        // Each type is checked once, because the check costs more than reading settings.
         guard !info.isRegistered.load(ordering: .relaxed),
             !info.isRegistered.exchange(true, ordering: .relaxed)
         else {
             return
         }
-        let place = Place(
+        let location = Location(
             store: store.storeDescription,
             identifier: StoreKey(unchecked: type.defaultIdentifier)
         )
         let name = String(reflecting: type)
         let owner = owners.withLock { owners in
-            let owner = owners[place]
-            owners[place] = owner ?? name
+            let owner = owners[location]
+            owners[location] = owner ?? name
             return owner
         }
         guard let owner else {
@@ -39,7 +40,7 @@ enum IdentifierRegistry {
             key: type.defaultIdentifier,
             type: type,
             other: owner,
-            store: place.store
+            store: location.store
         )
         DefaultsDiagnostics.report(.init(kind: .identifierConflict, error: conflict))
     }

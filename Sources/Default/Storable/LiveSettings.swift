@@ -1,14 +1,13 @@
 public import Observation
 
-/// A settings type as an object that views and other observing code can hold on to: its properties read and write what is
-/// stored.
+/// An observable object for a settings type; its properties read and write the stored value.
 ///
 /// ```swift
 /// import Default
 /// import Observation
 ///
 /// let live = LiveSettings<VisualSettings>()!   // a type with a defaultValue
-/// live.themeName = "dark"                      // one update of what is stored
+/// live.themeName = "dark"                      // one update of the stored value
 /// withObservationTracking {
 ///     print(live.themeName)
 /// } onChange: {
@@ -16,21 +15,21 @@ public import Observation
 /// }
 /// ```
 ///
-/// The type needs a ``DefaultStorable/defaultValue``, which is read while nothing is stored; for a type without one the
-/// result is nil. The object holds no value itself. Properties can be bound (`@Bindable`). A change anywhere in the
-/// settings notifies of all of them.
+/// The type needs a ``DefaultStorable/defaultValue``, which is read while nothing is stored. For a type without one the
+/// initializer returns nil. The object itself holds no value. Properties can be bound (`@Bindable`). A change of any
+/// property notifies the observers of all of them.
 @dynamicMemberLookup
 public final class LiveSettings<Settings: DefaultStorable>: Observable {
     private let explicitStore: (any DefaultsStore)?
     private let key: String?
     private let initial: Settings
 
-    /// Makes an object for the settings that are stored under a key.
+    /// Creates an object for the settings stored under a key.
     ///
     /// The result is nil when the type has no ``DefaultStorable/defaultValue``.
     ///
     /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's own.
+    ///   - store: The store; nil, the default, for the type's ``DefaultStorable/defaults``.
     ///   - key: The key; nil, the default, for the type's ``DefaultStorable/defaultIdentifier``.
     public init?(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
         guard let initial = Settings.defaultValue else {
@@ -41,9 +40,9 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
         self.initial = initial
     }
 
-    /// The settings: the stored ones, else the default value.
+    /// The settings: the stored value, otherwise the default value.
     ///
-    /// Assigning stores them. What goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Assigning stores them. Errors are reported to ``DefaultsDiagnostics``.
     public var value: Settings {
         get {
             let store = store
@@ -59,7 +58,8 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
 
     /// A property of the settings.
     ///
-    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. What goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. Errors are reported to
+    /// ``DefaultsDiagnostics``.
     ///
     /// - Parameter property: The property.
     public subscript<Value>(dynamicMember property: WritableKeyPath<Settings, Value>) -> Value {
@@ -77,7 +77,7 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
         }
     }
 
-    /// A property of the settings that can only be read.
+    /// A read-only property of the settings.
     ///
     /// - Parameter property: The property.
     public subscript<Value>(dynamicMember property: KeyPath<Settings, Value>) -> Value {

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// A way from the bytes of an earlier type to a value of the current one.
+/// Converts the bytes of an earlier type to a value of the current type.
 struct MigrationStep<Value> {
-    /// The earlier type's version: its own, or the one before its successor's.
+    /// The earlier type's version: its own, or one less than its successor's.
     let version: Int
-    /// Whether the earlier type states a version of its own.
-    let statesVersion: Bool
-    /// Decodes the bytes, with each type's own coder where none is given, completing them if that is wanted and possible,
-    /// and migrates.
-    let read: (_ data: Data, _ coder: DefaultsCoder?, _ completing: Bool) throws -> Reading<Value>
+    /// Whether the earlier type has its own version.
+    let hasVersion: Bool
+    /// Decodes the bytes with a coder, or with each type's own if it is nil, fills them in if requested and possible, and
+    /// migrates.
+    let read: (_ data: Data, _ coder: DefaultsCoder?, _ fillingIn: Bool) throws -> Reading<Value>
 }
 
-/// A migration that threw; what it was made of could be decoded.
+/// The error of a migration that threw, after the bytes were decoded.
 struct MigrationFailure: Error {
     let typeName: String
     let underlyingError: any Error
 }
 
 extension DefaultStorable {
-    /// The ways from each earlier type to this one, the newest first; none for a type without predecessor.
+    /// The steps from each earlier type to this one, newest first; none for a type without a predecessor.
     static var migrationSteps: [MigrationStep<Self>] {
         guard let type = Self.self as? any DefaultMigratable.Type else {
             return []
@@ -30,19 +30,19 @@ extension DefaultStorable {
         type.steps(version: type.schemaVersion, after: []).compactMap { $0 as? MigrationStep<Self> }
     }
 
-    /// Decodes bytes of this type, for a successor that knows it as no more than decodable.
-    fileprivate static func read(_ data: Data, coder: DefaultsCoder?, completing: Bool) throws -> (Any, LoadReport?) {
+    /// Decodes bytes of this type, for a successor that only knows that the type is decodable.
+    fileprivate static func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> (Any, LoadReport?) {
         let coder = coder ?? defaultCoder
-        let reading = try completing ? readCurrent(data, coder: coder) : decodeCurrent(data, coder: coder)
+        let reading = try fillingIn ? readCurrent(data, coder: coder) : decodeCurrent(data, coder: coder)
         return (reading.value, reading.report)
     }
 }
 
 extension DefaultMigratable {
     /// - Parameters:
-    ///   - version: This type's version: its own, or the one before its successor's.
-    ///   - successors: The types on the way here; a chain that leads back to one of them ends there.
-    /// - Returns: The ways from each earlier type to this one, the newest first.
+    ///   - version: This type's version: its own, or one less than its successor's.
+    ///   - successors: The types visited so far. A chain that leads back to one of them ends there.
+    /// - Returns: The steps from each earlier type to this one, newest first.
     fileprivate static func steps(version: Int, after successors: [Any.Type]) -> [MigrationStep<Self>] {
         guard !successors.contains(where: { $0 == Self.self }) else {
             return []
@@ -50,11 +50,11 @@ extension DefaultMigratable {
         let storable = Previous.self as? any DefaultStorable.Type
         let stated = storable?.schemaVersion ?? 0
         let previousVersion = stated > 0 ? stated : version - 1
-        let step = MigrationStep<Self>(version: previousVersion, statesVersion: stated > 0) {
+        let step = MigrationStep<Self>(version: previousVersion, hasVersion: stated > 0) {
             data,
             coder,
-            completing in
-            let (previous, report) = try readPrevious(data, coder: coder, completing: completing)
+            fillingIn in
+            let (previous, report) = try readPrevious(data, coder: coder, fillingIn: fillingIn)
             return try migrating(previous, of: "\(Previous.self)", report: report)
         }
         guard let migratable = Previous.self as? any DefaultMigratable.Type else {
@@ -63,15 +63,15 @@ extension DefaultMigratable {
         return [step] + lifted(migratable, version: previousVersion, after: successors + [Self.self])
     }
 
-    /// The ways to the predecessor, each with the step from there to this type behind it.
+    /// The steps to the predecessor, each followed by the step from there to this type.
     private static func lifted<Predecessor: DefaultMigratable>(
         _ type: Predecessor.Type,
         version: Int,
         after successors: [Any.Type]
     ) -> [MigrationStep<Self>] {
         type.steps(version: version, after: successors).map { step in
-            MigrationStep(version: step.version, statesVersion: step.statesVersion) { data, coder, completing in
-                let reading = try step.read(data, coder, completing)
+            MigrationStep(version: step.version, hasVersion: step.hasVersion) { data, coder, fillingIn in
+                let reading = try step.read(data, coder, fillingIn)
                 return try migrating(reading.value, of: nil, report: reading.report)
             }
         }
@@ -80,10 +80,10 @@ extension DefaultMigratable {
     private static func readPrevious(
         _ data: Data,
         coder: DefaultsCoder?,
-        completing: Bool
+        fillingIn: Bool
     ) throws -> (Any, LoadReport?) {
         if let storable = Previous.self as? any DefaultStorable.Type {
-            return try storable.read(data, coder: coder, completing: completing)
+            return try storable.read(data, coder: coder, fillingIn: fillingIn)
         }
         return (try (coder ?? defaultCoder).decodeTopLevel(Previous.self, from: data), nil)
     }

@@ -1,26 +1,26 @@
 internal import Foundation
 
-/// A value made of stored bytes.
+/// A value decoded from stored bytes.
 struct Reading<Value> {
     let value: Value
-    /// What is not as stored in the value; nil when the bytes were of the type as they are.
+    /// How the value differs from the stored one; nil when the bytes were decoded without changes.
     var report: LoadReport?
-    /// Whether writing the value would leave the bytes as they are, but for their formatting.
+    /// Whether writing the value would leave the bytes unchanged, except for formatting.
     var isCurrent = true
 
-    /// How many of the stored values are of no use to the type.
+    /// The number of stored values that the type can't use.
     var loss: Int { report?.unusable.count ?? 0 }
 }
 
 extension DefaultStorable {
-    /// Makes a value of stored bytes, of whatever version of the type they are.
+    /// Decodes stored bytes of any version of the type.
     ///
     /// - Parameters:
     ///   - data: The bytes.
     ///   - key: The key they are stored under.
     ///   - store: The store they are stored in.
-    ///   - coder: What decodes them; nil for the coder of the type, and of each of its predecessors.
-    /// - Returns: The value, with what is to be said about it.
+    ///   - coder: The coder; nil for the type's own, and for each predecessor its own.
+    /// - Returns: The value, with a report.
     /// - Throws: `undecodable`, `newerVersion`, `migrationFailed`.
     static func read(
         _ data: Data,
@@ -62,7 +62,7 @@ extension DefaultStorable {
         }
     }
 
-    /// The version that bytes were written by, nil when that isn't recorded.
+    /// The recorded version of some bytes; nil when there is none.
     static func recordedVersion(
         of data: Data,
         forKey key: String,
@@ -71,7 +71,7 @@ extension DefaultStorable {
         do {
             return try SchemaRecord.stored(beside: key, of: Self.self, in: store)?.version(of: data)
         } catch {
-            // Whatever is stored there does not concern a type that has no versions.
+            // A type without a version ignores any value stored under the record's key.
             if schemaVersion == 0 {
                 return nil
             }
@@ -79,12 +79,12 @@ extension DefaultStorable {
         }
     }
 
-    /// Makes a value of bytes whose version is known, or known not to be recorded.
+    /// Decodes bytes with a known version, or bytes without a recorded version.
     private static func read(_ data: Data, ofVersion version: Int?, coder: DefaultsCoder?) throws -> Reading<Self> {
         let steps = migrationSteps
         let own = coder ?? defaultCoder
         if let version {
-            // The predecessor of that version or, where that one is gone, of the next one after it.
+            // The predecessor with that version or, if it no longer exists, with the next higher version.
             guard version < schemaVersion, let step = steps.last(where: { $0.version >= version }) else {
                 var reading = try readCurrent(data, coder: own)
                 reading.isCurrent = reading.isCurrent && version == schemaVersion
@@ -97,21 +97,22 @@ extension DefaultStorable {
         return reading
     }
 
-    /// Makes a value of bytes without a recorded version.
+    /// Decodes bytes without a recorded version.
     ///
-    /// A type that states a version records it with each write, so the bytes are of a type that states none, if there is one.
-    /// The first of these readings that succeeds is taken, each among several types newest first:
+    /// A type with a version records it at each write, so the bytes belong to a type without a version if there is one. The
+    /// first of these attempts that succeeds is used. Each tries the newest type first:
     ///
-    /// 1. by the types that state no version, exactly;
-    /// 2. by the predecessors that state none, filled in from their default values, if every stored value is of use to them;
-    /// 3. by the types that state a version, exactly;
-    /// 4. filled in, by whichever of the predecessors that state none and this type can use most; of equals, the first.
+    /// 1. decode them exactly, as a type without a version;
+    /// 2. fill them in from the default value, as a predecessor without a version that can use every stored value;
+    /// 3. decode them exactly, as a type with a version;
+    /// 4. fill them in, as the predecessor without a version, or this type, that can use the most stored values; the first
+    ///    of several.
     private static func readUnrecorded(
         _ data: Data,
         steps: [MigrationStep<Self>],
         coder: DefaultsCoder?
     ) throws -> Reading<Self> {
-        let unversioned = steps.filter { !$0.statesVersion }
+        let unversioned = steps.filter { !$0.hasVersion }
         let own = { try decodeCurrent(data, coder: coder ?? defaultCoder) }
         let isVersioned = schemaVersion > 0
         if let reading = try attempt(own, unless: isVersioned) ?? firstReading(by: unversioned, of: data, coder: coder)
@@ -128,7 +129,7 @@ extension DefaultStorable {
             }
             filledIn.append(reading)
         }
-        let versioned = steps.filter(\.statesVersion)
+        let versioned = steps.filter(\.hasVersion)
         if let reading = try attempt(own, unless: !isVersioned) ?? firstReading(by: versioned, of: data, coder: coder) {
             return reading
         }
@@ -151,7 +152,7 @@ extension DefaultStorable {
         return nil
     }
 
-    /// The outcome of a reading; nil when the bytes are not of its type.
+    /// The result of an attempt; nil when the bytes don't belong to its type.
     private static func attempt(
         _ read: () throws -> Reading<Self>,
         unless isSkipped: Bool = false
@@ -162,14 +163,14 @@ extension DefaultStorable {
         do {
             return try read()
         } catch let failure as MigrationFailure {
-            // The bytes are of that type, and it refuses them.
+            // The bytes belong to that type, but its migration rejected them.
             throw failure
         } catch {
             return nil
         }
     }
 
-    /// Decodes bytes of this type, with renamed properties, and completes them if they can't be.
+    /// Decodes bytes of this type, with renamed properties, and fills them in if that fails.
     static func readCurrent(_ data: Data, coder: DefaultsCoder) throws -> Reading<Self> {
         do {
             return try decodeCurrent(data, coder: coder)

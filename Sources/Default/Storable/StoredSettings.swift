@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A settings value as it was found in a store.
+/// A settings value that was found in a store.
 struct StoredSettings<Settings: DefaultStorable> {
     let reading: Reading<Settings>
     let data: Data
@@ -11,7 +11,7 @@ struct StoredSettings<Settings: DefaultStorable> {
 
     var value: Settings { reading.value }
 
-    /// Reports to ``DefaultsDiagnostics`` what was filled in, once for each content.
+    /// Reports filled-in values to ``DefaultsDiagnostics``, once for the same stored bytes.
     func reportFillingIn() {
         guard let report = reading.report, !report.isEmpty else {
             return
@@ -21,24 +21,25 @@ struct StoredSettings<Settings: DefaultStorable> {
     }
 }
 
-/// That a value can't be had by decoding the stored bytes and nothing else.
+/// Thrown when a value can't be read by only decoding the stored bytes.
 struct FastPathUnavailable: Error {}
 
 extension DefaultStorable {
-    /// The keys that a value may be stored under when a call names none, the current one first.
+    /// The keys that a value may be stored under when a call specifies none, the current one first.
     ///
-    /// The last is that of version 3 of the older library of this name, which described the metatype, not the type.
+    /// The last is the key that version 3 of the older library of this name used. It described the metatype instead of the
+    /// type.
     static var identifiers: [String] {
         [defaultIdentifier] + previousIdentifiers + ["\(TypeInfo.of(Self.self).plainName).Type"]
     }
 
-    /// Whether what bytes decode to can be remembered, and readers can share it.
+    /// Whether decoded values can be cached and shared.
     static var remembersDecodedValues: Bool { defaultCoder.isBuiltIn }
 
-    /// The stored value, if decoding the stored bytes is all it takes, as it is for most reads.
+    /// The stored value, if it can be read by only decoding the stored bytes, as most values can.
     ///
-    /// - Throws: When ``findStored(in:forKey:)`` has to look for it. An optional result would double the cost of a read: the
-    ///   runtime has to look up the optional of a type that only the caller knows.
+    /// - Throws: ``FastPathUnavailable`` when ``findStored(in:forKey:)`` has to find it. An optional result would double the
+    ///   cost of a read, because the runtime has to look up the metadata of the optional in unspecialized generic code.
     static func fastPathValue(
         in store: any DefaultsStore,
         forKey key: String?
@@ -63,7 +64,7 @@ extension DefaultStorable {
         }
     }
 
-    /// The stored value, nil when there is none, where ``fastPathValue(in:forKey:)`` was not enough.
+    /// The stored value or nil, for reads for which ``fastPathValue(in:forKey:)`` throws.
     static func loadSlowPath(from store: any DefaultsStore, forKey key: String?) throws(DefaultsError) -> Self? {
         guard let stored = try findStored(in: store, forKey: key) else {
             return nil
@@ -72,7 +73,7 @@ extension DefaultStorable {
         return stored.value
     }
 
-    /// The stored value or ``defaultValue``, for non-throwing reads where ``fastPathValue(in:forKey:)`` was not enough.
+    /// The stored value or ``defaultValue``, for non-throwing reads for which ``fastPathValue(in:forKey:)`` throws.
     static func readSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
         do {
             if let value = try loadSlowPath(from: store, forKey: key) {
@@ -89,8 +90,8 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store.
     ///   - key: The key to read; nil for all the keys that the type may have been stored under.
-    /// - Returns: The value, nil when there is none.
-    /// - Throws: As `load(from:forKey:)` does.
+    /// - Returns: The value; nil when there is none.
+    /// - Throws: The same errors as `load(from:forKey:)`.
     static func findStored(
         in store: any DefaultsStore,
         forKey key: String?
@@ -100,7 +101,7 @@ extension DefaultStorable {
         }
         for key in key.map({ [$0] }) ?? identifiers {
             if let stored = try readStored(key, in: store) {
-                // The next write of an update needs no look at these bytes.
+                // So the write at the end of an update need not decode these bytes.
                 if stored.reading.isCurrent, remembersDecodedValues {
                     DecodedValueCache.shared.insert(stored.data, of: Self.self, forKey: key)
                 }
@@ -121,7 +122,7 @@ extension DefaultStorable {
         guard schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else {
             return StoredSettings(reading: try reading.get(), data: data, key: key, store: store)
         }
-        // Written in the meantime: the version that was found may be that of other bytes.
+        // The value was written in the meantime, so the recorded version may belong to other bytes.
         do {
             return try store.withExclusiveAccess {
                 try KeyAccess(key, in: store).storedBytes(type: Self.self).map { data in

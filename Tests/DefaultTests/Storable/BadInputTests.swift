@@ -15,7 +15,7 @@ private struct Stubborn: Encodable {
 
 @Suite("Bad input")
 struct BadInputTests {
-    @Test("that can't be encoded is reported, and leaves what was stored", arguments: StoreKind.allCases)
+    @Test("that can't be encoded is reported, and keeps the stored value", arguments: StoreKind.allCases)
     func encoding(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try Level(value: 1).save()
@@ -33,14 +33,14 @@ struct BadInputTests {
             let error = expectError(.encodingFailed) { try Level(value: .nan).save() }
             #expect(error?.underlyingError is EncodingError)
             #expect(error?.type == Level.self)
-            let refusal = expectError(.encodingFailed) { try store.df.save(Stubborn(), forKey: "Level") }
-            #expect(refusal?.underlyingError is Stubborn.Refusal)
+            let thrown = expectError(.encodingFailed) { try store.df.save(Stubborn(), forKey: "Level") }
+            #expect(thrown?.underlyingError is Stubborn.Refusal)
             #expect(store.data(forKey: "Level") == before)
         }
     }
 
     @Test(
-        "that is stored and can't be decoded is reported once, and stays however often it is read",
+        "that is stored and can't be decoded is reported once, and kept however often it is read",
         arguments: StoreKind.allCases,
         ["", "{", "null", "[]", "3", #"{"value":3"#, "\u{FF}\u{0}"]
     )
@@ -65,7 +65,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("that is stored and is no Data is reported once, and stays", arguments: StoreKind.allCases)
+    @Test("that is stored and is not Data is reported once, and kept", arguments: StoreKind.allCases)
     func mismatch(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try store.set("a secret", forKey: "Level")

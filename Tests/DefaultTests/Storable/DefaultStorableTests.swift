@@ -2,7 +2,7 @@ import Default
 import Foundation
 import Testing
 
-/// A type with a default value, on whichever store the test chose.
+/// A type with a default value, on the test's store.
 private struct Theme: DefaultStorable, Equatable {
     var name = "bright"
     var contrast = 0.5
@@ -73,7 +73,7 @@ struct DefaultStorableTests {
         }
     }
 
-    @Test("is found where version 3 of the older library put it", arguments: StoreKind.allCases)
+    @Test("is found under the key of version 3 of the older library", arguments: StoreKind.allCases)
     func legacyKey(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try store.set(Data(#"{"name":"old","contrast":1}"#.utf8), forKey: "Theme.Type")
@@ -93,7 +93,7 @@ struct DefaultStorableTests {
         }
     }
 
-    @Test("clears and removes only what it was asked to", arguments: StoreKind.allCases)
+    @Test("clears and removes only the requested keys", arguments: StoreKind.allCases)
     func clear(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             Theme(name: "a").write()
@@ -112,7 +112,7 @@ struct DefaultStorableTests {
 struct UpdateTests {
     private struct Refusal: Error {}
 
-    @Test("starts from what is stored, and gives its body's result", arguments: StoreKind.allCases)
+    @Test("starts from the stored value, and returns its body's result", arguments: StoreKind.allCases)
     func stored(kind: StoreKind) throws {
         try kind.withCurrentStore { _ in
             try Unset(count: 4).save()
@@ -129,7 +129,7 @@ struct UpdateTests {
         }
     }
 
-    @Test("starts from the default value when nothing is stored, and throws without one", arguments: StoreKind.allCases)
+    @Test("starts from the default value if nothing is stored, and throws without one", arguments: StoreKind.allCases)
     func absent(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try Theme.update { $0.name += "er" }
@@ -140,7 +140,7 @@ struct UpdateTests {
         }
     }
 
-    @Test("stores nothing when its body throws or the outcome can't be encoded", arguments: StoreKind.allCases)
+    @Test("stores nothing if its body throws or the result can't be encoded", arguments: StoreKind.allCases)
     func failures(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             try Theme(name: "kept", contrast: 1).save()
@@ -158,7 +158,7 @@ struct UpdateTests {
         }
     }
 
-    @Test("does not start from the default value when what is stored can't be read", arguments: StoreKind.allCases)
+    @Test("does not start from the default value if the stored value can't be read", arguments: StoreKind.allCases)
     func undecodable(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let garbage = Data("{".utf8)
@@ -194,7 +194,7 @@ struct ConcurrentUpdateTests {
         static var defaultValue: MemoryCounter? { MemoryCounter() }
     }
 
-    /// Its store is a new object at each use, as the documentation shows it.
+    /// Its store is a new object at each use, as in the documentation.
     private struct SuiteCounter: DefaultStorable {
         var count = 0
         static let suiteName = TestHome.makeSuiteName()
@@ -222,7 +222,7 @@ struct ConcurrentUpdateTests {
         #expect(SuiteCounter.read()?.count == 8_000)
     }
 
-    @Test("count exactly in a third party's store, next to writes of other keys")
+    @Test("count exactly in a third-party store, next to writes of other keys")
     func thirdParty() throws {
         try onEightThreads {
             for number in 0..<1_000 {
@@ -235,7 +235,7 @@ struct ConcurrentUpdateTests {
     }
 }
 
-/// A third party's store with no more than the five members that every store has.
+/// A third-party store with only the five required members.
 private struct ForwardingStore: DefaultsStore {
     let base: MemoryDefaults
 
