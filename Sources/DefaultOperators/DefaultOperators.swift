@@ -1,11 +1,11 @@
 public import Default
 
-// In a module of its own, so that importing Default adds no operator to anybody's code.
+// In a separate module, so that importing Default adds no operators to a program.
 
 infix operator ?= : AssignmentPrecedence
 postfix operator ++
 
-/// Stores a value under a key where nothing is stored; one operation across threads and, on a ``FileDefaults``, processes.
+/// Stores a value under a key if nothing is stored, atomically across threads and, on a ``FileDefaults``, processes.
 ///
 /// ```swift
 /// import Default
@@ -15,17 +15,18 @@ postfix operator ++
 /// ```
 ///
 /// - Parameters:
-///   - proxy: Where to store it.
-///   - value: The value, evaluated only if it is needed; as for assigning to a string key.
+///   - proxy: The key to store it under.
+///   - value: The value, as for assigning to a string key. It is evaluated only if it is needed.
 public func ?= (proxy: Defaults.Proxy, value: @autoclosure () -> Any) {
     proxy.setIfAbsent(value)
 }
 
-/// Assigns a value to what is nil, such as `Defaults[.username]` while nothing is stored under it; there it is one
-/// operation across threads and, on a ``FileDefaults``, processes.
+/// Assigns a value if the target is nil, such as `Defaults[.username]` while nothing is stored.
+///
+/// For a typed key it is atomic across threads and, on a ``FileDefaults``, processes.
 ///
 /// - Parameters:
-///   - target: What is assigned to if it is nil.
+///   - target: The variable or typed key.
 ///   - value: The value, evaluated only if it is needed.
 public func ?= <Value>(target: inout Value?, value: @autoclosure () -> Value) {
     if target == nil {
@@ -33,17 +34,17 @@ public func ?= <Value>(target: inout Value?, value: @autoclosure () -> Value) {
     }
 }
 
-/// Adds 1 to the stored number, counting from 0 where nothing is stored; one operation across threads and, on a
-/// ``FileDefaults``, processes.
+/// Adds 1 to the stored number, or to 0 if nothing is stored, atomically across threads and, on a ``FileDefaults``,
+/// processes.
 ///
-/// - Parameter proxy: What to count up.
+/// - Parameter proxy: The stored number.
 public postfix func ++ (proxy: Defaults.Proxy) {
     proxy += 1
 }
 
-/// Adds 1, to a typed key as one operation across threads and, on a ``FileDefaults``, processes.
+/// Adds 1; for a typed key it is atomic across threads and, on a ``FileDefaults``, processes.
 ///
-/// - Parameter number: What to count up.
+/// - Parameter number: The number.
 public postfix func ++ <Number: Numeric>(number: inout Number) {
     number += 1
 }

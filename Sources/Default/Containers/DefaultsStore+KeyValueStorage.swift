@@ -1,11 +1,13 @@
-// Disfavored, since on Apple's systems UserDefaults has key-value coding's methods of the same names, and calls of those must
-// stay what they are without this library.
+// Disfavored, because on Apple's systems UserDefaults has key-value coding's methods with the same names, and this library
+// must not change which method a program calls.
 extension DefaultsStore {
-    /// The value stored under a key: a native one as it is, a raw value for an enum or option set, JSON for other types.
+    /// The value stored under a key.
+    ///
+    /// Property-list types are stored directly, enums and option sets as their raw value, and other types as JSON.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value; nil when nothing is stored, or what is there can't be read as this type. The latter is reported
-    ///   to ``DefaultsDiagnostics``, and what is stored is left as it is.
+    /// - Returns: The value; nil when nothing is stored, or the stored value can't be read as this type. The latter is
+    ///   reported to ``DefaultsDiagnostics``, and the stored value is left unchanged.
     @_disfavoredOverload
     public func value<T: Codable>(forKey key: String) -> T? {
         let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
@@ -14,12 +16,14 @@ extension DefaultsStore {
         return stored ?? nil
     }
 
-    /// Stores a value under a key, so that ``value(forKey:)`` and, for native types, the store's own calls read it.
+    /// Stores a value under a key.
     ///
-    /// What goes wrong is reported to ``DefaultsDiagnostics`` and leaves what was stored as it was.
+    /// ``value(forKey:)`` can read it, and so can the store's own methods if it has a property-list type.
+    ///
+    /// Errors are reported to ``DefaultsDiagnostics`` and leave the stored value unchanged.
     ///
     /// - Parameters:
-    ///   - value: The value; nil removes what is there.
+    ///   - value: The value; nil removes the stored one.
     ///   - key: The key.
     @_disfavoredOverload
     public func setValue<T: Codable>(_ value: T?, forKey key: String) {

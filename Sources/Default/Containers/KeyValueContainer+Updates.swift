@@ -1,14 +1,14 @@
 extension KeyValueContainer {
-    /// The value, and what becomes of it; see ``ValueUpdates``.
+    /// A sequence of the value and its changes; see ``ValueUpdates``.
     public var updates: ValueUpdates<Value?> {
         let storage = storage
         let key = key
         let defaultValue = defaultValue
-        let place = storage.place(ofKey: key)
+        let access = storage.keyAccess(forKey: key)
         return ValueUpdates(
             of: [key],
             in: storage,
-            stored: { place.map { [$0.store.storedValue(forKey: $0.key)] } },
+            stored: { access.map { [$0.store.storedValue(forKey: $0.key)] } },
             read: { storage.value(forKey: key) ?? defaultValue }
         )
     }

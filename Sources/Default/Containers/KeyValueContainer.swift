@@ -1,6 +1,6 @@
 public import Observation
 
-/// One value under one key of a storage.
+/// A single value under a key of a storage.
 ///
 /// ```swift
 /// extension PersistentStorage {
@@ -11,42 +11,42 @@ public import Observation
 /// storage.volume.value                                                 // 0.8 as Double?
 /// ```
 ///
-/// A container takes part in Observation: code inside `withObservationTracking` that reads ``value``, and so a view, is
-/// notified of any change of it, wherever it is made. Of a storage that is neither a ``DefaultsStore`` nor a
-/// ``PersistentStorage``, only changes made through containers are seen, unless it implements ``KeyValueStorage/observeChanges(_:)``.
+/// A container supports Observation: a view, or other code inside `withObservationTracking`, that reads ``value`` is
+/// notified of all changes of it. If the storage is neither a ``DefaultsStore`` nor a ``PersistentStorage``, only changes
+/// made through containers are seen, unless it implements ``KeyValueStorage/observeChanges(_:)``.
 ///
-/// A container holds nothing itself: containers for the same key of the same storage see the same value. It is as safe
-/// to use from several threads as its storage.
+/// A container holds no value itself: containers for the same key of the same storage have the same value. It may be used
+/// from several threads if its storage may.
 public final class KeyValueContainer<Value: Codable>: Observable {
-    /// Where the value is kept.
+    /// The storage of the value.
     public let storage: any KeyValueStorage
-    /// The key it is kept under.
+    /// The key of the value.
     public let key: String
-    /// What is read while nothing is stored; nil when there is no such value.
+    /// The value that is read while nothing is stored; nil for none.
     public let defaultValue: Value?
 
     /// Creates a container.
     ///
     /// - Parameters:
-    ///   - storage: Where the value is kept.
-    ///   - key: The key it is kept under.
-    ///   - defaultValue: What is read while nothing is stored; it is never stored itself.
+    ///   - storage: The storage of the value.
+    ///   - key: The key of the value.
+    ///   - defaultValue: The value that is read while nothing is stored. It is never stored itself.
     public init(storage: any KeyValueStorage, key: String, defaultValue: Value? = nil) {
         self.storage = storage
         self.key = key
         self.defaultValue = defaultValue
     }
 
-    /// The value: the stored one, else the default value.
+    /// The value: the stored one, otherwise the default value.
     ///
-    /// Assigning nil removes what is stored.
+    /// Assigning nil removes the stored value.
     ///
-    /// A change in place, such as `container.value? += 1`, is one operation across threads and, on a ``FileDefaults``,
-    /// processes. What it replaces and can't be read is quarantined.
+    /// A change in place, such as `container.value? += 1`, is atomic across threads and, on a ``FileDefaults``, processes. A
+    /// stored value that can't be read is quarantined before it is replaced.
     public var value: Value? {
         get {
-            if let place = storage.place(ofKey: key) {
-                TrackedKeys.access([place.key], in: place.store)
+            if let access = storage.keyAccess(forKey: key) {
+                TrackedKeys.access([access.key], in: access.store)
             } else {
                 TrackedKeys.access([key], in: storage)
             }
@@ -54,8 +54,8 @@ public final class KeyValueContainer<Value: Codable>: Observable {
         }
         set { set(newValue) }
         _modify {
-            if let place = storage.place(ofKey: key) {
-                var change = ValueChange(forKey: place.key, in: place.store)
+            if let access = storage.keyAccess(forKey: key) {
+                var change = ValueChange(forKey: access.key, in: access.store)
                 defer { change.end() }
                 let bridge = bridge
                 var value = change.value(by: bridge, default: { defaultValue })
@@ -77,42 +77,42 @@ public final class KeyValueContainer<Value: Codable>: Observable {
         return stored != nil
     }
 
-    /// Removes what is stored.
+    /// Removes the stored value.
     public func remove() {
         set(nil)
     }
 
-    /// Reads, changes and stores the value as one operation.
+    /// Reads, changes and stores the value as one atomic operation.
     ///
     /// **The change may run more than once** on a storage that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
     ///
-    /// - Parameter change: Changes the value, which is the stored one, else the default value; nil removes what is stored.
-    ///   When it throws, nothing is stored.
-    /// - Returns: What the change returns.
-    /// - Throws: What the change throws; ``DefaultsError`` when what is stored can't be read, or the new value not be
-    ///   stored. What was stored is as it was then.
+    /// - Parameter change: Changes the value, which is the stored one, otherwise the default value. Nil removes the stored
+    ///   value. If it throws, nothing is stored.
+    /// - Returns: The result of the change.
+    /// - Throws: Any error that the change throws; ``DefaultsError`` when the stored value can't be read, or the new one
+    ///   can't be stored. The stored value is unchanged then.
     @discardableResult
     public func update<Result>(_ change: (inout Value?) throws -> Result) throws -> Result {
         try storage.withExclusiveAccess {
-            guard let place = storage.place(ofKey: key) else {
-                // A storage of one's own reports neither of the two.
+            guard let access = storage.keyAccess(forKey: key) else {
+                // A custom storage does not throw these errors.
                 var changed = storage.value(forKey: key) ?? defaultValue
                 let result = try change(&changed)
                 set(changed)
                 return result
             }
-            var changed = try place.load(by: bridge) ?? defaultValue
+            var changed = try access.load(by: bridge) ?? defaultValue
             let result = try change(&changed)
-            try place.save(changed, by: bridge, isReadable: true)
+            try access.save(changed, by: bridge, isReadable: true)
             return result
         }
     }
 
     private func set(_ value: Value?) {
         storage.setValue(value, forKey: key)
-        // A store has notified its observers already.
-        if storage.place(ofKey: key) == nil {
+        // A store has already notified its observers.
+        if storage.keyAccess(forKey: key) == nil {
             storage.notifyChange(forKey: key)
         }
     }
@@ -124,10 +124,10 @@ public final class KeyValueContainer<Value: Codable>: Observable {
 extension KeyValueContainer: Sendable {}
 
 extension KeyValueStorage {
-    /// Makes a container for a key of this storage, best as the value of a computed property with the key's name.
+    /// Creates a container for a key of this storage; use it in a computed property with the key's name.
     ///
     /// - Parameters:
-    ///   - defaultValue: What is read while nothing is stored.
+    ///   - defaultValue: The value that is read while nothing is stored.
     ///   - key: The key; the name of the property or method that calls this, by default.
     /// - Returns: The container.
     public func makeContainer<Value: Codable>(

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// Part of a suite: the keys that begin with a prefix, for the containers of one component.
+/// The part of a suite whose keys begin with a prefix, for the containers of one component.
 ///
 /// ```swift
 /// let storage = PersistentStorage(suiteName: "com.example.player", keyPrefix: "audio.")!
 /// storage.setValue(0.8, forKey: "volume")         // under "audio.volume"
 /// ```
 ///
-/// The suite is one of the platform's default kind: a `UserDefaults` on Apple's systems, a ``FileDefaults`` elsewhere. Any
-/// number of storages, threads and processes may use one suite; see there.
+/// The suite is a `UserDefaults` on Apple's systems, and a ``FileDefaults`` elsewhere. Any number of storages, threads and
+/// processes may use one suite, as far as its type allows.
 ///
-/// Two storages with different prefixes never see each other's keys, whatever the prefixes and keys are. A prefix with one
-/// dot, at its end, simply stands before the key, and without a prefix the key stands for itself. Other prefixes are
-/// escaped: `"a"` and the key `"b"` make `"a%.b"`, `"a.b."` and `"c"` make `"a%2Eb%2E%.c"`.
+/// Two storages with different prefixes, neither of them empty, never see each other's keys. A prefix whose only dot is at
+/// its end is prepended to the key. With an empty prefix the key is used directly. Other prefixes are escaped: the prefix
+/// `"a"` and the key `"b"` become `"a%.b"`, and `"a.b."` and `"c"` become `"a%2Eb%2E%.c"`.
 public struct PersistentStorage {
-    /// What stands before each key, as it was given.
+    /// The prefix of each key, before escaping.
     public let keyPrefix: String
 
     private let explicitStore: (any DefaultsStore)?
@@ -22,12 +22,12 @@ public struct PersistentStorage {
 
     /// Opens part of a suite.
     ///
-    /// The result is nil for a name that can't be that of a suite, or when the suite can't be opened; the reason is reported to
+    /// The result is nil for an invalid suite name, or when the suite can't be opened. The reason is reported to
     /// ``DefaultsDiagnostics``.
     ///
     /// - Parameters:
     ///   - suiteName: The suite's name; nil, the default, for the platform's standard store.
-    ///   - keyPrefix: What its keys begin with; nothing by default.
+    ///   - keyPrefix: The prefix of its keys; empty by default.
     public init?(suiteName: String? = nil, keyPrefix: String = "") {
         if let suiteName {
             guard let suite = Self.openSuite(named: suiteName) else {
@@ -44,7 +44,7 @@ public struct PersistentStorage {
     /// The suite.
     public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 
-    /// What a value is stored under in the suite.
+    /// The key that a value is stored under in the suite.
     ///
     /// - Parameter key: A key of this storage.
     /// - Returns: The suite's key.
@@ -52,10 +52,12 @@ public struct PersistentStorage {
         escapedPrefix + key
     }
 
-    /// The prefix in the form in which all prefixes differ from each other's beginnings: up to the first dot.
+    /// Escapes a prefix so that it ends at its first dot.
     ///
-    /// A plain one has its only dot at the end. The others end in a bare percent sign and that dot, which no plain one and no
-    /// escape can have there.
+    /// So no escaped prefix is the beginning of another, except the empty one.
+    ///
+    /// A prefix that needs no escaping has its only dot at the end, and no percent sign. Other prefixes end with a percent
+    /// sign and a dot, which is not an escape sequence.
     private static func escape(_ prefix: String) -> String {
         if prefix.isEmpty || prefix.firstIndex(of: ".") == prefix.indices.last && !prefix.contains("%") {
             return prefix
@@ -72,7 +74,7 @@ public struct PersistentStorage {
 
     private static func openSuite(named name: String) -> (any DefaultsStore)? {
         #if canImport(Darwin)
-        // Foundation takes any name, and keeps nothing under these.
+        // Foundation accepts any name, but stores nothing under these.
         guard !name.isEmpty, !name.contains("/"), !name.contains("\0") else {
             return nil
         }
@@ -92,7 +94,8 @@ extension PersistentStorage: KeyValueStorage {
     /// The value stored under a key; see ``KeyValueStorage/value(forKey:)``.
     ///
     /// - Parameter key: The key, without the prefix.
-    /// - Returns: The value; nil when nothing is stored, or what is there can't be read as this type, which is reported.
+    /// - Returns: The value; nil when nothing is stored, or the stored value can't be read as this type. The latter is
+    ///   reported.
     public func value<T: Codable>(forKey key: String) -> T? {
         suite.value(forKey: suiteKey(forKey: key))
     }
@@ -100,7 +103,7 @@ extension PersistentStorage: KeyValueStorage {
     /// Stores a value under a key; see ``KeyValueStorage/setValue(_:forKey:)``.
     ///
     /// - Parameters:
-    ///   - value: The value; nil removes what is there.
+    ///   - value: The value; nil removes the stored one.
     ///   - key: The key, without the prefix.
     public func setValue<T: Codable>(_ value: T?, forKey key: String) {
         suite.setValue(value, forKey: suiteKey(forKey: key))
@@ -109,16 +112,16 @@ extension PersistentStorage: KeyValueStorage {
     /// Runs a body during which no other thread or process changes the suite; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)-swift.method``.
     ///
-    /// - Parameter body: What to do.
+    /// - Parameter body: The body.
     /// - Returns: What the body returns.
-    /// - Throws: What the body throws, and what the suite throws.
+    /// - Throws: Any error that the body throws, and errors of the suite.
     public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try suite.withExclusiveAccess(body)
     }
 
     /// Prevents other writers from changing the suite; see ``KeyValueStorage/beginExclusiveAccess()``.
     ///
-    /// - Throws: What the suite throws.
+    /// - Throws: Errors of the suite.
     public func beginExclusiveAccess() throws {
         try suite.beginExclusiveAccess()
     }
@@ -140,15 +143,15 @@ extension PersistentStorage: KeyValueStorage {
         }
     }
 
-    /// Ends what ``beginExclusiveAccess()`` began, on the same thread.
+    /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
         suite.endExclusiveAccess()
     }
 }
 
 extension KeyValueStorage {
-    /// The store that a key of this storage belongs to, and its key there; nil where only the storage knows.
-    func place(ofKey key: String) -> KeyAccess? {
+    /// Access to a key in the underlying store; nil for a custom storage.
+    func keyAccess(forKey key: String) -> KeyAccess? {
         switch self {
         case let store as any DefaultsStore: KeyAccess(key, in: store)
         case let storage as PersistentStorage: KeyAccess(storage.suiteKey(forKey: key), in: storage.suite)

@@ -1,42 +1,42 @@
 extension Defaults.Proxy {
-    /// Adds to the stored number, as one operation across threads and, on a ``FileDefaults``, processes.
+    /// Adds to the stored number, atomically across threads and, on a ``FileDefaults``, processes.
     ///
-    /// The stored type wins: a floating-point number stays one, and an integer stays one unless the sum has a fraction.
-    /// Nothing stored counts as 0, true as 1, and a string as the number it begins with. Something else that is
-    /// stored, which is no number, is quarantined, and counts as 0. A sum that overflows is reported to
-    /// ``DefaultsDiagnostics`` with the code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
+    /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the sum has a
+    /// fraction. A missing value counts as 0, true as 1, and a string as the number that it begins with. A stored value of
+    /// any other type is quarantined and counts as 0. A sum that overflows is reported to ``DefaultsDiagnostics`` with the
+    /// code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
     ///
     /// - Parameters:
-    ///   - proxy: What to add to.
-    ///   - summand: What to add.
+    ///   - proxy: The stored number.
+    ///   - summand: The number to add.
     public static func += (proxy: Defaults.Proxy, summand: Int) {
         proxy.add(.integer(Int64(summand)))
     }
 
-    /// Adds to the stored number, as one operation; see `+=` for `Int`.
+    /// Adds to the stored number, atomically; see `+=` for `Int`.
     ///
     /// - Parameters:
-    ///   - proxy: What to add to.
-    ///   - summand: What to add.
+    ///   - proxy: The stored number.
+    ///   - summand: The number to add.
     public static func += (proxy: Defaults.Proxy, summand: Double) {
         proxy.add(.real(summand))
     }
 
-    /// Subtracts from the stored number, as one operation; see `+=` for `Int`.
+    /// Subtracts from the stored number, atomically; see `+=` for `Int`.
     ///
     /// - Parameters:
-    ///   - proxy: What to subtract from.
-    ///   - subtrahend: What to subtract.
+    ///   - proxy: The stored number.
+    ///   - subtrahend: The number to subtract.
     public static func -= (proxy: Defaults.Proxy, subtrahend: Int) {
-        // The opposite of Int.min is no Int64.
+        // -Int.min does not fit into an Int64.
         proxy.add(subtrahend == .min ? .unsigned(UInt64(Int64.max) + 1) : .integer(-Int64(subtrahend)))
     }
 
-    /// Subtracts from the stored number, as one operation; see `+=` for `Int`.
+    /// Subtracts from the stored number, atomically; see `+=` for `Int`.
     ///
     /// - Parameters:
-    ///   - proxy: What to subtract from.
-    ///   - subtrahend: What to subtract.
+    ///   - proxy: The stored number.
+    ///   - subtrahend: The number to subtract.
     public static func -= (proxy: Defaults.Proxy, subtrahend: Double) {
         proxy.add(.real(-subtrahend))
     }
@@ -62,7 +62,7 @@ extension Defaults.Proxy {
 }
 
 extension Defaults.Proxy {
-    /// Stores a value unless something is there, as one operation; what the operator `?=` of `DefaultOperators` is made of.
+    /// Stores a value if none is stored, atomically; the implementation of the operator `?=` in `DefaultOperators`.
     package func setIfAbsent(_ value: () -> Any) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             do {
@@ -79,7 +79,7 @@ extension Defaults.Proxy {
 }
 
 extension PropertyListValue {
-    /// The number that this is or stands for.
+    /// The value as a number.
     fileprivate var numeric: PropertyListValue? {
         switch self {
         case .integer, .unsigned, .real: self
@@ -94,13 +94,13 @@ extension PropertyListValue {
         }
     }
 
-    /// The sum of two numbers, nil when it overflows.
+    /// The sum of two numbers; nil when it overflows.
     fileprivate func adding(_ other: PropertyListValue) -> PropertyListValue? {
         guard case .real = self else {
             guard let own = wholeNumber, let others = other.wholeNumber else {
                 return .real(asDouble + other.asDouble)
             }
-            // Two of at most 65 bits each: their sum fits into 128.
+            // Both have at most 101 bits, so the sum fits into 128.
             let sum = own + others
             return Int64(exactly: sum).map { .integer($0) } ?? UInt64(exactly: sum).map { .unsigned($0) }
         }
@@ -111,7 +111,7 @@ extension PropertyListValue {
         switch self {
         case .integer(let integer): Int128(integer)
         case .unsigned(let unsigned): Int128(unsigned)
-        // Whole numbers beyond what a store can hold as such overflow the sum.
+        // Whole numbers that are too large for an integer in a store make the sum overflow.
         case .real(let real): real.magnitude < 0x1p100 ? Int128(exactly: real) : nil
         default: nil
         }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Defaults {
-    /// What all keys have in common, and where keys are declared.
+    /// The base class of all keys, and the namespace in which keys are declared.
     ///
     /// ```swift
     /// extension Defaults.Keys {
@@ -10,13 +10,13 @@ extension Defaults {
     /// Defaults[.launchCount] += 1
     /// ```
     ///
-    /// Keys are equal when their names are, byte for byte. A key belongs to no store: the same one may be used in several.
+    /// Keys are equal when the bytes of their names are equal. A key is not bound to a store and may be used with several.
     public class Keys: @unchecked Sendable {
-        // Nothing in a key changes once it is made; what a subclass adds doesn't either.
+        // Keys and their subclasses are immutable.
 
-        /// What values are stored under: 1 to 65,535 bytes of UTF-8 without NUL.
+        /// The name that values are stored under: 1 to 65,535 bytes of UTF-8 without NUL.
         ///
-        /// Any other name is reported by each access, which reads the default and stores nothing.
+        /// Each access with any other name is reported, reads the default and stores nothing.
         public let name: String
 
         fileprivate init(name: String) {
@@ -24,30 +24,30 @@ extension Defaults {
         }
     }
 
-    /// A name with the type of what is stored under it, and the value that is read while nothing is.
+    /// A name, the type of the values stored under it, and the value that is read while nothing is stored.
     ///
-    /// How values are stored follows from their type: as they are when they are ``PropertyListConvertible``, which `String`,
-    /// `Bool`, numbers, `Data`, `Date`, `URL`, and arrays and dictionaries of those are; enums and option sets as such a
-    /// raw value; other `Codable` types as JSON `Data`; `NSSecureCoding` classes as keyed archives. A key for an optional
-    /// stores nil by removing what is there.
+    /// The type determines how values are stored. ``PropertyListConvertible`` types (`String`, `Bool`, numbers, `Data`,
+    /// `Date`, `URL`, and arrays and dictionaries of those) are stored as property-list values, enums and option sets as
+    /// such a raw value, other `Codable` types as JSON `Data`, and `NSSecureCoding` classes as keyed archives. Setting nil
+    /// for an optional removes the stored value.
     ///
     /// ```swift
     /// extension Defaults.Keys {
     ///     static let volume = Defaults.Key<Double>("volume")                       // 0 while nothing is stored
     ///     static let theme = Defaults.Key<Theme>("theme", default: .light)
-    ///     static let installed = Defaults.Key<Date>("installed", default: Date())  // made anew at each read
+    ///     static let installed = Defaults.Key<Date>("installed", default: Date())  // evaluated at each read
     ///     static let palette = Defaults.Key<Palette?>("palette")                   // nil while nothing is stored
     /// }
     /// ```
     ///
-    /// A default is never stored, so changing it in a later version changes what everybody sees who has stored nothing.
+    /// A default is never stored. If a later version changes it, all users without a stored value get the new default.
     public final class Key<Value>: Keys, @unchecked Sendable {
-        // The default is made by a Sendable function.
+        // The default is created by a Sendable function.
 
         let bridge: ValueBridge<Value>
         private let makeDefault: @Sendable () -> Value
 
-        /// What is read while nothing is stored, and when what is stored can't be read.
+        /// The value that is read while nothing is stored, and when the stored value can't be read.
         public var defaultValue: Value { makeDefault() }
 
         init(_ name: String, bridge: ValueBridge<Value>, default makeDefault: @escaping @Sendable () -> Value) {
@@ -58,10 +58,10 @@ extension Defaults {
     }
 }
 
-/// A key with the type of its values: another name of ``Defaults/Key``.
+/// A key with the type of its values: an alias of ``Defaults/Key``.
 public typealias DefaultsKey = Defaults.Key
 
-/// Where keys are declared: another name of ``Defaults/Keys``.
+/// The namespace in which keys are declared: an alias of ``Defaults/Keys``.
 public typealias DefaultsKeys = Defaults.Keys
 
 extension Defaults.Keys: Hashable {
@@ -70,39 +70,39 @@ extension Defaults.Keys: Hashable {
     /// - Parameters:
     ///   - lhs: A key.
     ///   - rhs: Another one.
-    /// - Returns: Whether the names are the same bytes.
+    /// - Returns: Whether the names have the same bytes.
     public static func == (lhs: Defaults.Keys, rhs: Defaults.Keys) -> Bool {
         StoreKey(unchecked: lhs.name) == StoreKey(unchecked: rhs.name)
     }
 
     /// Hashes the name.
     ///
-    /// - Parameter hasher: What to feed.
+    /// - Parameter hasher: The hasher to feed.
     public func hash(into hasher: inout Hasher) {
         StoreKey(unchecked: name).hash(into: &hasher)
     }
 }
 
-// The initializers differ in how values are stored. A type that several of them fit goes as it is, else as its raw value,
-// else as JSON.
+// The initializers differ in how values are stored. If several of them fit a type, it is stored as a property-list value,
+// otherwise as its raw value, otherwise as JSON.
 
 extension Defaults.Key where Value: PropertyListConvertible {
-    /// Makes a key for values that are stored as they are.
+    /// Creates a key for values that are stored as property-list values.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .native, default: makeDefault)
     }
 }
 
 extension Defaults.Key where Value: RawRepresentable, Value.RawValue: PropertyListConvertible {
-    /// Makes a key for an enum or an option set, which is stored as its raw value.
+    /// Creates a key for an enum or an option set, which is stored as its raw value.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .rawValue(by: .native), default: makeDefault)
     }
@@ -110,46 +110,46 @@ extension Defaults.Key where Value: RawRepresentable, Value.RawValue: PropertyLi
 
 extension Defaults.Key
 where Value: RawRepresentable & PropertyListConvertible, Value.RawValue: PropertyListConvertible {
-    /// Makes a key for an enum or an option set that says itself how it is stored.
+    /// Creates a key for an enum or an option set that defines how it is stored.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .native, default: makeDefault)
     }
 }
 
 extension Defaults.Key where Value: NSObject & NSSecureCoding {
-    /// Makes a key for objects that are stored as keyed archives.
+    /// Creates a key for objects that are stored as keyed archives.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .archive, default: makeDefault)
     }
 }
 
 extension Defaults.Key where Value: Codable {
-    /// Makes a key for values that are stored as JSON `Data`, or as their raw value if that is a native one.
+    /// Creates a key for values that are stored as JSON `Data`, or as their raw value if that is a property-list type.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     @_disfavoredOverload
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .stored(), default: makeDefault)
     }
 }
 
-// Keys for optionals: nil is stored by removing what is there, and read while nothing is stored unless the key says otherwise.
+// Keys for optionals: setting nil removes the stored value. Nil is the default unless the key has another.
 extension Defaults.Key {
-    /// Makes a key for an optional value that is stored as they are.
+    /// Creates a key for an optional value that is stored as a property-list value.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored, nil by default; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Native: PropertyListConvertible>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -157,11 +157,11 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<Native>.native.optional, default: makeDefault)
     }
 
-    /// Makes a key for an optional enum or option set, which is stored as its raw value.
+    /// Creates a key for an optional enum or option set, which is stored as its raw value.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored, nil by default; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Raw: RawRepresentable & SendableMetatype>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -169,11 +169,11 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<Raw>.rawValue(by: .native).optional, default: makeDefault)
     }
 
-    /// Makes a key for an optional enum or option set that says itself how it is stored.
+    /// Creates a key for an optional enum or option set that defines how it is stored.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored, nil by default; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Raw: RawRepresentable & PropertyListConvertible>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -181,11 +181,11 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<Raw>.native.optional, default: makeDefault)
     }
 
-    /// Makes a key for an optional object that is stored as a keyed archive.
+    /// Creates a key for an optional object that is stored as a keyed archive.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored, nil by default; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Object: NSObject & NSSecureCoding & SendableMetatype>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -193,11 +193,12 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<Object>.archive.optional, default: makeDefault)
     }
 
-    /// Makes a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a native one.
+    /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
+    /// type.
     ///
     /// - Parameters:
-    ///   - name: What values are stored under.
-    ///   - makeDefault: What is read while nothing is stored, nil by default; evaluated at each such read.
+    ///   - name: The name that values are stored under.
+    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     @_disfavoredOverload
     public convenience init<Other: Codable & SendableMetatype>(
         _ name: String,
@@ -209,18 +210,18 @@ extension Defaults.Key {
 
 // Keys that need no default.
 extension Defaults.Key where Value: EmptyValueProviding & PropertyListConvertible {
-    /// Makes a key that reads as 0, false or empty while nothing is stored.
+    /// Creates a key that reads as 0, false or empty while nothing is stored.
     ///
-    /// - Parameter name: What values are stored under.
+    /// - Parameter name: The name that values are stored under.
     public convenience init(_ name: String) {
         self.init(name, bridge: .native, default: { Value.emptyValue })
     }
 }
 
 extension Defaults.Key where Value: EmptyValueProviding & Codable {
-    /// Makes a key for an array or dictionary that is stored as JSON `Data`, and empty while nothing is stored.
+    /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is stored.
     ///
-    /// - Parameter name: What values are stored under.
+    /// - Parameter name: The name that values are stored under.
     @_disfavoredOverload
     public convenience init(_ name: String) {
         self.init(name, bridge: .stored(), default: { Value.emptyValue })

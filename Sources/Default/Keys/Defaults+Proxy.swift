@@ -1,10 +1,11 @@
 public import Foundation
 
 extension Defaults {
-    /// What is stored under a plain string, in whatever type it is asked for.
+    /// The value of a string key, which can be read as any type.
     ///
-    /// Each property re-reads, and converts as `UserDefaults` does: numbers, strings and Booleans are read as each other. Where there is nothing, or nothing of that type, properties give nil, those with `Value` in
-    /// their name 0, false or what is empty.
+    /// Each property reads the store again, and converts like `UserDefaults`: numbers, strings and Booleans are converted to
+    /// each other. If there is no value, or none of that type, properties return nil, and those with `Value` in their name
+    /// return 0, false or an empty value.
     public struct Proxy {
         /// The key.
         public let key: String
@@ -23,31 +24,33 @@ extension Defaults {
 extension Defaults.Proxy: Sendable {}
 
 extension Defaults.Proxy {
-    /// Whether something is stored, or registered with the store.
+    /// Whether a value is stored, or registered with the store.
     public var exists: Bool { stored != nil }
 
-    /// Removes what is stored; what goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Removes the stored value; errors are reported to ``DefaultsDiagnostics``.
     public func remove() {
         Defaults(suite: suite).remove(key)
     }
 
-    /// What is stored, as a property-list object.
+    /// The value as a property-list object.
     public var object: Any? { stored?.object }
 
     /// The string, or a number's decimal notation ("1" and "0" for Booleans).
     public var string: String? { stored?.asString }
 
-    /// The number without its fraction, within the range of `Int`; 1 for true and 0 for false; what a string begins with.
+    /// The number without its fraction, clamped to the range of `Int`; 1 for true and 0 for false; the number that a string
+    /// begins with.
     public var int: Int? { stored.flatMap { $0.isNumeric ? $0.asInteger : nil } }
 
-    /// The number; 1 for true and 0 for false; what a string begins with.
+    /// The number; 1 for true and 0 for false; the number that a string begins with.
     public var double: Double? { stored.flatMap { $0.isNumeric ? $0.asDouble : nil } }
 
-    /// The Boolean; true for numbers but 0; what strings that begin like "YES", "true", "NO" or "false", or with a number,
-    /// say.
+    /// The Boolean; true for numbers other than 0.
+    ///
+    /// Strings that begin like "YES", "true", "NO" or "false", or with a number, are converted.
     public var bool: Bool? { stored.flatMap { $0.isBoolean ? $0.asBool : nil } }
 
-    /// The number, Booleans included; strings are none.
+    /// The number, or a Boolean as a number; strings are not converted.
     public var number: NSNumber? { stored?.asNumber }
 
     /// The bytes.
@@ -64,27 +67,27 @@ extension Defaults.Proxy {
 }
 
 extension Defaults.Proxy {
-    /// ``string``, or "".
+    /// The ``string``, or "".
     public var stringValue: String { string ?? "" }
 
-    /// ``int``, or 0.
+    /// The integer (``int``), or 0.
     public var intValue: Int { int ?? 0 }
 
-    /// ``double``, or 0.
+    /// The floating-point number (``double``), or 0.
     public var doubleValue: Double { double ?? 0 }
 
-    /// ``bool``, or false.
+    /// The Boolean (``bool``), or false.
     public var boolValue: Bool { bool ?? false }
 
-    /// ``number``, or 0.
+    /// The ``number``, or 0.
     public var numberValue: NSNumber { number ?? 0 }
 
-    /// ``data``, or no bytes.
+    /// The ``data``, or no bytes.
     public var dataValue: Data { data ?? Data() }
 
-    /// ``array``, or no elements.
+    /// The ``array``, or an empty one.
     public var arrayValue: [Any] { array ?? [] }
 
-    /// ``dictionary``, or no entries.
+    /// The ``dictionary``, or an empty one.
     public var dictionaryValue: [String: Any] { dictionary ?? [:] }
 }

@@ -1,4 +1,4 @@
-// Everything that an instance can do, on the standard store.
+// The instance members, for the standard store.
 extension Defaults {
     /// The value of a key in the standard store; see ``Defaults``.
     ///
@@ -9,15 +9,16 @@ extension Defaults {
         _modify { yield &Defaults()[key] }
     }
 
-    /// What is stored in the standard store under a plain string, in whatever type it is asked for.
+    /// The value of a string key in the standard store, which can be read as any type.
     ///
     /// - Parameter key: The key.
     public static subscript(key: String) -> Proxy {
         Defaults()[key]
     }
 
-    /// What is stored in the standard store under a plain string; assigning what no property list can hold is reported and
-    /// changes nothing.
+    /// The value of a string key in the standard store.
+    ///
+    /// Assigning an object that a property list can't hold is reported and changes nothing.
     ///
     /// - Parameter key: The key.
     @_disfavoredOverload
@@ -29,7 +30,7 @@ extension Defaults {
     /// The value of a key in the standard store.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value, the key's default when nothing is stored.
+    /// - Returns: The value; the key's default when nothing is stored.
     /// - Throws: ``DefaultsError``, as on an instance.
     public static func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
         try Defaults().load(key)
@@ -38,20 +39,21 @@ extension Defaults {
     /// Stores a value in the standard store.
     ///
     /// - Parameters:
-    ///   - value: The value; nil, for a key of an optional, removes what is there.
+    ///   - value: The value; nil, for a key of an optional, removes the stored value.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError``, as on an instance; what was stored is as it was then.
+    /// - Throws: ``DefaultsError``, as on an instance. The stored value is unchanged then.
     public static func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
         try Defaults().save(value, for: key)
     }
 
-    /// Reads, changes and stores a value of the standard store as one operation.
+    /// Reads, changes and stores a value of the standard store as one atomic operation.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - change: Changes the value. When it throws, nothing is stored.
-    /// - Returns: What the change returns.
-    /// - Throws: What the change throws, and ``DefaultsError`` as on an instance; what was stored is as it was then.
+    ///   - change: Changes the value. If it throws, nothing is stored.
+    /// - Returns: The result of the change.
+    /// - Throws: Any error that the change throws, and ``DefaultsError`` as on an instance. The stored value is unchanged
+    ///   then.
     @discardableResult
     public static func update<Value, Result>(
         _ key: Key<Value>,
@@ -63,7 +65,7 @@ extension Defaults {
     /// The values that were stored under a key of the standard store, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The values, each distinct one once, the newest first and at most three.
+    /// - Returns: At most three distinct values, newest first.
     /// - Throws: ``DefaultsError``, as on an instance.
     public static func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
         try Defaults().quarantined(key)
@@ -77,41 +79,41 @@ extension Defaults {
         try Defaults().removeQuarantined(key)
     }
 
-    /// Whether something is stored in the standard store under a key; the key's default does not count.
+    /// Whether a value is stored in the standard store under a key; the key's default does not count.
     ///
     /// - Parameter key: The key.
-    /// - Returns: Whether there is something, even if it can't be read as the key's type.
+    /// - Returns: Whether there is a value, even if it can't be read as the key's type.
     public static func exists(key: Keys) -> Bool {
         Defaults().exists(key: key)
     }
 
-    /// Whether something is stored in the standard store under a key, or registered with it.
+    /// Whether a value is stored in the standard store under a key, or registered for it.
     ///
     /// - Parameter key: The key.
-    /// - Returns: Whether there is something.
+    /// - Returns: Whether there is a value.
     public static func hasKey(_ key: String) -> Bool {
         Defaults().hasKey(key)
     }
 
-    /// Removes what is stored in the standard store under keys, so that their defaults are read again.
+    /// Removes the values of keys from the standard store, so that their defaults are read again.
     ///
     /// - Parameter keys: The keys.
     public static func reset(_ keys: Keys...) {
         Defaults().remove(keys.map(\.name))
     }
 
-    /// Removes what is stored in the standard store under keys.
+    /// Removes the values of keys from the standard store.
     ///
     /// - Parameter keys: The keys.
     public static func remove(_ keys: String...) {
         Defaults().remove(keys)
     }
 
-    /// Removes everything that is stored in the standard store.
+    /// Removes all values from the standard store.
     public static func removeAll() {
         Defaults().removeAll()
     }
 
-    /// The names of the keys under which something is stored in the standard store, sorted.
+    /// The names of the keys that have a value in the standard store, sorted.
     public static var keys: [String] { Defaults().keys }
 }

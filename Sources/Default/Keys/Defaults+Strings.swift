@@ -1,16 +1,16 @@
 extension Defaults {
-    /// What is stored under a plain string, in whatever type it is asked for.
+    /// The value of a string key, which can be read as any type.
     ///
     /// - Parameter key: The key.
     public subscript(key: String) -> Proxy {
         Proxy(suite: suite, key: key)
     }
 
-    /// What is stored under a plain string.
+    /// The value of a string key.
     ///
     /// Assigning stores a property-list value: `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed
-    /// dictionaries of those; other ``PropertyListConvertible`` values, such as `URL`, as they say. Nil removes what is there. Anything
-    /// else is reported to ``DefaultsDiagnostics``; it stores nothing and keeps what was there.
+    /// dictionaries of those; other ``PropertyListConvertible`` values, such as `URL`, are converted first. Nil removes the
+    /// stored value. Anything else is reported to ``DefaultsDiagnostics`` and changes nothing.
     ///
     /// - Parameter key: The key.
     @_disfavoredOverload
@@ -24,28 +24,28 @@ extension Defaults {
         }
     }
 
-    /// Whether something is stored under a key, or registered with the store for it.
+    /// Whether a value is stored under a key, or registered for it.
     ///
     /// - Parameter key: The key.
-    /// - Returns: Whether there is something.
+    /// - Returns: Whether there is a value.
     public func hasKey(_ key: String) -> Bool {
         suite.storedValue(forKey: key) != nil
     }
 
-    /// Removes what is stored under keys, as one transaction where the store has those.
+    /// Removes the values of keys, in one transaction if the store has transactions.
     ///
-    /// What goes wrong is reported to ``DefaultsDiagnostics``.
+    /// Errors are reported to ``DefaultsDiagnostics``.
     ///
     /// - Parameter keys: The keys.
     public func remove(_ keys: String...) {
         remove(keys)
     }
 
-    /// Removes everything that is stored, as one transaction where the store has those.
+    /// Removes all values, in one transaction if the store has transactions.
     ///
-    /// What goes wrong is reported to ``DefaultsDiagnostics``. Registered defaults stay.
+    /// Errors are reported to ``DefaultsDiagnostics``. Registered defaults are kept.
     public func removeAll() {
-        // Under exclusive access, so that nothing is stored between the listing and the removal.
+        // In a transaction, so that nothing is stored between listing the keys and removing them.
         let suite = suite
         DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
             do {
@@ -56,9 +56,9 @@ extension Defaults {
         }
     }
 
-    /// The names of the keys under which something is stored, sorted.
+    /// The names of the keys that have a stored value, sorted.
     ///
-    /// On a `UserDefaults` they include the keys that only registered defaults and the system's domains supply.
+    /// On a `UserDefaults` they include the keys in registered defaults and in the system's domains.
     public var keys: [String] {
         suite.storedKeys().sorted()
     }
@@ -72,7 +72,7 @@ extension Defaults {
 }
 
 extension KeyAccess {
-    /// Stores what was assigned to a string key; nil removes.
+    /// Stores an object that was assigned to a string key; nil removes the stored value.
     func save(_ object: Any?) throws(DefaultsError) {
         try replace(with: PropertyListValue(object, forKey: key, in: store), type: object.map { type(of: $0) })
     }

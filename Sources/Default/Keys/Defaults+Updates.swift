@@ -1,21 +1,21 @@
 extension Defaults {
-    /// The value of a key, and what becomes of it; see ``ValueUpdates``.
+    /// A sequence of a key's value and its changes; see ``ValueUpdates``.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The values: the current one first.
+    /// - Returns: The values, the current one first.
     public func updates<Value>(_ key: Key<Value>) -> ValueUpdates<Value> {
-        // The store that is there now: another task may read the sequence.
+        // The current store is captured here, because another task may iterate the sequence.
         let defaults = Defaults(suite: suite)
         return ValueUpdates(of: [key.name], in: suite) { defaults[key] }
     }
 
-    /// The values of several keys, together each time one of them changes; see ``ValueUpdates``.
+    /// A sequence of the values of several keys, with a new element each time one of them changes; see ``ValueUpdates``.
     ///
     /// - Parameters:
     ///   - first: A key.
     ///   - second: Another one.
     ///   - others: More of them.
-    /// - Returns: Tuples of the values: the current ones first.
+    /// - Returns: Tuples of the values, the current ones first.
     public func updates<First, Second, each Other>(
         _ first: Key<First>,
         _ second: Key<Second>,
@@ -31,21 +31,22 @@ extension Defaults {
         }
     }
 
-    /// The value of a key of the standard store, and what becomes of it; see ``ValueUpdates``.
+    /// A sequence of the value of a key in the standard store and its changes; see ``ValueUpdates``.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The values: the current one first.
+    /// - Returns: The values, the current one first.
     public static func updates<Value>(_ key: Key<Value>) -> ValueUpdates<Value> {
         Defaults().updates(key)
     }
 
-    /// The values of several keys of the standard store, together each time one of them changes; see ``ValueUpdates``.
+    /// A sequence of the values of several keys in the standard store, with a new element each time one of them changes; see
+    /// ``ValueUpdates``.
     ///
     /// - Parameters:
     ///   - first: A key.
     ///   - second: Another one.
     ///   - others: More of them.
-    /// - Returns: Tuples of the values: the current ones first.
+    /// - Returns: Tuples of the values, the current ones first.
     public static func updates<First, Second, each Other>(
         _ first: Key<First>,
         _ second: Key<Second>,

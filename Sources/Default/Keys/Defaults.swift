@@ -1,46 +1,47 @@
-/// Single values of a store, under typed keys or plain strings.
+/// Access to single values of a store by typed keys or string keys.
 ///
-/// On the type itself the calls use the platform's standard store, on an instance any store:
+/// Static members use the platform's standard store, and instances any store:
 ///
 /// ```swift
 /// Defaults[.launchCount] += 1                                // the standard store
 /// let defaults = Defaults(suite: MemoryDefaults())           // any other
 /// defaults[.theme] = .dark
-/// Defaults["color"] = "red"                                  // by a plain string
+/// Defaults["color"] = "red"                                  // by a string key
 /// Defaults["color"].string
 /// ```
 ///
-/// Subscripts never throw. Reading gives the key's default when nothing is stored or what is there can't be read, and
-/// leaves it there; assigning what can't be stored leaves what was there. Both report to ``DefaultsDiagnostics``. The twins
-/// ``load(_:)-swift.method``, ``save(_:for:)-swift.method`` and ``update(_:_:)-swift.method`` throw a ``DefaultsError``.
+/// Subscripts never throw. Reading returns the key's default when nothing is stored or the stored value can't be read.
+/// Assigning a value that can't be stored leaves the stored value unchanged. Both report errors to ``DefaultsDiagnostics``.
+/// The throwing counterparts are ``load(_:)-swift.method``, ``save(_:for:)-swift.method`` and ``update(_:_:)-swift.method``,
+/// which throw a ``DefaultsError``.
 ///
-/// **Changes in place are one operation:** `Defaults[.launchCount] += 1` or `Defaults[.libraries].append("Default")` read,
-/// change and store under the store's exclusive access, so no increment is lost however many threads, and on a
-/// ``FileDefaults`` however many processes, do so at once. Nothing may be passed `inout` to an `async` function this way:
-/// exclusive access belongs to a thread.
+/// **Changes in place are atomic:** `Defaults[.launchCount] += 1` or `Defaults[.libraries].append("Default")` reads, changes
+/// and stores the value with exclusive access to the store. So no increment is lost when several threads or, on a
+/// ``FileDefaults``, processes do so at once. Don't pass a value `inout` to an `async` function this way, because exclusive
+/// access belongs to a thread.
 ///
-/// **What can't be read is not destroyed:** when a value takes the place of something that can't be read as the key's type,
-/// that is quarantined first, see ``quarantined(_:)-swift.method``.
+/// **Unreadable values are kept:** a stored value that can't be read as the key's type is quarantined before it is replaced;
+/// see ``quarantined(_:)-swift.method``.
 ///
-/// An instance is as safe to use from several threads as its store.
+/// An instance may be used from several threads if its store may.
 public struct Defaults {
-    /// The store, nil for the standard one.
+    /// The store; nil for the standard one.
     private let explicitStore: (any DefaultsStore)?
 
-    /// Typed and string-keyed access to a store.
+    /// Creates an instance for a store.
     ///
     /// - Parameter suite: The store.
     public init(suite: any DefaultsStore) {
         explicitStore = suite
     }
 
-    /// Typed and string-keyed access to the platform's standard store: `UserDefaults.standard` on Apple's systems,
+    /// Creates an instance for the platform's standard store: `UserDefaults.standard` on Apple's systems,
     /// ``FileDefaults/standard`` elsewhere.
     public init() {
         explicitStore = nil
     }
 
-    /// The store that is used.
+    /// The store.
     public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 }
 
@@ -50,8 +51,8 @@ extension Defaults: Sendable {}
 extension Defaults {
     /// The value of a key.
     ///
-    /// Reading gives the key's default when nothing is stored or what is there can't be read; assigning what can't be stored
-    /// changes nothing. Both are reported. A change in place is one operation; see ``Defaults``.
+    /// Reading returns the key's default when nothing is stored or the stored value can't be read. Assigning a value that
+    /// can't be stored changes nothing. Errors are reported. A change in place is atomic; see ``Defaults``.
     ///
     /// - Parameter key: The key.
     public subscript<Value>(key: Key<Value>) -> Value {
@@ -69,9 +70,9 @@ extension Defaults {
     /// The value of a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value, the key's default when nothing is stored.
+    /// - Returns: The value; the key's default when nothing is stored.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
-    ///   ``DefaultsError/Code/invalidKey`` or ``DefaultsError/Code/storeUnavailable``; what is stored is left as it is.
+    ///   ``DefaultsError/Code/invalidKey`` or ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
         try KeyAccess(key.name, in: suite).load(by: key.bridge) ?? key.defaultValue
     }
@@ -79,27 +80,28 @@ extension Defaults {
     /// Stores a value.
     ///
     /// - Parameters:
-    ///   - value: The value; nil, for a key of an optional, removes what is there.
+    ///   - value: The value; nil, for a key of an optional, removes the stored value.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``
-    ///   or one of the store's; what was stored is as it was then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey`` or
+    ///   one of the store's. The stored value is unchanged then.
     public func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
         try KeyAccess(key.name, in: suite).save(value, by: key.bridge)
     }
 
-    /// Reads, changes and stores a value as one operation, as a change in place does.
+    /// Reads, changes and stores a value as one atomic operation, like a change in place.
     ///
     /// **The change may run more than once** on a store that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - change: Changes the value, which is the stored one, or the key's default when nothing is stored. When it
-    ///     throws, nothing is stored. May use the store itself; what it stores under the same key is replaced by the value
-    ///     it leaves.
-    /// - Returns: What the change returns.
-    /// - Throws: What the change throws, and ``DefaultsError`` with the codes of ``load(_:)-swift.method`` and ``save(_:for:)-swift.method``. What was
-    ///   stored is as it was then, so what can't be read as the key's type is not replaced.
+    ///   - change: Changes the value, which is the stored one, or the key's default when nothing is stored. If it throws,
+    ///     nothing is stored. It may use the store itself. If it stores a value under the same key, that is replaced by the
+    ///     changed value.
+    /// - Returns: The result of the change.
+    /// - Throws: Any error that the change throws, and the same errors as ``load(_:)-swift.method`` and
+    ///   ``save(_:for:)-swift.method``. The stored value is unchanged then, so a value that can't be read as the key's type
+    ///   is not replaced.
     @discardableResult
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
         let access = KeyAccess(key.name, in: suite)
@@ -111,17 +113,17 @@ extension Defaults {
         }
     }
 
-    /// Whether something is stored under a key; a key's default does not count, one registered with the store does.
+    /// Whether a value is stored under a key, or registered with the store; the key's default does not count.
     ///
     /// - Parameter key: The key.
-    /// - Returns: Whether there is something, even if it can't be read as the key's type.
+    /// - Returns: Whether there is a value, even if it can't be read as the key's type.
     public func exists(key: Keys) -> Bool {
         hasKey(key.name)
     }
 
-    /// Removes what is stored under keys, as one transaction where the store has those, so that their defaults are read again.
+    /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read again.
     ///
-    /// What goes wrong is reported.
+    /// Errors are reported to ``DefaultsDiagnostics``.
     ///
     /// - Parameter keys: The keys.
     public func reset(_ keys: Keys...) {
@@ -131,9 +133,9 @@ extension Defaults {
     /// The values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The values, each distinct one once, the newest first and at most three.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored in their place,
-    ///   under `"<key>.quarantine"`.
+    /// - Returns: At most three distinct values, newest first.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored under
+    ///   `"<key>.quarantine"`.
     public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
         try KeyAccess(key.name, in: suite).quarantine(of: Value.self).values()
     }
@@ -142,7 +144,7 @@ extension Defaults {
     ///
     /// - Parameter key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else is stored in their place, or one of the store's.
+    ///   something else is stored under `"<key>.quarantine"`, or one of the store's.
     public func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
         try KeyAccess(key.name, in: suite).quarantine(of: Value.self).removeAll()
     }
@@ -150,7 +152,7 @@ extension Defaults {
     private func value<Value>(for key: Key<Value>) -> Value {
         let access = KeyAccess(key.name, in: suite)
         do {
-            // Not by way of an optional value; see `fastPathValue(in:forKey:)`.
+            // Avoids an optional of a generic type; see `fastPathValue(in:forKey:)`.
             if let stored = access.store.storedValue(forKey: key.name) {
                 return try access.decode(stored, by: key.bridge)
             }

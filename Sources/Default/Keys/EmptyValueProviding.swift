@@ -1,10 +1,11 @@
 public import Foundation
 
-/// A type with a value that means "nothing yet", so that a key for it needs no default: 0, false, or what is empty.
+/// A type with an empty value (0, false, or an empty collection), so that a key for it needs no default.
 ///
-/// A key for a type that has none, such as `Date`, does not compile without `default:`, unless it is a key for an optional.
+/// A key for a type that does not conform, such as `Date`, does not compile without `default:`, unless it is a key for an
+/// optional.
 public protocol EmptyValueProviding: SendableMetatype {
-    /// 0, false, or what is empty.
+    /// The empty value: 0, false, or an empty collection.
     static var emptyValue: Self { get }
 }
 

@@ -1,4 +1,4 @@
-/// A property whose value is kept in a store, under a typed key.
+/// A property whose value is stored under a typed key.
 ///
 /// ```swift
 /// struct Player {
@@ -7,33 +7,33 @@
 /// }
 /// ```
 ///
-/// Works in structs, classes and actors. Reading and assigning are those of ``Defaults``, and so is a change in place:
-/// `volume -= 0.1` is one operation across threads and, on a ``FileDefaults``, processes. The property needs no `mutating`,
-/// since what it changes is the store.
+/// It can be used in structs, classes and actors. Reading, assigning and changes in place work as in ``Defaults``:
+/// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because they
+/// only change the store.
 @propertyWrapper
 public struct Stored<Value> {
     private let key: Defaults.Key<Value>
     private let defaults: Defaults
 
-    /// A property in the platform's standard store.
+    /// Creates a property that is stored in the platform's standard store.
     ///
-    /// - Parameter key: The key, which also says what is read while nothing is stored.
+    /// - Parameter key: The key. Its default is read while nothing is stored.
     public init(_ key: Defaults.Key<Value>) {
         self.key = key
         defaults = Defaults()
     }
 
-    /// A property in a store.
+    /// Creates a property that is stored in a store.
     ///
     /// - Parameters:
-    ///   - key: The key, which also says what is read while nothing is stored.
+    ///   - key: The key. Its default is read while nothing is stored.
     ///   - suite: The store.
     public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
         self.key = key
         defaults = Defaults(suite: suite)
     }
 
-    /// The value; what goes wrong is reported to ``DefaultsDiagnostics``.
+    /// The value; errors are reported to ``DefaultsDiagnostics``.
     public var wrappedValue: Value {
         get { defaults[key] }
         nonmutating set { defaults[key] = newValue }

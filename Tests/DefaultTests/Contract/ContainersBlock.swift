@@ -3,7 +3,7 @@ import DefaultJournal
 import Foundation
 import Testing
 
-/// A storage of somebody's own: two methods.
+/// A custom storage with the two required methods.
 private struct Vault: KeyValueStorage {
     private let contents = Guarded<[String: Data]>([:])
 
@@ -55,7 +55,7 @@ struct ContainersBlock {
         }
     }
 
-    @Test("work over a storage of one's own")
+    @Test("work over a custom storage")
     func vault() throws {
         struct Stop: Error {}
         let storage = Vault()
@@ -75,7 +75,7 @@ struct ContainersBlock {
         #expect(!container.exists)
     }
 
-    @Test("exchange native values with the store's own calls, both ways")
+    @Test("exchange property-list values with the store's own methods, in both directions")
     func interchange() throws {
         try withTemporarySuite { name in
             let suite = UserDefaults(suiteName: name)!
@@ -113,7 +113,7 @@ struct ContainersBlock {
         }
     }
 
-    @Test("give no storage for a name that no suite can have, and say why")
+    @Test("create no storage for an invalid suite name, and report the reason")
     func badName() {
         let codes = EventCollector.codes {
             #expect(PersistentStorage(suiteName: "../outside") == nil)

@@ -6,7 +6,7 @@ import Testing
 struct GuestTests {
     private static let programs = Compiler.programs(in: "Guest")
 
-    @Test("means the same as before and gets the same diagnostics", arguments: programs, ["5", "6"])
+    @Test("has the same meaning and diagnostics as before", arguments: programs, ["5", "6"])
     func meaning(program: URL, version: String) throws {
         let alone = try GuestProgram(program, importing: nil, version: version)
         let importing = try GuestProgram(program, importing: "Default", version: version)
@@ -49,14 +49,14 @@ struct GuestTests {
         defer { try? FileManager.default.removeItem(at: directory) }
         let programs = Compiler.programs(in: "Guest/Intruder")
         let intruder = try #require(programs.first { $0.lastPathComponent == "Intruder.swift" })
-        let complaint = try Compiler.run(
+        let diagnostics = try Compiler.run(
             [
                 "-emit-module", "-parse-as-library", "-module-name", "Intruder", "-o", "Intruder.swiftmodule",
                 intruder.path,
             ],
             in: directory
         )
-        #expect(complaint == "")
+        #expect(diagnostics == "")
 
         let program = try #require(programs.first { $0.lastPathComponent == "Control.swift" })
         let alone = try GuestProgram(program, importing: nil, version: version)

@@ -9,7 +9,7 @@ extension Defaults.Keys {
 
 @Suite("The calls of keys with defaults on an injected suite")
 struct InjectedSuiteBlock {
-    @Test("read, assign, remove and tell what is there", arguments: StoreKind.allCases)
+    @Test("read, assign, remove and list values", arguments: StoreKind.allCases)
     func injectedSuite(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -29,7 +29,7 @@ struct InjectedSuiteBlock {
         }
     }
 
-    @Test("take a UserDefaults suite, and without one the standard store")
+    @Test("use a UserDefaults suite, or the standard store if there is no suite")
     func suites() throws {
         try withTemporarySuite { name in
             let defaults = Defaults(suite: UserDefaults(suiteName: name)!)

@@ -1,25 +1,25 @@
 import Foundation
 import Testing
 
-/// Programs in Fixtures/Misuse, whose first lines say what the compiler has to complain of.
-@Suite("What must not compile")
+/// Programs in Fixtures/Misuse; their first lines contain the expected error.
+@Suite("A program with a mistake")
 struct MisuseTests {
     private static let programs = Compiler.programs(in: "Misuse")
 
-    @Test("does not, and the program that differs in being right does", arguments: programs)
+    @Test("does not compile, and the correct program does", arguments: programs)
     func misuse(program: URL) throws {
         let firstLine = try String(contentsOf: program, encoding: .utf8).prefix { $0 != "\n" }
         let expected = firstLine.dropFirst("// ".count)
-        let complaint = try Compiler.run(["-typecheck", "-swift-version", "6", program.path])
+        let diagnostics = try Compiler.run(["-typecheck", "-swift-version", "6", program.path])
         if expected == "compiles" {
-            #expect(complaint == "")
+            #expect(diagnostics == "")
         } else {
-            #expect(complaint.contains("error: "), "\(program.lastPathComponent)")
-            #expect(complaint.contains(expected), "\(program.lastPathComponent): \(complaint)")
+            #expect(diagnostics.contains("error: "), "\(program.lastPathComponent)")
+            #expect(diagnostics.contains(expected), "\(program.lastPathComponent): \(diagnostics)")
         }
     }
 
-    @Test("is there to be looked at")
+    @Test("exists as a fixture")
     func completeness() {
         #expect(Self.programs.count >= 8)
     }

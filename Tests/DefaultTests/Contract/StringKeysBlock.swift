@@ -10,7 +10,7 @@ extension DefaultsKeys {
 
 @Suite("The calls of string-keyed access")
 struct StringKeysBlock {
-    @Test("store, read, convert and count under plain strings", arguments: StoreKind.allCases)
+    @Test("store, read, convert and count under string keys", arguments: StoreKind.allCases)
     func stringKeys(kind: StoreKind) throws {
         try kind.withStandardStore { store in
             Defaults["color"] = "red"
@@ -64,7 +64,7 @@ struct StringKeysBlock {
         }
     }
 
-    @Test("take values of every property-list type", arguments: StoreKind.allCases)
+    @Test("accept values of every property-list type", arguments: StoreKind.allCases)
     func values(kind: StoreKind) throws {
         try kind.withStandardStore { store in
             let date = Date(timeIntervalSinceReferenceDate: 700_000_000)
@@ -97,7 +97,7 @@ struct StringKeysBlock {
         }
     }
 
-    @Test("report what a property list can't hold, and keep what was there", arguments: StoreKind.allCases)
+    @Test("report objects that a property list can't hold, and keep the stored value", arguments: StoreKind.allCases)
     func unsupported(kind: StoreKind) throws {
         try kind.withStandardStore { _ in
             Defaults["k"] = "before"
@@ -107,7 +107,7 @@ struct StringKeysBlock {
         }
     }
 
-    @Test("in place assign only if absent, and count, with DefaultOperators", arguments: StoreKind.allCases)
+    @Test("assign if absent, and count, with DefaultOperators", arguments: StoreKind.allCases)
     func operators(kind: StoreKind) throws {
         try kind.withStandardStore { _ in
             Defaults["color"] ?= "white"

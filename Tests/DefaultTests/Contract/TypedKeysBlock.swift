@@ -57,7 +57,7 @@ struct TypedKeysBlock {
         }
     }
 
-    @Test("hold every kind of type, each in its own form", arguments: StoreKind.allCases)
+    @Test("store every kind of type, each in its own form", arguments: StoreKind.allCases)
     func types(kind: StoreKind) throws {
         try kind.withStandardStore { store in
             let date = Date(timeIntervalSinceReferenceDate: 700_000_000)

@@ -3,7 +3,7 @@ import DefaultJournal
 import Foundation
 import Testing
 
-/// A type of a user's, with a form of its own.
+/// A type that defines its own stored form.
 private struct Color: PropertyListConvertible, Equatable {
     var red: UInt8
 
@@ -50,7 +50,7 @@ extension DefaultsKeys {
 
 @Suite("Typed keys")
 struct DefaultsTests {
-    @Test("store each type in the form it chose", arguments: StoreKind.allCases)
+    @Test("store each type in its own form", arguments: StoreKind.allCases)
     func forms(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -75,7 +75,7 @@ struct DefaultsTests {
     }
 
     @Test(
-        "give the default and report where a value of another type is stored, which stays",
+        "read the default and report a stored value of another type, which is kept",
         arguments: StoreKind.allCases
     )
     func otherType(kind: StoreKind) throws {
@@ -87,7 +87,10 @@ struct DefaultsTests {
                 expectReport(.typeMismatch) { #expect(defaults[key] == 7) }
                 expectError(.typeMismatch) { try defaults.load(key) }
                 expectError(.typeMismatch) { try defaults.update(key) { $0 += 1 } }
-                #expect(try PropertyListValue(object: store.object(forKey: key.name) as Any) == PropertyListValue(object: object))
+                #expect(
+                    try PropertyListValue(object: store.object(forKey: key.name) as Any)
+                        == PropertyListValue(object: object)
+                )
                 #expect(defaults.exists(key: key))
             }
             for (object, number) in [(1, 0), ("YES", 1), (1.0, 2)] as [(Any, Int)] {
@@ -101,7 +104,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("take a number of another type where it is exactly one of theirs", arguments: StoreKind.allCases)
+    @Test("read a number of another type if their type represents it exactly", arguments: StoreKind.allCases)
     func numbers(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -114,7 +117,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("make their default only when it is needed, and anew each time", arguments: StoreKind.allCases)
+    @Test("evaluate their default only when it is needed, and each time", arguments: StoreKind.allCases)
     func computedDefault(kind: StoreKind) throws {
         let made = Guarded(0)
         func make() -> Int {
@@ -137,7 +140,7 @@ struct DefaultsTests {
     }
 
     @Test(
-        "show a changed default to a user who has stored nothing, and only to such a one",
+        "return a changed default only to users without a stored value",
         arguments: StoreKind.allCases
     )
     func changedDefault(kind: StoreKind) throws {
@@ -154,7 +157,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("of one name in two stores have two values", arguments: StoreKind.allCases)
+    @Test("with the same name in two stores have separate values", arguments: StoreKind.allCases)
     func twoStores(kind: StoreKind) throws {
         try kind.withStore { first in
             try kind.withStore { second in
@@ -166,7 +169,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("can be listed, reset and removed all at once", arguments: StoreKind.allCases)
+    @Test("can be listed, reset and removed together", arguments: StoreKind.allCases)
     func removal(kind: StoreKind) throws {
         try kind.withStandardStore { store in
             Defaults[.count] = 1
@@ -187,7 +190,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("have throwing twins of all they do", arguments: StoreKind.allCases)
+    @Test("have throwing counterparts of all operations", arguments: StoreKind.allCases)
     func throwing(kind: StoreKind) throws {
         struct Stop: Error {}
         try kind.withStandardStore { _ in
@@ -214,7 +217,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("open archives of their own class only, and no garbage", arguments: StoreKind.allCases)
+    @Test("unarchive only their own class, and no malformed data", arguments: StoreKind.allCases)
     func archives(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -233,8 +236,8 @@ struct DefaultsTests {
         }
     }
 
-    @Test("keep aside what a change in place can't read", arguments: StoreKind.allCases)
-    func keptAside(kind: StoreKind) throws {
+    @Test("quarantine a value that a change in place can't read", arguments: StoreKind.allCases)
+    func quarantined(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             let bytes = Data(#"[{"x":1},{"x":"damaged"}]"#.utf8)
@@ -255,7 +258,7 @@ struct DefaultsTests {
             #expect(defaults["sum"].int == 1)
             #expect(try defaults.quarantined(DefaultsKey<Int>("sum")).map(\.value) == [.data(Data([1, 2]))])
 
-            // Assigning reads nothing, and destroys nothing all the same.
+            // Assigning doesn't read the value, but quarantines it too.
             try store.set(bytes, forKey: "point")
             expectEvents([.quarantined]) { defaults[.point] = Point() }
             #expect(try defaults.quarantined(.point).map(\.value) == [.data(bytes)])
@@ -272,7 +275,7 @@ struct DefaultsTests {
         }
     }
 
-    @Test("store nothing where a change in place is broken off", arguments: StoreKind.allCases)
+    @Test("store nothing if a change in place throws", arguments: StoreKind.allCases)
     func brokenOff(kind: StoreKind) throws {
         struct Stop: Error {}
         func change(_ name: inout String?) throws {
@@ -315,7 +318,7 @@ struct StoredTests {
         }
     }
 
-    @Test("read and change what is stored, in structs, classes and actors")
+    @Test("read and change stored values, in structs, classes and actors")
     func kinds() async throws {
         let store = MemoryDefaults()
         withDefaults(store) {
@@ -335,7 +338,7 @@ struct StoredTests {
         #expect(await counter.count == 2)
     }
 
-    @Test("count without losing any, from eight threads")
+    @Test("lose no increment on eight threads")
     func threads() throws {
         let store = MemoryDefaults()
         try onEightThreads {

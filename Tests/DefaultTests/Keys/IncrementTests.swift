@@ -7,7 +7,7 @@ extension DefaultsKeys {
     fileprivate static let names = DefaultsKey<[String]>("names")
 }
 
-/// A store that a test shares between threads, which `UserDefaults` withstands though it is not declared so.
+/// A store that a test shares between threads; `UserDefaults` supports this, although it is not declared Sendable.
 struct UnsafeStore: @unchecked Sendable {
     let store: any DefaultsStore
 
@@ -20,7 +20,7 @@ struct UnsafeStore: @unchecked Sendable {
 struct IncrementTests {
     @Test("lose nothing on eight threads", arguments: StoreKind.allCases)
     func threads(kind: StoreKind) throws {
-        // Foundation rewrites a suite's file at each of these on a UserDefaults.
+        // On a UserDefaults, Foundation rewrites the suite's file at each of these.
         let rounds = 1_000
         try kind.withStore { store in
             let shared = UnsafeStore(store)

@@ -2,10 +2,10 @@ import Default
 import Foundation
 import Testing
 
-/// The values of one native type, and how `object(forKey:)` shows them.
+/// The values of one property-list type, and what `object(forKey:)` returns for them.
 private struct Sample: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Stores the type's values in all forms in a store, and compares what comes back.
+    /// Stores the type's values in a store in all forms, reads them back and compares them.
     let check: @Sendable (any DefaultsStore) throws -> Void
 
     init<Value: PropertyListConvertible & Codable & Equatable & Sendable>(
@@ -110,7 +110,7 @@ private let samples: [Sample] = [
     },
 ]
 
-/// What Foundation's own file, off Apple's systems, holds without the sign and the fraction.
+/// Values that lose their sign or fraction in Foundation's file, on systems other than Apple's.
 private let finerSamples: [Sample] = [
     Sample([-0.0, 0.0]) { $0 },
     Sample([-0.0, Float(0)]) { Double($0) },
@@ -120,7 +120,7 @@ private let finerSamples: [Sample] = [
 @Suite("A native value")
 struct NativeValueTests {
     @Test(
-        "survives unchanged in every form on every store, as object(forKey:) shows it",
+        "is unchanged in every form on every store, and in object(forKey:)",
         arguments: StoreKind.allCases,
         samples
     )
@@ -129,7 +129,7 @@ struct NativeValueTests {
     }
 
     @Test(
-        "survives down to the sign of zero and fractions of a second",
+        "is unchanged down to the sign of zero and fractions of a second",
         arguments: [StoreKind.memory, .file],
         finerSamples
     )
@@ -137,7 +137,7 @@ struct NativeValueTests {
         try kind.withStore { store in try sample.check(store) }
     }
 
-    @Test("of an integer wider than 64 bits survives as JSON", arguments: StoreKind.allCases)
+    @Test("of an integer type wider than 64 bits is stored as JSON", arguments: StoreKind.allCases)
     func wideIntegers(kind: StoreKind) throws {
         try kind.withStore { store in
             let key = Defaults.Key<Int128>("wide", default: 0)
@@ -146,7 +146,7 @@ struct NativeValueTests {
         }
     }
 
-    @Test("of an optional inside an array survives as JSON", arguments: StoreKind.allCases)
+    @Test("of an optional inside an array is stored as JSON", arguments: StoreKind.allCases)
     func optionalElements(kind: StoreKind) throws {
         try kind.withStore { store in
             let key = Defaults.Key<[Int?]>("sparse")

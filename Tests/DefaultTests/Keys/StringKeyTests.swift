@@ -4,7 +4,7 @@ import Testing
 
 @Suite("String keys")
 struct StringKeyTests {
-    @Test("convert as UserDefaults does", arguments: StoreKind.allCases)
+    @Test("convert like UserDefaults", arguments: StoreKind.allCases)
     func conversions(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -33,7 +33,7 @@ struct StringKeyTests {
         }
     }
 
-    @Test("add in the stored type, and cut nothing off", arguments: StoreKind.allCases)
+    @Test("add in the stored type, without truncation", arguments: StoreKind.allCases)
     func arithmetic(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -45,7 +45,7 @@ struct StringKeyTests {
                 let key = "key \(number)"
                 defaults[key] = stored
                 defaults[key] += summand
-                // What was nothing counts from the integer 0.
+                // A missing value counts as the integer 0.
                 let expected = stored == nil ? .integer(1) : sum
                 #expect(store.storedValue(forKey: key) == expected, "\(String(describing: stored)) + \(summand)")
             }

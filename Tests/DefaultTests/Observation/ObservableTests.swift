@@ -14,7 +14,7 @@ private struct Undefaulted: DefaultStorable {
     var name = "bright"
 }
 
-/// A storage that says nothing of its changes.
+/// A storage without change notifications.
 private struct Vault: KeyValueStorage {
     private let contents = Guarded<[String: Data]>([:])
 
@@ -28,7 +28,7 @@ private struct Vault: KeyValueStorage {
     }
 }
 
-/// Reads inside `withObservationTracking`, and counts the notices that follow: none or one for each read.
+/// Reads inside `withObservationTracking`, and counts the notifications: at most one for each read.
 private final class Tracker: Sendable {
     private let count = Guarded(0)
     var notices: Int { count.withLock { $0 } }
@@ -40,10 +40,10 @@ private final class Tracker: Sendable {
 
 @Suite("Observable values", .timeLimit(.minutes(2)))
 struct ObservableTests {
-    @Test("of containers tell of changes, by whomever", arguments: StoreKind.allCases)
+    @Test("of containers report all changes", arguments: StoreKind.allCases)
     func containers(kind: StoreKind) throws {
         try kind.withStore { store in
-            // A new container each time, as computed properties give them.
+            // Creates a new container each time, like a computed property.
             func container() -> KeyValueContainer<Int> { store.makeContainer(default: 0, key: "number") }
             let tracker = Tracker()
             tracker.read { _ = container().value }
@@ -64,7 +64,7 @@ struct ObservableTests {
         }
     }
 
-    @Test("of a storage of one's own tell of changes by containers")
+    @Test("of a custom storage report changes made through containers")
     func vault() {
         let storage = Vault()
         let container = KeyValueContainer<Int>(storage: storage, key: "number")
@@ -77,7 +77,7 @@ struct ObservableTests {
         #expect(tracker.notices == 2)
     }
 
-    @Test("of a settings type read and write property by property")
+    @Test("of a settings type read and write single properties")
     func liveSettings() throws {
         withDefaults(MemoryDefaults()) {
             let live = LiveSettings<Theme>()
@@ -101,7 +101,7 @@ struct ObservableTests {
         }
     }
 
-    @Test("watch nothing unless somebody tracks them")
+    @Test("observe nothing unless they are tracked")
     func untracked() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
@@ -113,13 +113,13 @@ struct ObservableTests {
             #expect(suite.isObserved)
             container.value = 1
             #expect(tracker.notices == 1)
-            // Nobody has read since: nobody is left to tell.
+            // There was no read since, so there is nothing left to notify.
             container.value = 2
             #expect(!suite.isObserved)
         }
     }
 
-    @Test("tell of another process's changes")
+    @Test("report another process's changes")
     func anotherProcess() async throws {
         try await withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -140,9 +140,9 @@ struct ObservableTests {
     }
 }
 
-@Suite("Defaults of one's own for a task", .timeLimit(.minutes(2)))
+@Suite("A task's own defaults", .timeLimit(.minutes(2)))
 struct IsolationTests {
-    @Test("are seen by that task and its children, and nobody else")
+    @Test("are used only by that task and its children")
     func parallel() async throws {
         let before = FileDefaults.standard.storedKeys()
         await withTaskGroup { group in
@@ -171,7 +171,7 @@ struct IsolationTests {
         #expect(FileDefaults.standard.storedKeys() == before)
     }
 
-    @Test("nest, and leave stores that were chosen alone")
+    @Test("nest, and don't replace explicit stores")
     func nesting() throws {
         let outer = MemoryDefaults()
         let inner = MemoryDefaults()

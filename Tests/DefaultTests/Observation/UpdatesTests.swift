@@ -22,7 +22,7 @@ private struct Plain: DefaultStorable {
 
 @Suite("Updates", .timeLimit(.minutes(5)))
 struct UpdatesTests {
-    @Test("begin with the current value, and go on with each other one", arguments: StoreKind.allCases)
+    @Test("begin with the current value, and continue with each new one", arguments: StoreKind.allCases)
     func values(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -41,7 +41,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test("come from settings types, containers and several keys", arguments: StoreKind.allCases)
+    @Test("are available for settings types, containers and several keys", arguments: StoreKind.allCases)
     func sources(kind: StoreKind) async throws {
         try await kind.withStore { store in
             await CurrentStore.with(store) {
@@ -73,7 +73,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test("come from other handles on the store, and from its own methods")
+    @Test("include changes through other handles on the store and its own methods")
     func handles() async throws {
         try await withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -99,7 +99,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test("show a failed transaction as what it leaves behind")
+    @Test("show only the result of a failed transaction")
     func transactions() async throws {
         struct Stop: Error {}
         let store = MemoryDefaults()
@@ -134,7 +134,10 @@ struct UpdatesTests {
         }
     }
 
-    @Test("end on what is stored, with two writers and three thousand rounds", arguments: [StoreKind.memory, .file])
+    @Test(
+        "end with the stored value, after two writers and three thousand rounds",
+        arguments: [StoreKind.memory, .file]
+    )
     func twoWriters(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let shared = UnsafeStore(store)
@@ -174,7 +177,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test("may be written back by their reader")
+    @Test("may be written back while they are read")
     func writingReader() async throws {
         try await withDefaults(MemoryDefaults()) {
             var themes = Plain.updates().makeAsyncIterator()
@@ -185,7 +188,7 @@ struct UpdatesTests {
             dark?.write()
             dark?.write()
             Plain(name: "last").write()
-            // Equal values don't come, though this type can't compare them.
+            // Equal values are not delivered, although this type is not Equatable.
             let last = try #require(await themes.next(isolation: nil))
             #expect(last?.name == "last")
 
@@ -217,7 +220,7 @@ struct UpdatesTests {
         }
     }
 
-    @Test("leave nothing behind after a thousand subscriptions, cancelled in any order")
+    @Test("leave no resources behind after a thousand subscriptions, cancelled in any order")
     func manySubscriptions() async throws {
         try await withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
@@ -244,7 +247,7 @@ struct UpdatesTests {
                 }
             }
             #expect(retained == nil)
-            // The watching thread closes what it used on its way out.
+            // The watching thread closes its descriptors before it exits.
             while descriptors() > before {
                 await Task.yield()
             }
@@ -263,7 +266,7 @@ struct UpdatesTests {
     @Test("cost no system call while nothing changes")
     func idle() throws {
         try withTemporaryDirectory { directory in
-            // In a process of its own, where no other test starts threads.
+            // In a separate process, where no other test starts threads.
             let outcome = try TestHelper.run(["idle-watcher", directory.appending(path: "suite.defaults").path])
             #expect(outcome.output == "slept 0 times, then saw 1\n", "\(outcome.errors)")
         }
