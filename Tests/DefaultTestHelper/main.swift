@@ -1,9 +1,9 @@
 import Default
 import Foundation
 
-// What the tests have another process do: the first argument names it, the rest is its own.
+// Actions that the tests run in another process: the first argument is the name, the others are parameters.
 
-/// The settings type that tests share with this process; its coding is what both sides have in common.
+/// A settings type that the tests declare too, with the same coding.
 struct SharedSettings: DefaultStorable {
     var themeName: String
     static var defaults: UserDefaults {
@@ -11,7 +11,7 @@ struct SharedSettings: DefaultStorable {
     }
 }
 
-/// The same in the platform's standard store, as a program that chooses nothing has it.
+/// The same in the platform's standard store, which is the default.
 struct StandardSettings: DefaultStorable {
     var themeName: String
 }
@@ -30,7 +30,7 @@ struct Counter: DefaultStorable {
     static var defaultValue: Counter? { Counter() }
 }
 
-/// A settings type that is made of an earlier one, in the same suite as `Counter`.
+/// A settings type with a predecessor, in the same suite as `Counter`.
 struct MigratedCounter: DefaultMigratable {
     struct Old: Codable { var count: Int }
 
@@ -56,13 +56,13 @@ func codeOf(_ body: () throws -> Void) -> String {
     }
 }
 
-/// Prints at once: a process that is killed flushes nothing.
+/// Prints without buffering, because a killed process does not flush.
 func printNow(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
-/// Prints how often the thread that watches a suite goes to sleep while nothing changes, that is 0 times, and what an iterator
-/// sees of a change after that.
+/// Prints how often the thread that watches a suite goes to sleep while nothing changes (0 times), and what an iterator then
+/// sees of a change.
 func printWatcherSleeps() throws {
     let suite = try suite()
     let observation = suite.observeChanges { _ in
@@ -101,7 +101,7 @@ func run() throws {
         try SharedSettings(themeName: arguments[1]).save()
     case "failing-synchronize":
         try SharedSettings(themeName: "bright").save()
-        // A file where Foundation's directory was: nothing can be written there any more.
+        // Replaces Foundation's directory with a file, so that nothing can be written there.
         let configuration = (ProcessInfo.processInfo.environment["HOME"] ?? "") + "/.config"
         try FileManager.default.removeItem(atPath: configuration)
         try Data().write(to: URL(filePath: configuration))

@@ -9,7 +9,7 @@ private struct SharedSettings: DefaultStorable {
 
 @Suite("The next process")
 struct NextProcessTests {
-    @Test("reads what this one wrote, and this one what it wrote")
+    @Test("reads this one's values, and this one reads its values")
     func reads() throws {
         try withTemporarySuite { name in
             let suite = try #require(UserDefaults(suiteName: name))
@@ -30,7 +30,7 @@ struct NextProcessTests {
         #expect(try TestHelper.run(["read-standard"]).output == "dark\n")
     }
 
-    @Test("reads keys apart that are only canonically equivalent")
+    @Test("distinguishes keys that are only canonically equivalent")
     func equivalentKeys() throws {
         try withTemporarySuite { name in
             let suite = try #require(UserDefaults(suiteName: name))

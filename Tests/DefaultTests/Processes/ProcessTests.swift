@@ -20,7 +20,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("migrate a value once when all of them do")
+    @Test("migrate a value only once")
     func migrations() throws {
         struct MigratedCounter: Codable { var total: Int }
         try withTemporaryDirectory { directory in
@@ -51,7 +51,7 @@ struct ProcessTests {
         }
     }
 
-    @Test("see a value as soon as the call that stored it has returned, and see transactions whole")
+    @Test("see a value as soon as the call that stored it has returned, and see only whole transactions")
     func coherence() throws {
         try withTemporaryDirectory { directory in
             let path = directory.appending(path: "s").path(percentEncoded: false)
@@ -60,7 +60,7 @@ struct ProcessTests {
             let helper = try TestHelper.start(["pairs", path, "2000"])
             var rounds = 0
             while helper.isRunning {
-                // Read in the order opposite to a torn write's: b is never ahead of a.
+                // Read in the opposite order of a torn write: b is never newer than a.
                 let second = suite.integer(forKey: "b")
                 let first = suite.integer(forKey: "a")
                 #expect(first >= second)
@@ -73,13 +73,13 @@ struct ProcessTests {
         }
     }
 
-    @Test("find everything that a killed one had been told was stored")
+    @Test("find every value whose write had returned in a killed process")
     func kill() throws {
         try withTemporaryDirectory { directory in
             let path = directory.appending(path: "s").path(percentEncoded: false)
             for _ in 0..<10 {
                 let helper = try TestHelper.start(["write-forever", path], pipesOutput: true)
-                // Each line is a number that was stored before it was printed.
+                // Each line is a number that had been stored before it was printed.
                 let acknowledged = try #require(helper.readNumbers(atLeast: 50).last)
                 helper.kill()
                 let outcome = try TestHelper.run(["print-number", path])

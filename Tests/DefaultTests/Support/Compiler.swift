@@ -2,13 +2,13 @@ import Foundation
 
 /// The compiler, run on programs that import the modules of this build.
 enum Compiler {
-    /// Runs the compiler to its end.
+    /// Runs the compiler and waits until it exits.
     ///
     /// - Parameters:
-    ///   - arguments: What `swiftc` is called with, in addition to where the modules are.
-    ///   - directory: Where it runs; relative paths in arguments and diagnostics are relative to it.
+    ///   - arguments: The arguments for `swiftc`, in addition to the search path for modules.
+    ///   - directory: The working directory, for relative paths in arguments and diagnostics.
     /// - Returns: The diagnostics.
-    /// - Throws: Errors of Foundation's.
+    /// - Throws: Errors of Foundation.
     static func run(_ arguments: [String], in directory: URL? = nil) throws -> String {
         let build = try TestHelper.executable.deletingLastPathComponent()
         let compiler = Process()

@@ -1,12 +1,12 @@
 import Default
 import Foundation
 
-/// The store that a test has chosen for this task: lets one settings type be tested on every store.
+/// The store that a test has chosen for this task, so that one settings type can be tested on every store.
 ///
-/// It is also an example of a store by a third party, and as such has none of the optional requirements.
+/// It is also an example of a third-party store, and implements none of the optional requirements.
 struct CurrentStore: DefaultsStore {
     private struct Box: @unchecked Sendable {
-        // Used by the task that set it, and its children, only.
+        // Used only by the task that set it and its children.
         let store: any DefaultsStore
     }
 

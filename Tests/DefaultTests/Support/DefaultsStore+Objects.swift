@@ -1,7 +1,7 @@
 @testable import Default
 import Foundation
 
-/// The vocabulary of `UserDefaults` on any store, as the tests' shorthand.
+/// The methods of `UserDefaults` on any store, as a shorthand for tests.
 extension DefaultsStore {
     func object(forKey key: String) -> Any? { storedValue(forKey: key)?.object }
 

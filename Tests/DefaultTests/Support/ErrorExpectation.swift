@@ -1,7 +1,7 @@
 import Default
 import Testing
 
-/// Expects a `DefaultsError` with a code, and gives it back for a closer look.
+/// Expects a `DefaultsError` with a code, and returns it for further checks.
 @discardableResult
 func expectError<Result>(
     _ code: DefaultsError.Code,
@@ -14,7 +14,7 @@ func expectError<Result>(
     return error
 }
 
-/// One key of each kind that no store takes.
+/// One invalid key of each kind.
 let keysThatNoStoreTakes = [
     "", "a\0b", "\0", String(repeating: "k", count: 65_536), String(repeating: "é", count: 32_768),
 ]

@@ -2,14 +2,14 @@ import Default
 import DefaultJournal
 import Testing
 
-/// Keeps the events of one test.
+/// Collects the events of one test.
 final class EventCollector: Sendable {
     private let collected = Guarded<[DefaultsDiagnostics.Event]>([])
 
     var events: [DefaultsDiagnostics.Event] { collected.withLock { $0 } }
     var codes: [DefaultsError.Code] { events.map(\.error.code) }
 
-    /// Runs a body whose events, and no other test's, arrive here.
+    /// Runs a body and collects only its events.
     func collect<Result>(_ body: () throws -> Result) rethrows -> Result {
         try DefaultsDiagnostics.$taskHandler.withValue(
             .init { event in self.collected.withLock { $0.append(event) } },
@@ -17,7 +17,7 @@ final class EventCollector: Sendable {
         )
     }
 
-    /// The codes of what a body reports.
+    /// The codes of the errors that a body reports.
     static func codes(of body: () throws -> Void) rethrows -> [DefaultsError.Code] {
         let collector = EventCollector()
         try collector.collect(body)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A program as the compiler understood it: the declarations that were chosen for each statement, and its diagnostics.
+/// The result of compiling a program: the declarations that the compiler chose for each statement, and its diagnostics.
 struct GuestProgram {
     struct Statement {
-        /// The source, for a function or type only its first line.
+        /// The source; only the first line of a function or type.
         var text: String
         /// The syntax tree after type checking, in which each reference names its declaration with module and signature.
         var tree: [String] = []
@@ -13,7 +13,7 @@ struct GuestProgram {
         var diagnostics: [String] = []
     }
 
-    /// By the line they begin in.
+    /// The statements by their first line.
     private(set) var statements: [Int: Statement] = [:]
     /// The implementations of protocol requirements: intermediate code by the function's description.
     private(set) var witnesses: [String: String] = [:]
@@ -25,11 +25,11 @@ struct GuestProgram {
     /// Compiles a program.
     ///
     /// - Parameters:
-    ///   - file: The program. The import takes the place of its first line, which has to be a comment.
-    ///   - module: The module to import, nil for none.
-    ///   - version: Of the language.
-    ///   - search: A directory with further modules.
-    /// - Throws: Errors of Foundation's.
+    ///   - file: The program. The import replaces its first line, which has to be a comment.
+    ///   - module: The module to import; nil for none.
+    ///   - version: The language version.
+    ///   - search: A directory with additional modules.
+    /// - Throws: Errors of Foundation.
     init(_ file: URL, importing module: String?, version: String, search: URL? = nil) throws {
         let directory = TestHome.directory.appending(path: "guest-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -52,7 +52,7 @@ struct GuestProgram {
         for item in (tree as? [String: Any])?["items"] as? [Any] ?? [] {
             add(item, insideLine: 1)
         }
-        // Some diagnostics are made only after type checking; where that fails, there is no intermediate code.
+        // Some diagnostics are emitted only after type checking. If that fails, there is no intermediate code.
         add(diagnostics: try Compiler.run(options + ["-emit-sil", "-o", "code", name], in: directory), file: name)
         let code = try? String(contentsOf: directory.appending(path: "code"), encoding: .utf8)
         for function in (code ?? "").components(separatedBy: "\n\n") where function.hasPrefix("// protocol witness") {
@@ -61,7 +61,7 @@ struct GuestProgram {
         }
     }
 
-    /// The statements that another compilation of the same program understood differently, each with what changed.
+    /// The statements that have a different result in another compilation of the same program, each with the differences.
     func differences(from other: GuestProgram) throws -> [String] {
         var found: [String] = []
         for line in Set(statements.keys).union(other.statements.keys).sorted() {
@@ -76,7 +76,7 @@ struct GuestProgram {
                     + Self.changes(statement?.declarations ?? [], changed?.declarations ?? [])
             )
         }
-        // Where there is no intermediate code there are errors, which are listed above.
+        // Without intermediate code there are errors, which are listed above.
         if !witnesses.isEmpty, !other.witnesses.isEmpty {
             for name in Set(witnesses.keys).union(other.witnesses.keys).sorted()
             where witnesses[name] != other.witnesses[name] {
@@ -100,7 +100,7 @@ struct GuestProgram {
 
     // MARK: Syntax tree
 
-    /// Adds a declaration with its members, or a function with the statements in its body, each as a statement of its own.
+    /// Adds a declaration and its members, or a function and the statements in its body, each as a separate statement.
     private mutating func add(_ item: Any, insideLine line: Int) {
         guard var node = item as? [String: Any], node["_kind"] as? String != "import_decl" else {
             return
@@ -128,11 +128,11 @@ struct GuestProgram {
         }
     }
 
-    /// Addresses, places, and how many declarations had been candidates for an operator.
+    /// Addresses, locations, and the number of candidates for an operator.
     private static let incidentalKeys: Set = ["decl_context", "number_of_decls", "range"]
 
-    /// A node without what differs between any two compilations, and without the fact that a subclass inherits what the
-    /// imported module made its superclass conform to.
+    /// A node without parts that differ between any two compilations, and without the conformances that a subclass inherits
+    /// from its superclass because of the imported module.
     private func normalized(_ value: Any, declarations: inout Set<String>) -> Any {
         switch value {
         case let node as [String: Any]:
@@ -166,7 +166,7 @@ struct GuestProgram {
 
     // MARK: Diagnostics
 
-    /// Adds each error and warning, with its notes, to the statement in whose line it is.
+    /// Adds each error and warning, with its notes, to the statement on its line.
     private mutating func add(diagnostics: String, file: String) {
         var line = 1
         for text in diagnostics.split(separator: "\n") {
@@ -186,7 +186,7 @@ struct GuestProgram {
 }
 
 extension Array {
-    /// The first index whose element fulfils a condition, which those after it fulfil too.
+    /// The first index whose element satisfies a condition that all later elements satisfy too.
     fileprivate func partitioningIndex(where belongsInSecondPartition: (Element) -> Bool) -> Int {
         var range = startIndex..<endIndex
         while !range.isEmpty {

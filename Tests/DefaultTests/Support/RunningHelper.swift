@@ -1,6 +1,6 @@
 import Foundation
 
-/// A helper process that goes on while the test does.
+/// A helper process that runs concurrently with the test.
 final class RunningHelper {
     private let process: Process
     private let output: Pipe?
@@ -18,13 +18,13 @@ final class RunningHelper {
         process.waitUntilExit()
     }
 
-    /// Ends the process at once, with SIGKILL.
+    /// Kills the process with SIGKILL.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Reads the numbers that the process prints, one to a line, until there are enough of them.
+    /// Reads the numbers that the process prints, one per line, until there are enough.
     func readNumbers(atLeast count: Int) -> [Int] {
         var numbers: [Int] = []
         while numbers.count < count, let data = output?.fileHandleForReading.availableData, !data.isEmpty {

@@ -7,7 +7,7 @@ enum StoreKind: CaseIterable, Sendable {
     case userDefaults
     case file
 
-    /// Runs a test on an empty store of this kind, which is gone afterwards.
+    /// Runs a test on an empty store of this kind, which is removed afterwards.
     func withStore(_ test: (any DefaultsStore) throws -> Void) throws {
         switch self {
         case .memory:
@@ -28,7 +28,7 @@ enum StoreKind: CaseIterable, Sendable {
 }
 
 extension StoreKind {
-    /// Runs a test in which an empty store of this kind stands in for the standard one.
+    /// Runs a test in which an empty store of this kind replaces the standard one.
     func withStandardStore(_ test: (any DefaultsStore) throws -> Void) throws {
         try withStore { store in
             try withDefaults(store) { try test(store) }
@@ -36,21 +36,21 @@ extension StoreKind {
     }
 }
 
-/// Runs a test with an empty directory of its own, which is removed afterwards.
+/// Runs a test with its own empty directory, which is removed afterwards.
 func withTemporaryDirectory<Result>(_ test: (URL) throws -> Result) throws -> Result {
     let directory = try makeTemporaryDirectory()
     defer { try? FileManager.default.removeItem(at: directory) }
     return try test(directory)
 }
 
-/// Runs a test with the name of a `UserDefaults` suite of its own, which is removed afterwards.
+/// Runs a test with the name of its own `UserDefaults` suite, which is removed afterwards.
 func withTemporarySuite<Result>(_ test: (String) throws -> Result) throws -> Result {
     let name = TestHome.makeSuiteName()
     defer { UserDefaults(suiteName: name)?.removePersistentDomain(forName: name) }
     return try test(name)
 }
 
-// The same for tests that wait.
+// The same for asynchronous tests.
 extension StoreKind {
     func withStore(_ test: (any DefaultsStore) async throws -> Void) async throws {
         switch self {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The helper executable of this package, for what only another process can show.
+/// The helper executable of this package, for tests that need another process.
 enum TestHelper {
     struct Outcome {
         let status: Int32
@@ -8,7 +8,7 @@ enum TestHelper {
         let errors: String
     }
 
-    /// Runs the helper to its end, with a home directory of its own choosing.
+    /// Runs the helper with a home directory, and waits until it exits.
     static func run(_ arguments: [String], home: URL = TestHome.directory) throws -> Outcome {
         let process = try prepare(arguments, home: home)
         let output = Pipe()
@@ -17,16 +17,16 @@ enum TestHelper {
         process.standardError = errors
         try process.run()
         let written = output.fileHandleForReading.readDataToEndOfFile()
-        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+        let errorOutput = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus,
             output: String(decoding: written, as: UTF8.self),
-            errors: String(decoding: complaints, as: UTF8.self)
+            errors: String(decoding: errorOutput, as: UTF8.self)
         )
     }
 
-    /// Starts the helper and lets it run.
+    /// Starts the helper without waiting for it.
     static func start(_ arguments: [String], pipesOutput: Bool = false) throws -> RunningHelper {
         let process = try prepare(arguments, home: TestHome.directory)
         let output = pipesOutput ? Pipe() : nil
@@ -49,7 +49,7 @@ enum TestHelper {
         return process
     }
 
-    /// The build puts it beside the test bundle, wherever that lies.
+    /// The build puts it beside the test bundle.
     static var executable: URL {
         get throws {
             var directory = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])

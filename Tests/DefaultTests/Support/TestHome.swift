@@ -1,8 +1,8 @@
 import Foundation
 
-/// A directory of this test process's own, which serves as home directory for the processes that it starts.
+/// A directory for this test process, used as the home directory of the processes that it starts.
 enum TestHome {
-    /// The directory; made at first use, removed when the process exits.
+    /// The directory, created at first use and removed when the process exits.
     static let directory: URL = {
         let directory = FileManager.default.temporaryDirectory
             .appending(path: "default-tests-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -12,10 +12,10 @@ enum TestHome {
         return directory
     }()
 
-    /// The name of a new `UserDefaults` suite whose file lies in the directory.
+    /// The name of a new `UserDefaults` suite whose file is in the directory.
     ///
-    /// Off Apple's systems Foundation has looked up the home directory before any test runs, but takes a suite's name
-    /// for a path, which may lead elsewhere. On Apple's it does neither.
+    /// On systems other than Apple's, Foundation looks up the home directory before any test runs, but treats a suite's name
+    /// as a path, which may lead elsewhere. On Apple's systems it does neither.
     static func makeSuiteName() -> String {
         let name = "suite-\(UUID().uuidString)"
         #if canImport(Darwin)

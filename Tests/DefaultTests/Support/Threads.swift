@@ -2,7 +2,7 @@ import Default
 import DefaultJournal
 import Foundation
 
-/// Runs a body on eight threads at once, and throws what any of them threw.
+/// Runs a body on eight threads at once, and throws an error if any of them threw one.
 func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
     let outcome = ThreadOutcome()
     let threads = DispatchGroup()
@@ -21,7 +21,7 @@ func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
     try outcome.check()
 }
 
-/// Runs a body on a thread of its own and waits for what it gives.
+/// Runs a body on a separate thread and waits for its result.
 func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
     let result = Guarded<Result?>(nil)
     let done = DispatchSemaphore(value: 0)

@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 import Foundation
 
-// Changes what a program that imports it means: GuestTests checks that each of these members is noticed.
+// Changes the meaning of programs that import it: GuestTests checks that each of these members is detected.
 
 extension UserDefaults {
     public func set(_ value: Data, forKey key: String) {}
