@@ -10,7 +10,8 @@
 ///   between, but never the newest. Writing the value that is already stored delivers nothing. Neither does a value equal to
 ///   the last one, if the type is `Equatable`.
 /// - Changes in this process are seen through any handle on the storage, and changes by other processes on a
-///   ``FileDefaults``. On a `UserDefaults` some changes can't be seen; see ``Foundation/UserDefaults/observeChanges(_:)``.
+///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple's systems also those
+///   that Foundation posts notifications for.
 /// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage from its first value
 ///   until it is released or has ended.
 public struct ValueUpdates<Value>: AsyncSequence {

@@ -21,9 +21,10 @@
 /// let settings = VisualSettings.read(from: suite)
 /// ```
 ///
-/// Each operation comes in two forms. ``write(to:withKey:)``, ``read(from:forKey:)`` and ``clear(in:forKey:)`` never throw.
-/// They report errors to ``DefaultsDiagnostics``. ``save(to:withKey:)``, ``load(from:forKey:)`` and ``remove(from:forKey:)``
-/// throw a ``DefaultsError``. A call that fails leaves the stored value unchanged.
+/// Each operation comes in two forms. ``write(to:withKey:)``, ``read(from:forKey:)`` and
+/// ``clear(in:forKey:)-swift.type.method`` never throw. They report errors to ``DefaultsDiagnostics``.
+/// ``save(to:withKey:)``, ``load(from:forKey:)`` and ``remove(from:forKey:)`` throw a ``DefaultsError``. A call that fails
+/// leaves the stored value unchanged.
 ///
 /// Reading unchanged settings again decodes nothing, if the type uses a built-in coder and consists only of structs, enums,
 /// collections and Foundation's value types. The reads share one decoded value then.

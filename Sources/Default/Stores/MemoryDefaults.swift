@@ -25,7 +25,7 @@ public final class MemoryDefaults: Sendable {
 
     /// Creates an empty store.
     public init() {
-        // Not an address: a new store could reuse an old one's, and events could not be told apart.
+        // Not an address: a new store could reuse an old one's, and events would not distinguish them.
         let number = Self.count.withLock { count in
             count += 1
             return count
