@@ -1,0 +1,170 @@
+import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+extension DefaultsKeys {
+    fileprivate static let count = DefaultsKey<Int>("count")
+}
+
+private struct Tally: DefaultStorable {
+    var count = 0
+    static var defaultValue: Tally? { Tally() }
+}
+
+/// A storage of one's own, which several threads may use.
+private struct Vault: KeyValueStorage {
+    private let contents = Guarded<[String: Data]>([:])
+
+    func value<T: Codable>(forKey key: String) -> T? {
+        contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
+    }
+
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {
+        let data = value.flatMap { try? JSONEncoder().encode($0) }
+        contents.withLock { $0[key] = data }
+    }
+}
+
+/// A closure that a test calls on other threads than its own.
+private struct UnsafeBody: @unchecked Sendable {
+    let body: () throws -> Void
+}
+
+@Suite("An update", .timeLimit(.minutes(5)))
+struct ExclusiveUpdateTests {
+    /// Runs a body several times on each of eight threads.
+    private func repeatOnEightThreads(_ rounds: Int = 500, _ body: @escaping () throws -> Void) throws {
+        let shared = UnsafeBody(body: body)
+        try onEightThreads {
+            for _ in 0..<rounds {
+                try shared.body()
+            }
+        }
+    }
+
+    @Test("of a typed key is exclusive", arguments: StoreKind.allCases)
+    func typedKey(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try repeatOnEightThreads { try Defaults(suite: store).update(.count) { $0 += 1 } }
+            #expect(Defaults(suite: store)[.count] == 4_000)
+        }
+    }
+
+    @Test("of a container is exclusive", arguments: StoreKind.allCases)
+    func container(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let container: KeyValueContainer<Int> = store.makeContainer(key: "count")
+            try repeatOnEightThreads { try container.update { $0 = ($0 ?? 0) + 1 } }
+            #expect(container.value == 4_000)
+        }
+    }
+
+    @Test("of a container of a part of a suite is exclusive", arguments: StoreKind.allCases)
+    func partOfSuite(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try repeatOnEightThreads(50) {
+                try withDefaults(store) {
+                    let storage = try #require(PersistentStorage(keyPrefix: "part."))
+                    let container: KeyValueContainer<Int> = storage.makeContainer(key: "count")
+                    try container.update { $0 = ($0 ?? 0) + 1 }
+                }
+            }
+            #expect(store.object(forKey: "part.count") as? Int == 400)
+        }
+    }
+
+    @Test("of a container of a storage of one's own is exclusive, and so is a change in place")
+    func vault() throws {
+        let container = KeyValueContainer<Int>(storage: Vault(), key: "count", defaultValue: 0)
+        try repeatOnEightThreads { try container.update { $0 = ($0 ?? 0) + 1 } }
+        #expect(container.value == 4_000)
+        try repeatOnEightThreads { container.value? += 1 }
+        #expect(container.value == 8_000)
+    }
+
+    @Test("of a settings type is exclusive", arguments: StoreKind.allCases)
+    func settingsType(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try repeatOnEightThreads(50) { try Tally.update(in: store) { $0.count += 1 } }
+            #expect(Tally.read(from: store)?.count == 400)
+        }
+    }
+
+    @Test("that stores only what is absent stores the first value only", arguments: StoreKind.allCases)
+    func onlyIfAbsent(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let made = Guarded(0)
+            try repeatOnEightThreads(50) {
+                Defaults(suite: store)["k"].setIfAbsent {
+                    made.withLock { made in
+                        made += 1
+                        return made
+                    }
+                }
+            }
+            #expect(made.withLock { $0 } == 1)
+            #expect(store.object(forKey: "k") as? Int == 1)
+        }
+    }
+
+    @Test("sees no other thread's plain writes while it runs", arguments: StoreKind.allCases)
+    func plainWrites(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let shared = UnsafeStore(store)
+            let isOver = Guarded(false)
+            let writer = Thread {
+                var number: Int64 = 0
+                while !isOver.withLock({ $0 }) {
+                    number += 1
+                    try? shared.store.setStoredValue(.integer(number), forKey: "k")
+                }
+            }
+            writer.start()
+            defer { isOver.withLock { $0 = true } }
+            while store.storedValue(forKey: "k") == nil {
+                sched_yield()
+            }
+            for _ in 0..<50 {
+                try store.withExclusiveAccess {
+                    let first = store.storedValue(forKey: "k")
+                    for _ in 0..<20 {
+                        sched_yield()
+                    }
+                    #expect(store.storedValue(forKey: "k") == first)
+                }
+            }
+        }
+    }
+
+    @Test("gives its body's result, starts from what is stored, and stores nothing when its body throws")
+    func outcomes() throws {
+        struct Stop: Error {}
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        let key = DefaultsKey<Int>("level", default: 7)
+        let first = try defaults.update(key) { value in
+            value += 1
+            return "\(value)"
+        }
+        #expect(first == "8")
+        #expect(throws: Stop.self) {
+            try defaults.update(key) { (value: inout Int) throws in
+                value = 100
+                throw Stop()
+            }
+        }
+        #expect(store.object(forKey: "level") as? Int == 8)
+        // What can't be read is not replaced.
+        try store.set("text", forKey: "level")
+        expectError(.typeMismatch) { try defaults.update(key) { $0 += 1 } }
+        let container: KeyValueContainer<Int> = store.makeContainer(key: "level")
+        expectError(.typeMismatch) { try container.update { $0 = 1 } }
+        #expect(store.object(forKey: "level") as? String == "text")
+        container.remove()
+        try container.update { $0 = 3 }
+        #expect(try container.update { $0 } == 3)
+        try container.update { $0 = nil }
+        #expect(store.object(forKey: "level") == nil)
+    }
+}
