@@ -227,6 +227,18 @@ func run() throws {
                 ?? FileDefaults.standard.string(forKey: String(key)) ?? "nil"
         }
         print(values.joined(separator: " "))
+    case "first-asynchronous-use":
+        printFirstAsynchronousUse()
+    case "count-watchers":
+        try printWatchers(of: suite())
+    case "change-and-compact":
+        let suite = try suite()
+        try suite.set("another value", forKey: "changed")
+        try suite.set("new", forKey: "added")
+        try suite.removeObject(forKey: "removed")
+        try suite.compact()
+    case "track-two-suites":
+        printNoticesOfTwoSuites()
     default:
         print("DefaultTestHelper knows no \(CommandLine.arguments[1]).")
         exit(2)

@@ -1,0 +1,163 @@
+import DefaultJournal
+import Foundation
+import Observation
+import Testing
+
+@testable import Default
+
+/// A value that can't be compared.
+private struct Level: Codable {
+    var number: Int
+}
+
+/// A storage of one's own that reports its changes itself, and counts what is asked of it.
+private final class Reporting: KeyValueStorage, Sendable {
+    private let contents = Guarded<[String: Data]>([:])
+    private let hub = ChangeHub()
+    private let reads = Guarded(0)
+    private let observers = Guarded(0)
+
+    var readCount: Int { reads.withLock { $0 } }
+    var observerCount: Int { observers.withLock { $0 } }
+
+    func value<T: Codable>(forKey key: String) -> T? {
+        reads.withLock { $0 += 1 }
+        return contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
+    }
+
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {
+        let data = value.flatMap { try? JSONEncoder().encode($0) }
+        contents.withLock { $0[key] = data }
+        hub.notify([key])
+    }
+
+    func reportEverything() {
+        hub.notify(nil)
+    }
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        observers.withLock { $0 += 1 }
+        return hub.add(handler)
+    }
+}
+
+/// What a task on the same actor has got so far.
+@MainActor
+private final class Received<Value> {
+    var values: [Value] = []
+
+    /// Lets the task run until it waits again: it and the test share an actor, and take turns.
+    func settle() async {
+        for _ in 0..<20 {
+            await Task.yield()
+        }
+    }
+}
+
+@MainActor
+@Suite("A container's updates", .timeLimit(.minutes(2)))
+struct ContainerUpdatesTests {
+    @Test("come for changes of its own key only, from a storage of one's own too")
+    func otherKeys() async throws {
+        let storage = Reporting()
+        let container = KeyValueContainer<Level>(storage: storage, key: "level", defaultValue: Level(number: 0))
+        let received = Received<Int?>()
+        let task = Task { @MainActor in
+            var updates = container.updates.makeAsyncIterator()
+            while let level = await updates.next(isolation: MainActor.shared) {
+                received.values.append(level?.number)
+            }
+        }
+        await received.settle()
+        #expect(received.values == [0])
+        let reads = storage.readCount
+        storage.setValue(1, forKey: "another")
+        await received.settle()
+        #expect(received.values == [0])
+        #expect(storage.readCount == reads)
+        storage.setValue(Level(number: 1), forKey: "level")
+        await received.settle()
+        #expect(received.values == [0, 1])
+        // What changed isn't known: it may be this.
+        storage.reportEverything()
+        await received.settle()
+        #expect(received.values == [0, 1, 1])
+        task.cancel()
+        await task.value
+        #expect(received.values == [0, 1, 1])
+    }
+
+    @Test("and those of keys don't come for a value that is equal, though another one is stored")
+    func equalValues() async throws {
+        let store = MemoryDefaults()
+        let key = DefaultsKey<Int>("number", default: 5)
+        let received = Received<Int>()
+        let task = Task { @MainActor in
+            var updates = Defaults(suite: store).updates(key).makeAsyncIterator()
+            while let number = await updates.next(isolation: MainActor.shared) {
+                received.values.append(number)
+            }
+        }
+        await received.settle()
+        try store.setStoredValue(.integer(5), forKey: "number")
+        await received.settle()
+        try store.setStoredValue(.real(5), forKey: "number")
+        await received.settle()
+        #expect(received.values == [5])
+        try store.setStoredValue(.real(6), forKey: "number")
+        await received.settle()
+        try store.setStoredValue(nil, forKey: "number")
+        await received.settle()
+        #expect(received.values == [5, 6, 5])
+        task.cancel()
+        await task.value
+    }
+
+    @Test("of several keys come for each of them", arguments: StoreKind.allCases)
+    func severalKeys(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let keys = ["a", "b", "c"].map { DefaultsKey<Int>($0) }
+            var updates = Defaults(suite: store).updates(keys[0], keys[1], keys[2]).makeAsyncIterator()
+            _ = await updates.next(isolation: #isolation)
+            for (number, key) in keys.enumerated() {
+                Defaults(suite: store)[key] = number + 1
+                let latest = await updates.next(isolation: #isolation)
+                let numbers = latest.map { [$0.0, $0.1, $0.2] } ?? []
+                #expect(numbers.reduce(0, +) == (number + 1) * (number + 2) / 2)
+            }
+        }
+    }
+
+    @Test("and tracked reads observe a storage once, however many there are, and until nobody reads any more")
+    func tracking() throws {
+        let storage = Reporting()
+        let notices = Guarded(0)
+        func track() {
+            withObservationTracking {
+                _ = KeyValueContainer<Int>(storage: storage, key: "tracked \(ObjectIdentifier(storage))").value
+            } onChange: {
+                notices.withLock { $0 += 1 }
+            }
+        }
+        let key = "tracked \(ObjectIdentifier(storage))"
+        for _ in 0..<10 {
+            track()
+        }
+        #expect(storage.observerCount == 1)
+        storage.setValue(1, forKey: "another")
+        #expect(notices.withLock { $0 } == 0)
+        storage.setValue(1, forKey: key)
+        #expect(notices.withLock { $0 } == 10)
+        // Read again, as views do: the same observation goes on.
+        track()
+        #expect(storage.observerCount == 1)
+        storage.reportEverything()
+        #expect(notices.withLock { $0 } == 11)
+        storage.setValue(2, forKey: key)
+        track()
+        #expect(storage.observerCount == 2)
+        storage.setValue(3, forKey: key)
+        #expect(notices.withLock { $0 } == 12)
+        storage.setValue(4, forKey: key)
+    }
+}

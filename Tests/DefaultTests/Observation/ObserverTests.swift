@@ -1,0 +1,522 @@
+import DefaultJournal
+import Foundation
+import Observation
+import Testing
+
+@testable import Default
+
+/// What an observer has heard.
+private final class Notices: Sendable {
+    private let heard = Guarded<[Set<String>?]>([])
+
+    var all: [Set<String>?] { heard.withLock { $0 } }
+    var count: Int { all.count }
+
+    func note(_ keys: Set<String>?) {
+        heard.withLock { $0.append(keys) }
+    }
+}
+
+/// A third party's store, which leaves observation and exclusive access to the default implementations.
+private final class Plain: DefaultsStore, @unchecked Sendable {
+    let storeDescription = "Plain \(UUID().uuidString)"
+    private let values = Guarded<[StoreKey: PropertyListValue]>([:])
+
+    func storedValue(forKey key: String) -> PropertyListValue? { values.withLock { $0[StoreKey(unchecked: key)] } }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        let storeKey = try StoreKey(key)
+        try withExclusiveAccess { values.withLock { $0[storeKey] = value } }
+    }
+    func storedKeys() -> [String] { values.withLock { $0.keys.map(\.string) } }
+    func flush() {}
+}
+
+/// A storage of one's own, two methods, whose observers are the default implementation's.
+private final class Listed: KeyValueStorage, Sendable {
+    private let contents = Guarded<[String: Data]>([:])
+
+    func value<T: Codable>(forKey key: String) -> T? {
+        contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
+    }
+
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {
+        let data = value.flatMap { try? JSONEncoder().encode($0) }
+        contents.withLock { $0[key] = data }
+    }
+}
+
+/// A settings type that was stored under another name before.
+private struct Renamed: DefaultStorable, Equatable {
+    var level = 1
+    static var defaultValue: Renamed? { Renamed() }
+    static var previousIdentifiers: [String] { ["Older", "Oldest"] }
+}
+
+extension DefaultsKeys {
+    fileprivate static let count = DefaultsKey<Int>("count")
+    fileprivate static let title = DefaultsKey<String?>("title")
+}
+
+@Suite("An observer", .timeLimit(.minutes(2)))
+struct ObserverTests {
+    @Test("hears of changes until it ends, whatever other observers do", arguments: StoreKind.allCases)
+    func twoObservers(kind: StoreKind) throws {
+        try kind.withStore { store in
+            // Several rounds, since observers of other stores come and go while this test runs.
+            for round in 1...20 {
+                let staying = Notices()
+                let ending = Notices()
+                let first = store.observeChanges(staying.note)
+                let second = store.observeChanges(ending.note)
+                try store.setStoredValue(.integer(Int64(round)), forKey: "k")
+                #expect(staying.all == [["k"]])
+                #expect(ending.all == [["k"]])
+                second.cancel()
+                second.cancel()
+                try store.setStoredValue(.integer(Int64(-round)), forKey: "k")
+                try store.setStoredValue(nil, forKey: "k")
+                #expect(staying.all == [["k"], ["k"], ["k"]])
+                #expect(ending.count == 1)
+                first.cancel()
+                try store.setStoredValue(.integer(0), forKey: "k")
+                #expect(staying.count == 3)
+            }
+        }
+    }
+
+    @Test("of one UserDefaults hears on when another suite's last one ends")
+    func twoSuites() throws {
+        try withTemporarySuite { firstName in
+            try withTemporarySuite { secondName in
+                let first = try #require(UserDefaults(suiteName: firstName)) as any DefaultsStore
+                let second = try #require(UserDefaults(suiteName: secondName)) as any DefaultsStore
+                for round in 1...20 {
+                    let notices = Notices()
+                    let others = Notices()
+                    let observation = first.observeChanges(notices.note)
+                    let other = second.observeChanges(others.note)
+                    try first.setStoredValue(.integer(Int64(round)), forKey: "k")
+                    #expect(notices.count == 1)
+                    #expect(others.count == 0)
+                    other.cancel()
+                    try first.setStoredValue(.integer(Int64(-round)), forKey: "k")
+                    #expect(notices.count == 2)
+                    try second.setStoredValue(.integer(Int64(round)), forKey: "k")
+                    #expect(others.count == 0)
+                    observation.cancel()
+                }
+            }
+        }
+    }
+
+    @Test("ends when its observation is released", arguments: StoreKind.allCases)
+    func released(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let notices = Notices()
+            var observation: StoreObservation? = store.observeChanges(notices.note)
+            try store.setStoredValue(.integer(1), forKey: "k")
+            #expect(observation != nil)
+            observation = nil
+            try store.setStoredValue(.integer(2), forKey: "k")
+            #expect(notices.count == 1)
+        }
+    }
+
+    @Test("hears nothing of a value that was stored already, or of a removal of nothing", arguments: StoreKind.allCases)
+    func equalValues(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let values: [PropertyListValue] = [
+                .integer(1), .string("text"), .data(Data([1])), .boolean(true), .array([.integer(1)]),
+            ]
+            for value in values {
+                try store.setStoredValue(value, forKey: "k")
+                let notices = Notices()
+                let observation = store.observeChanges(notices.note)
+                try store.setStoredValue(value, forKey: "k")
+                try store.setStoredValue(nil, forKey: "absent")
+                #expect(notices.count == 0, "\(value)")
+                try store.setStoredValue(nil, forKey: "k")
+                #expect(notices.all == [["k"]], "\(value)")
+                observation.cancel()
+            }
+        }
+    }
+
+    @Test("may change the key it observes, and is called until it stops", arguments: StoreKind.allCases)
+    func writingObserver(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let shared = UnsafeStore(store)
+            let notices = Notices()
+            let observation = store.observeChanges { keys in
+                notices.note(keys)
+                let number = shared.store.value(forKey: "k") ?? 0
+                if number < 3 {
+                    shared.store.setValue(number + 1, forKey: "k")
+                }
+            }
+            try store.setStoredValue(.integer(1), forKey: "k")
+            #expect(notices.all == [["k"], ["k"], ["k"]])
+            #expect(store.value(forKey: "k") == 3)
+            observation.cancel()
+        }
+    }
+
+    @Test(
+        "is called once exclusive access has ended, once for all that changed under it",
+        arguments: StoreKind.allCases
+    )
+    func exclusiveAccess(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let shared = UnsafeStore(store)
+            let notices = Notices()
+            let seen = Guarded<Int?>(nil)
+            let observation = store.observeChanges { keys in
+                notices.note(keys)
+                guard keys?.contains("k") ?? true else {
+                    return
+                }
+                // Another thread may write: no lock is held.
+                let value = onAnotherThread {
+                    try? shared.store.setStoredValue(.integer(1), forKey: "elsewhere")
+                    return shared.store.value(forKey: "k") ?? 0
+                }
+                seen.withLock { $0 = value }
+            }
+            try store.withExclusiveAccess {
+                try store.setStoredValue(.integer(1), forKey: "k")
+                try store.withExclusiveAccess { try store.setStoredValue(.integer(2), forKey: "k") }
+                try store.setStoredValue(.integer(3), forKey: "other")
+                #expect(notices.count == 0)
+            }
+            #expect(notices.all.first == ["k", "other"])
+            observation.cancel()
+            #expect(seen.withLock { $0 } == 2)
+        }
+    }
+
+    @Test("of a store without words for it is called after exclusive access too, of its own keys only")
+    func defaultImplementation() throws {
+        let store = Plain()
+        let unobserved = Plain()
+        let notices = Notices()
+        let observation = store.observeChanges(notices.note)
+        let defaults = Defaults(suite: store)
+        try store.withExclusiveAccess {
+            defaults[.count] = 1
+            defaults[.title] = "new"
+            Defaults(suite: unobserved)[.count] = 2
+            #expect(notices.count == 0)
+        }
+        #expect(notices.all == [["count", "title"]])
+        defaults[.count] += 1
+        defaults.remove("title")
+        store.df.store([1], forKey: "list")
+        #expect(notices.all.dropFirst() == [["count"], ["title"], ["list"]])
+        let othersNotices = Notices()
+        let other = unobserved.observeChanges(othersNotices.note)
+        try store.withExclusiveAccess {
+            defaults[.count] = 5
+            Defaults(suite: unobserved)[.count] = 6
+            Defaults(suite: unobserved)[.title] = "other"
+        }
+        #expect(notices.all.last == ["count"])
+        #expect(othersNotices.all == [["count", "title"]])
+        other.cancel()
+        observation.cancel()
+        defaults[.count] = 0
+        #expect(notices.count == 5)
+    }
+
+    @Test("is called at once for a change by a thread that has no exclusive access while another one has")
+    func otherThread() throws {
+        let storage = Listed()
+        let notices = Notices()
+        let observation = storage.observeChanges(notices.note)
+        try storage.withExclusiveAccess {
+            let count = onAnotherThread {
+                KeyValueContainer<Int>(storage: storage, key: "k").value = 1
+                return notices.count
+            }
+            #expect(count == 1)
+        }
+        #expect(notices.all == [["k"]])
+        observation.cancel()
+    }
+
+    @Test("ends once, however often it is ended")
+    func endsOnce() {
+        let ends = Guarded(0)
+        var observation: StoreObservation? = StoreObservation { ends.withLock { $0 += 1 } }
+        observation?.cancel()
+        observation?.cancel()
+        observation = nil
+        #expect(ends.withLock { $0 } == 1)
+    }
+
+    @Test(
+        "hears once of keys that are removed together, and of none when one of them is no key",
+        arguments: StoreKind.allCases
+    )
+    func removal(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            for key in ["a", "b"] {
+                defaults[key] = 1
+            }
+            let notices = Notices()
+            let observation = store.observeChanges(notices.note)
+            expectReport(.invalidKey) { defaults.remove("a", "") }
+            #expect(notices.count == 0)
+            defaults.remove("a", "b")
+            #expect(notices.all == [["a", "b"]])
+            observation.cancel()
+        }
+        let plain = Plain()
+        Defaults(suite: plain)["a"] = 1
+        expectReport(.invalidKey) { Defaults(suite: plain).remove("a", "") }
+        #expect(plain.storedKeys() == ["a"])
+    }
+
+    @Test("hears nothing of what a transaction took back", arguments: [StoreKind.memory, .file])
+    func rollback(kind: StoreKind) throws {
+        struct Stop: Error {}
+        try kind.withStore { store in
+            let notices = Notices()
+            let observation = store.observeChanges(notices.note)
+            try store.withExclusiveAccess {
+                try store.setStoredValue(.integer(1), forKey: "kept")
+                #expect(throws: Stop.self) {
+                    try store.transaction {
+                        try store.setStoredValue(.integer(1), forKey: "taken back")
+                        throw Stop()
+                    }
+                }
+            }
+            #expect(notices.all == [["kept"]])
+            try store.transaction {
+                try store.setStoredValue(.integer(1), forKey: "a")
+                try store.setStoredValue(.integer(1), forKey: "b")
+            }
+            #expect(notices.all == [["kept"], ["a", "b"]])
+            observation.cancel()
+        }
+    }
+
+    @Test("of a part of a suite hears of that part's keys, by their names in it", arguments: StoreKind.allCases)
+    func partOfSuite(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let notices = Notices()
+            let observation = try #require(PersistentStorage(keyPrefix: "a.")).observeChanges(notices.note)
+            for key in ["k", "b.k", "aa.k", "a", "a%.k", "A.k"] {
+                try store.setStoredValue(.integer(1), forKey: key)
+            }
+            #expect(notices.count == 0)
+            try store.setStoredValue(.integer(1), forKey: "a.k")
+            try store.withExclusiveAccess {
+                try store.setStoredValue(.integer(2), forKey: "k")
+                try store.setStoredValue(.integer(2), forKey: "a.k")
+                try store.setStoredValue(.integer(2), forKey: "a.a.")
+            }
+            #expect(notices.all == [["k"], ["k", "a."]])
+            observation.cancel()
+        }
+    }
+
+    @Test("waits for nothing when its task was cancelled before, and ends its observation")
+    func cancelledBefore() async throws {
+        let signal = ChangeSignal()
+        signal.note(["k"])
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await signal.next(isolation: nil) == nil
+        }
+        #expect(await cancelled.value)
+
+        try await withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let task = Task {
+                var values = Defaults(suite: suite).updates(.count).makeAsyncIterator()
+                let first = await values.next(isolation: nil)
+                let wasObserved = suite.isObserved
+                withUnsafeCurrentTask { $0?.cancel() }
+                let second = await values.next(isolation: nil)
+                return (first, wasObserved, second, suite.isObserved)
+            }
+            let (first, wasObserved, second, isObserved) = await task.value
+            #expect(first == 0)
+            #expect(wasObserved)
+            #expect(second == nil)
+            #expect(!isObserved)
+
+            let changes = Task {
+                var changes = suite.changes().makeAsyncIterator()
+                withUnsafeCurrentTask { $0?.cancel() }
+                let next = await changes.next(isolation: nil)
+                return (next, suite.isObserved)
+            }
+            let (next, isStillObserved) = await changes.value
+            #expect(next == nil)
+            #expect(!isStillObserved)
+        }
+    }
+
+    @Test("gets all keys that changed since it last looked, and none of them twice")
+    func signal() async {
+        let signal = ChangeSignal()
+        func next() async -> Set<String>? {
+            guard case .keys(let keys) = await signal.next(isolation: nil) else {
+                return nil
+            }
+            return keys
+        }
+        signal.note(["a"])
+        signal.note(["b"])
+        #expect(await next() == ["a", "b"])
+        signal.note(["c"])
+        #expect(await next() == ["c"])
+        for unknown in [[["a"], nil], [nil, ["a"]]] as [[Set<String>?]] {
+            unknown.forEach(signal.note)
+            #expect(await next() == nil)
+        }
+        signal.note(["d"])
+        #expect(await next() == ["d"])
+    }
+
+    @Test("is woken by each change that comes while it is about to wait")
+    func lostWakeUp() async {
+        let rounds = 20_000
+        let signal = ChangeSignal()
+        // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before.
+        let taken = Guarded(0)
+        Thread {
+            for round in 0..<rounds {
+                while taken.withLock({ $0 }) < round {
+                    sched_yield()
+                }
+                signal.note(["\(round)"])
+            }
+        }.start()
+        for round in 0..<rounds {
+            guard case .keys(["\(round)"]) = await signal.next(isolation: nil) else {
+                Issue.record("another change than \(round)")
+                return
+            }
+            taken.withLock { $0 = round + 1 }
+        }
+    }
+
+    @Test("of a settings type hears of the names it had before", arguments: StoreKind.allCases)
+    func previousIdentifiers(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            var values = Renamed.updates(in: store).makeAsyncIterator()
+            #expect(await values.next(isolation: nil) == Renamed())
+            try store.setStoredValue(.data(Data(#"{"level":2}"#.utf8)), forKey: "Oldest")
+            #expect(await values.next(isolation: nil) == Renamed(level: 2))
+            try store.setStoredValue(.data(Data(#"{"level":3}"#.utf8)), forKey: "Older")
+            #expect(await values.next(isolation: nil) == Renamed(level: 3))
+
+            let live = try #require(LiveSettings<Renamed>(in: store))
+            let changes = Guarded(0)
+            func track(_ body: () -> Void) {
+                withObservationTracking(body) { changes.withLock { $0 += 1 } }
+            }
+            track { _ = live.level }
+            try store.setStoredValue(.data(Data(#"{"level":4}"#.utf8)), forKey: "Older")
+            #expect(changes.withLock { $0 } == 1)
+            #expect(live.level == 4)
+            track { _ = live.value }
+            try store.setStoredValue(.data(Data(#"{"level":5}"#.utf8)), forKey: "Renamed.Type")
+            #expect(changes.withLock { $0 } == 2)
+            // Under a key of its own it was never stored under another name.
+            let keyed = try #require(LiveSettings<Renamed>(in: store, forKey: "own"))
+            track { _ = keyed.level }
+            try store.setStoredValue(nil, forKey: "Older")
+            #expect(changes.withLock { $0 } == 2)
+            keyed.level = 6
+            #expect(changes.withLock { $0 } == 3)
+            #expect(keyed.value == Renamed(level: 6))
+            #expect(live.level == 2)
+        }
+    }
+
+    #if !canImport(Darwin)
+    @Test("ends the watch of its suite when it is the last one")
+    func lastObserver() throws {
+        try withTemporaryDirectory { directory in
+            let outcome = try TestHelper.run(["count-watchers", directory.appending(path: "suite.defaults").path])
+            #expect(outcome.output == "0 1 1 1 0 1 0\n", "\(outcome.errors)")
+        }
+    }
+
+    @Test("hears of exactly the keys that another process changed before it compacted the suite")
+    func compactedElsewhere() async throws {
+        try await withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let suite = try FileDefaults(url: url)
+            for key in ["same", "changed", "removed"] {
+                try suite.set("value", forKey: key)
+            }
+            var changes = suite.changes().makeAsyncIterator()
+            let outcome = try TestHelper.run(["change-and-compact", url.path])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            try suite.set(true, forKey: "last")
+            var heard: Set<String> = []
+            while !heard.isSuperset(of: ["changed", "removed", "added", "last"]) {
+                heard.formUnion(try #require(await changes.next(isolation: nil)))
+            }
+            #expect(heard == ["changed", "removed", "added", "last"])
+        }
+    }
+
+    @Test("of two suites' containers with one key hears of its own suite's changes")
+    func oneKeyInTwoSuites() throws {
+        try withTemporaryDirectory { home in
+            let outcome = try TestHelper.run(["track-two-suites"], home: home)
+            #expect(outcome.output == "0 0, 1 0, 1 1, 2 1\n", "\(outcome.errors)")
+        }
+    }
+    #endif
+}
+
+@Suite("A journal's reader that is observed")
+struct ChangedKeysTests {
+    private func set(_ key: String, _ value: PropertyListValue, in index: SuiteIndex) {
+        Array(key.utf8).withUnsafeBytes { key in value.binaryForm.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+        }
+    }
+
+    private func remove(_ key: String, in index: SuiteIndex) {
+        Array(key.utf8).withUnsafeBytes { _ = index.remove(key: $0) }
+    }
+
+    @Test("finds the keys that changed, each once, also after it read everything again")
+    func changedKeys() {
+        let index = SuiteIndex()
+        set("before", .integer(1), in: index)
+        let observation = index.changes.add { _ in }
+        #expect(index.takeChangedKeys() == [])
+        set("a", .integer(1), in: index)
+        set("b", .integer(1), in: index)
+        set("c", .integer(1), in: index)
+        remove("before", in: index)
+        #expect(index.takeChangedKeys() == ["a", "b", "c", "before"])
+        #expect(index.takeChangedKeys() == [])
+        // Twice, as a compaction during a compaction makes it; changes before are part of it.
+        set("a", .integer(2), in: index)
+        for value in [3, 4] {
+            index.removeAll()
+            set("a", .integer(2), in: index)
+            set("b", .integer(Int64(value)), in: index)
+            set("d", .integer(1), in: index)
+        }
+        #expect(index.takeChangedKeys() == ["a", "b", "c", "d"])
+        index.removeAll()
+        for (key, value) in [("a", 2), ("b", 4), ("d", 1)] {
+            set(key, .integer(Int64(value)), in: index)
+        }
+        #expect(index.takeChangedKeys() == [])
+        observation.cancel()
+        set("e", .integer(1), in: index)
+        #expect(index.takeChangedKeys() == [])
+    }
+}
