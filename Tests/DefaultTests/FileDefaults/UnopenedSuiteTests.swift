@@ -1,0 +1,183 @@
+import DefaultJournal
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("A suite that can't be opened yet", .timeLimit(.minutes(2)))
+struct UnopenedSuiteTests {
+    /// Runs a test on a suite in a place that is made only by `unblock`.
+    private func withUnopenedSuite(
+        arguments: [String] = [],
+        _ test: (_ suite: FileDefaults, _ unblock: () throws -> Void) throws -> Void
+    ) throws {
+        try withTemporaryDirectory { directory in
+            // A file where a directory has to be.
+            let obstacle = directory.appending(path: "place")
+            try Data().write(to: obstacle)
+            let suite = FileDefaults(
+                suite: FileSuite(location: .directory(obstacle.appending(path: "s"))),
+                durability: .background,
+                arguments: LaunchArguments(arguments)
+            )
+            expectError(.storeUnavailable) { try suite.checkAvailability() }
+            try test(suite) { try FileManager.default.removeItem(at: obstacle) }
+        }
+    }
+
+    @Test("has registered values all the same, and keeps them when it is opened")
+    func registered() throws {
+        try withUnopenedSuite { suite, unblock in
+            try suite.register(defaults: ["a": 1, "b": 1])
+            try suite.register(defaults: ["b": 2, "c": 2])
+            #expect(suite.integer(forKey: "a") == 1)
+            #expect(suite.integer(forKey: "b") == 2)
+            #expect(suite.object(forKey: "d") == nil)
+            #expect(suite.dictionaryRepresentation() as? [String: Int] == ["a": 1, "b": 2, "c": 2])
+            #expect(suite.storedKeys() == [])
+            expectError(.storeUnavailable) { try suite.set(3, forKey: "a") }
+            expectError(.storeUnavailable) { try suite.flush() }
+            expectError(.storeUnavailable) { try suite.withExclusiveAccess {} }
+            expectError(.invalidKey) { try suite.register(defaults: ["": 1, "d": 1]) }
+            let tooDeep = (0..<257).reduce(PropertyListValue.integer(1)) { value, _ in .array([value]) }
+            expectError(.unsupportedValue) { try suite.registerValues(["d": tooDeep]) }
+            #expect(suite.object(forKey: "d") == nil)
+
+            try unblock()
+            #expect(suite.integer(forKey: "a") == 1)
+            #expect(suite.storedKeys() == [])
+            try suite.set(3, forKey: "a")
+            try suite.register(defaults: ["c": 4])
+            #expect(suite.dictionaryRepresentation() as? [String: Int] == ["a": 3, "b": 2, "c": 4])
+            #expect(suite.storedKeys() == ["a"])
+        }
+    }
+
+    @Test("calls the observers that were added before from its opening on, unless they have ended")
+    func observers() throws {
+        try withUnopenedSuite { suite, unblock in
+            let heard = Guarded<[[Set<String>?]]>([[], [], []])
+            var observations = heard.withLock { $0.indices }.map { number in
+                suite.observeChanges { keys in heard.withLock { $0[number].append(keys) } }
+            }
+            observations.removeFirst().cancel()
+            #expect(heard.withLock { $0 } == [[], [], []])
+
+            try unblock()
+            try suite.checkAvailability()
+            // What has changed isn't known: everything may have.
+            #expect(heard.withLock { $0 } == [[], [nil], [nil]])
+            try suite.set(1, forKey: "k")
+            #expect(heard.withLock { $0 } == [[], [nil, ["k"]], [nil, ["k"]]])
+            observations.removeFirst().cancel()
+            try suite.set(2, forKey: "k")
+            #expect(heard.withLock { $0 } == [[], [nil, ["k"]], [nil, ["k"], ["k"]]])
+            #expect(suite.isObserved)
+            observations.removeFirst().cancel()
+            #expect(!suite.isObserved)
+        }
+    }
+
+    @Test("gives updates the value that is there once it is opened")
+    func updates() async throws {
+        try await withTemporaryDirectory { directory in
+            let obstacle = directory.appending(path: "place")
+            try Data().write(to: obstacle)
+            let url = obstacle.appending(path: "s")
+            let suite = FileDefaults(
+                suite: FileSuite(location: .directory(url)),
+                durability: .background,
+                arguments: LaunchArguments([])
+            )
+            var values = Defaults(suite: suite).updates(DefaultsKey<Int>("k")).makeAsyncIterator()
+            #expect(await values.next(isolation: nil) == 0)
+            try FileManager.default.removeItem(at: obstacle)
+            try FileDefaults(url: url).set(5, forKey: "k")
+            try suite.checkAvailability()
+            #expect(await values.next(isolation: nil) == 5)
+        }
+    }
+
+    @Test("has its launch arguments all the same")
+    func launchArguments() throws {
+        try withUnopenedSuite(arguments: ["program", "-k", "5"]) { suite, unblock in
+            try suite.register(defaults: ["k": 1, "r": 1])
+            #expect(suite.integer(forKey: "k") == 5)
+            #expect(suite.dictionaryRepresentation().keys.sorted() == ["k", "r"])
+            #expect(suite.dictionaryRepresentation()["k"] as? String == "5")
+            try unblock()
+            try suite.set(7, forKey: "k")
+            #expect(suite.integer(forKey: "k") == 5)
+        }
+    }
+}
+
+@Suite("Arguments of the command line")
+struct CommandLineTests {
+    private func values(_ arguments: String...) -> [String: PropertyListValue] {
+        let values = LaunchArguments(["program"] + arguments).values
+        return Dictionary(uniqueKeysWithValues: values.map { ($0.key.string, $0.value) })
+    }
+
+    @Test("are keys with a dash, each with the value behind it")
+    func pairs() {
+        #expect(values() == [:])
+        #expect(values("-a", "1", "-b", "x y") == ["a": .string("1"), "b": .string("x y")])
+        #expect(values("a", "-b", "c", "d", "-e", "f") == ["b": .string("c"), "e": .string("f")])
+        // The program's own name is none, whatever it is.
+        #expect(LaunchArguments(["-program", "x"]).values == [:])
+        #expect(LaunchArguments([]).values == [:])
+    }
+
+    @Test("are none where no value is behind them, or where the key is a number or has two dashes")
+    func others() {
+        #expect(values("-a") == [:])
+        #expect(values("-a", "-b", "c") == ["b": .string("c")])
+        #expect(values("-a", "--b", "c") == [:])
+        #expect(values("--a", "b", "-c", "d") == ["c": .string("d")])
+        #expect(values("-", "b") == [:])
+        #expect(values("-5", "b") == [:])
+        #expect(values("-a", "-5", "b") == ["a": .string("-5")])
+        #expect(values("-a", "") == ["a": .string("")])
+        #expect(values("-a", "1", "-a", "2") == ["a": .string("2")])
+    }
+
+    @Test("are property lists where they look like ones, and strings where they aren't")
+    func propertyLists() {
+        #expect(values("-a", "(x, y)") == ["a": .array([.string("x"), .string("y")])])
+        #expect(values("-a", "{x = y;}") == ["a": .dictionary(["x": .string("y")])])
+        #expect(values("-a", "<010203>") == ["a": .data(Data([1, 2, 3]))])
+        #expect(values("-a", "(x, y") == ["a": .string("(x, y")])
+        #expect(values("-a", "\"x\"") == ["a": .string("\"x\"")])
+    }
+
+    @Test("override what is stored and registered, in data(forKey:) and in listings too, and are not stored")
+    func override() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let stored = try FileDefaults(url: url)
+            let suite = FileDefaults(
+                suite: stored.suite,
+                durability: .background,
+                arguments: LaunchArguments(["program", "-blob", "<010203>", "-name", "argument", "-both", "argument"])
+            )
+            try suite.set(Data([9]), forKey: "blob")
+            try suite.set("stored", forKey: "other")
+            try suite.set("stored", forKey: "both")
+            try suite.register(defaults: ["name": "registered", "both": "registered", "third": "registered"])
+            #expect(suite.data(forKey: "blob") == Data([1, 2, 3]))
+            #expect(suite.string(forKey: "name") == "argument")
+            #expect(suite.dictionaryRepresentation()["blob"] as? Data == Data([1, 2, 3]))
+            let texts = suite.dictionaryRepresentation().compactMapValues { $0 as? String }
+            #expect(
+                texts == ["name": "argument", "other": "stored", "both": "argument", "third": "registered"]
+            )
+            #expect(suite.storedKeys().sorted() == ["blob", "both", "other"])
+            #expect(stored.data(forKey: "blob") == Data([9]))
+            #expect(stored.string(forKey: "both") == "stored")
+            try suite.removeObject(forKey: "blob")
+            #expect(suite.data(forKey: "blob") == Data([1, 2, 3]))
+            #expect(stored.data(forKey: "blob") == nil)
+        }
+    }
+}
