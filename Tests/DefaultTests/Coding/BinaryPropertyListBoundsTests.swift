@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+/// A binary property list put together by hand, with what can be wrong in it.
+private struct HandmadeList {
+    var objects: [[UInt8]]
+    var offsetSize = 1
+    var referenceSize = 1
+    var count: Int?
+    var top = 0
+    var tableShift = 0
+    /// Offsets in place of the true ones.
+    var offsets: [Int: Int] = [:]
+
+    var data: Data {
+        var data = Data("bplist00".utf8)
+        var places: [Int] = []
+        for object in objects {
+            places.append(data.count)
+            data += object
+        }
+        let table = data.count
+        for (number, place) in places.enumerated() {
+            data += bigEndian(offsets[number] ?? place, size: offsetSize)
+        }
+        data += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
+        data += bigEndian(count ?? objects.count, size: 8) + bigEndian(top, size: 8)
+        return data + bigEndian(table + tableShift, size: 8)
+    }
+
+    var isSafe: Bool { BinaryPropertyList.isSafe(data) }
+
+    private func bigEndian(_ number: Int, size: Int) -> [UInt8] {
+        (0..<size).reversed().map { $0 < 8 ? UInt8(truncatingIfNeeded: number >> ($0 * 8)) : 0 }
+    }
+}
+
+@Suite("The parts of a binary property list")
+struct BinaryPropertyListBoundsTests {
+    @Test("may end where the table of offsets begins, and no byte later")
+    func lastByte() {
+        let objects: [[UInt8]] = [
+            [0x10, 1], [0x11, 0, 1], [0x12, 0, 0, 0, 1], [0x13] + Array(repeating: 0, count: 8),
+            [0x14] + Array(repeating: 0, count: 16), [0x22, 0, 0, 0, 0], [0x23] + Array(repeating: 0, count: 8),
+            [0x33] + Array(repeating: 0, count: 8), [0x80, 1], [0x81, 0, 1], [0x42, 1, 2], [0x52, 0x61, 0x62],
+            [0x61, 0, 0x61], [0x72, 0x61, 0x62], [0x4F, 0x10, 3, 1, 2, 3], [0x5F, 0x11, 0, 2, 0x61, 0x62],
+            [0x6F, 0x10, 1, 0, 0x61], [0x5F, 0x12, 0, 0, 0, 1, 0x61], [0x4F, 0x13, 0, 0, 0, 0, 0, 0, 0, 1, 9],
+        ]
+        for object in objects {
+            #expect(HandmadeList(objects: [object]).isSafe, "\(object)")
+            #expect(!HandmadeList(objects: [object.dropLast()]).isSafe, "\(object)")
+        }
+        for object in [[0x00], [0x08], [0x09], [0x40], [0x50], [0xA0], [0xC0], [0xD0]] as [[UInt8]] {
+            #expect(HandmadeList(objects: [object]).isSafe, "\(object)")
+        }
+    }
+
+    @Test("are of a kind and size that there is")
+    func kinds() {
+        let unknown: [[UInt8]] = [
+            [0x15] + Array(repeating: 0, count: 40), [0x20, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0x21] + Array(repeating: 0, count: 8),
+            [0x24] + Array(repeating: 0, count: 40), [0x32, 0, 0, 0, 0], [0x34] + Array(repeating: 0, count: 40),
+            [0x90], [0xB0], [0xE0], [0xF0], [0x4F, 0x20, 1, 0], [0x4F, 0x14] + Array(repeating: 0, count: 40), [0x4F],
+        ]
+        for object in unknown {
+            #expect(!HandmadeList(objects: [object]).isSafe, "\(object)")
+        }
+        // Larger than any count, in a number that has room for it.
+        #expect(!HandmadeList(objects: [[0x4F, 0x13] + Array(repeating: 0xFF, count: 8)]).isSafe)
+        #expect(!HandmadeList(objects: [[0xAF, 0x13, 0x7F] + Array(repeating: 0xFF, count: 7)]).isSafe)
+    }
+
+    @Test("refer to objects that there are")
+    func references() {
+        let one: [UInt8] = [0x10, 1]
+        let key: [UInt8] = [0x51, 0x61]
+        #expect(HandmadeList(objects: [[0xA1, 1], one]).isSafe)
+        #expect(HandmadeList(objects: [[0xA2, 1, 1], one]).isSafe)
+        #expect(!HandmadeList(objects: [[0xA1, 2], one]).isSafe)
+        #expect(!HandmadeList(objects: [[0xA1, 0], one]).isSafe)
+        #expect(!HandmadeList(objects: [[0xA2, 1, 2], one]).isSafe)
+        #expect(!HandmadeList(objects: [one, [0xA2, 0]], top: 1).isSafe)
+        #expect(HandmadeList(objects: [[0xD1, 1, 2], key, one]).isSafe)
+        #expect(!HandmadeList(objects: [[0xD1, 1, 3], key, one]).isSafe)
+        #expect(!HandmadeList(objects: [[0xD1, 3, 1], key, one]).isSafe)
+        #expect(!HandmadeList(objects: [key, one, [0xD1, 0]], top: 2).isSafe)
+        #expect(HandmadeList(objects: [[0xC1, 1], one]).isSafe)
+        #expect(!HandmadeList(objects: [[0xC1, 2], one]).isSafe)
+        #expect(HandmadeList(objects: [[0xA1, 0, 1], one], referenceSize: 2).isSafe)
+        #expect(!HandmadeList(objects: [[0xA1, 1, 0], one], referenceSize: 2).isSafe)
+        #expect(HandmadeList(objects: [[0xAF, 0x10, 15] + Array(repeating: 1, count: 15), one]).isSafe)
+    }
+
+    @Test("lie where the trailer says")
+    func trailer() {
+        let one: [UInt8] = [0x10, 1]
+        #expect(HandmadeList(objects: [one]).isSafe)
+        #expect(HandmadeList(objects: [one, one], top: 1).isSafe)
+        #expect(!HandmadeList(objects: [one], top: 1).isSafe)
+        #expect(!HandmadeList(objects: [one], count: 0).isSafe)
+        #expect(!HandmadeList(objects: [one], count: 2).isSafe)
+        #expect(!HandmadeList(objects: [one], count: .max).isSafe)
+        #expect(!HandmadeList(objects: [one], top: .max).isSafe)
+        #expect(!HandmadeList(objects: [one], tableShift: 1).isSafe)
+        #expect(!HandmadeList(objects: [one], tableShift: 100).isSafe)
+        #expect(HandmadeList(objects: [one], offsetSize: 8).isSafe)
+        #expect(HandmadeList(objects: [one], referenceSize: 8).isSafe)
+        for size in [0, 9, 255] {
+            #expect(!HandmadeList(objects: [one], offsetSize: size).isSafe)
+            #expect(!HandmadeList(objects: [one], referenceSize: size).isSafe)
+        }
+        // An object in the table of offsets, or behind it.
+        #expect(!HandmadeList(objects: [[0x00]], offsets: [0: 9]).isSafe)
+        #expect(!HandmadeList(objects: [[0x00]], offsets: [0: 10]).isSafe)
+        #expect(!HandmadeList(objects: []).isSafe)
+    }
+
+    @Test("nest no deeper than values do")
+    func levels() {
+        func list(_ levels: Int) -> HandmadeList {
+            var objects: [[UInt8]] = []
+            for next in 1...levels {
+                objects.append([0xA1, UInt8(next >> 8), UInt8(next & 0xFF)])
+            }
+            objects.append([0x10, 1])
+            return HandmadeList(objects: objects, offsetSize: 2, referenceSize: 2)
+        }
+        #expect(list(256).isSafe)
+        #expect(!list(257).isSafe)
+    }
+}
