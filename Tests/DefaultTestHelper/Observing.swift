@@ -12,7 +12,7 @@ extension PersistentStorage {
 /// Uses another store for the standard one, which nothing in this process has done before, in asynchronous code.
 func printFirstAsynchronousUse() -> Never {
     Task.detached {
-        await withDefaults(MemoryDefaults()) {
+        await withDefaults(MemoryDefaults()) { () async in
             Defaults["number"] = 1
             print("inside", Defaults["number"].int ?? 0, terminator: ", ")
         }

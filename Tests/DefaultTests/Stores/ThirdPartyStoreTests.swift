@@ -23,9 +23,9 @@ final class Archive: DefaultsStore, @unchecked Sendable {
     }
 
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-        let storeKey = try StoreKey(key)  // refuses what no store can take
+        let storeKey = try StoreKey(key)  // throws for an invalid key
         try value?.checkDepth(forKey: key, in: self)
-        try withExclusiveAccess {  // waits while another thread has it; reads don't
+        try withExclusiveAccess {  // waits while another thread has access; reads don't
             lock.withLock { values[storeKey] = value }
         }
     }

@@ -127,7 +127,7 @@ struct PropertyListValueTests {
         #expect(error?.path == ".list[1].inner")
         let key = #expect(throws: PropertyListValue.UnsupportedObject.self) { try PropertyListValue(object: [1: 2]) }
         #expect(key?.path == "")
-        #expect(key?.reason == "A dictionary with a key of type Int, not String")
+        #expect(key?.reason == "A dictionary with keys of type Int is not a property-list value")
         #expect(throws: PropertyListValue.UnsupportedObject.self) { try PropertyListValue(object: Int?.none as Any) }
     }
 
