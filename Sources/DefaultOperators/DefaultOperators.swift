@@ -36,15 +36,11 @@ public func ?= <Value>(target: inout Value?, value: @autoclosure () -> Value) {
 
 /// Adds 1 to the stored number, or to 0 if nothing is stored, atomically across threads and, on a ``FileDefaults``,
 /// processes.
-///
-/// - Parameter proxy: The stored number.
 public postfix func ++ (proxy: Defaults.Proxy) {
     proxy += 1
 }
 
 /// Adds 1; for a typed key it is atomic across threads and, on a ``FileDefaults``, processes.
-///
-/// - Parameter number: The number.
 public postfix func ++ <Number: Numeric>(number: inout Number) {
     number += 1
 }

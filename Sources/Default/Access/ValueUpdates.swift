@@ -52,8 +52,6 @@ public struct ValueUpdates<Value>: AsyncSequence {
     }
 
     /// Creates an iterator that starts with the current value.
-    ///
-    /// - Returns: The iterator.
     public func makeAsyncIterator() -> Iterator {
         Iterator(updates: self)
     }
@@ -75,9 +73,6 @@ public struct ValueUpdates<Value>: AsyncSequence {
         }
 
         /// Waits for the next value; the first is returned without waiting.
-        ///
-        /// - Parameter actor: The actor to stay on.
-        /// - Returns: The value; nil when the task was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
             guard !Task.isCancelled else {
                 return end()

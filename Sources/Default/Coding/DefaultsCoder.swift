@@ -93,21 +93,11 @@ public struct DefaultsCoder: Sendable {
 
 extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// Encodes a value with the coder's encoder.
-    ///
-    /// - Parameter value: The value.
-    /// - Returns: The bytes to store.
-    /// - Throws: Any error that the encoder throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         try storage.encoder.encode(value)
     }
 
     /// Decodes a value with the coder's decoder.
-    ///
-    /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - data: The bytes.
-    /// - Returns: The value.
-    /// - Throws: Any error that the decoder throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try storage.decoder.decode(type, from: data)
     }

@@ -92,44 +92,27 @@ extension PersistentStorage: Sendable {}
 
 extension PersistentStorage: KeyValueStorage {
     /// The value stored under a key; see ``KeyValueStorage/value(forKey:)``.
-    ///
-    /// - Parameter key: The key, without the prefix.
-    /// - Returns: The value; nil when nothing is stored, or the stored value can't be read as this type. The latter is
-    ///   reported.
     public func value<T: Codable>(forKey key: String) -> T? {
         suite.value(forKey: suiteKey(forKey: key))
     }
 
     /// Stores a value under a key; see ``KeyValueStorage/setValue(_:forKey:)``.
-    ///
-    /// - Parameters:
-    ///   - value: The value; nil removes the stored one.
-    ///   - key: The key, without the prefix.
     public func setValue<T: Codable>(_ value: T?, forKey key: String) {
         suite.setValue(value, forKey: suiteKey(forKey: key))
     }
 
     /// Runs a body during which no other thread or process changes the suite; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)-swift.method``.
-    ///
-    /// - Parameter body: The body.
-    /// - Returns: What the body returns.
-    /// - Throws: Any error that the body throws, and errors of the suite.
     public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try suite.withExclusiveAccess(body)
     }
 
     /// Prevents other writers from changing the suite; see ``KeyValueStorage/beginExclusiveAccess()``.
-    ///
-    /// - Throws: Errors of the suite.
     public func beginExclusiveAccess() throws {
         try suite.beginExclusiveAccess()
     }
 
     /// Calls a handler at each change of a key of this storage; see ``DefaultsStore``.
-    ///
-    /// - Parameter handler: Receives the keys, without the prefix.
-    /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let prefix = escapedPrefix
         return suite.observeChanges { keys in

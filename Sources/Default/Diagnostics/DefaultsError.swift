@@ -115,11 +115,6 @@ extension DefaultsError {
         public static let quarantineFailed = Code("quarantineFailed")
 
         /// Matches any ``DefaultsError`` with this code in a `catch` clause.
-        ///
-        /// - Parameters:
-        ///   - code: The code to match.
-        ///   - error: The error thrown.
-        /// - Returns: Whether the error is a ``DefaultsError`` with this code.
         public static func ~= (code: Code, error: any Error) -> Bool {
             (error as? DefaultsError)?.code == code
         }

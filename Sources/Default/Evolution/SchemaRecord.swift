@@ -22,9 +22,7 @@ struct SchemaRecord: Equatable {
 
     init?(text: String) {
         let words = text.split(separator: " ")
-        guard words.count == 2 || words.count == 4 else {
-            return nil
-        }
+        guard words.count == 2 || words.count == 4 else { return nil }
         entries = []
         for index in stride(from: 0, to: words.count, by: 2) {
             guard let version = Int(words[index]), words[index + 1].utf8.count == 16,
@@ -57,9 +55,7 @@ extension SchemaRecord {
         in store: any DefaultsStore
     ) throws(DefaultsError) -> SchemaRecord? {
         let versionKey = CompanionKey.version(of: key)
-        guard let stored = store.storedValue(forKey: versionKey) else {
-            return nil
-        }
+        guard let stored = store.storedValue(forKey: versionKey) else { return nil }
         guard case .string(let text) = stored, let record = SchemaRecord(text: text) else {
             let store = store.storeDescription
             throw .companionKeyOccupied(key: versionKey, purpose: "the schema version", type: type, store: store)

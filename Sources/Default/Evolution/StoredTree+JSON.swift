@@ -4,9 +4,7 @@ extension StoredTree {
     /// Parses the keyed containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.
     init?(json data: Data) {
         var scanner = JSONScanner(bytes: [UInt8](data))
-        guard let tree = scanner.scanDocument() else {
-            return nil
-        }
+        guard let tree = scanner.scanDocument() else { return nil }
         self = tree
     }
 
@@ -30,13 +28,9 @@ extension StoredTree {
                     data.append(UInt8(ascii: ","))
                 }
                 isFirst = false
-                guard data.appendJSON(key) else {
-                    return false
-                }
+                guard data.appendJSON(key) else { return false }
                 data.append(UInt8(ascii: ":"))
-                guard value.appendJSON(to: &data) else {
-                    return false
-                }
+                guard value.appendJSON(to: &data) else { return false }
             }
             data.append(UInt8(ascii: "}"))
             return true
@@ -53,9 +47,7 @@ extension Data {
             append(quote)
             return true
         }
-        guard let literal = try? JSONEncoder().encode(key) else {
-            return false
-        }
+        guard let literal = try? JSONEncoder().encode(key) else { return false }
         append(literal)
         return true
     }
@@ -94,9 +86,7 @@ private struct JSONScanner {
 
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         skipSpace()
-        guard next == UInt8(ascii: character) else {
-            return false
-        }
+        guard next == UInt8(ascii: character) else { return false }
         position += 1
         skipSpace()
         return true
@@ -121,23 +111,17 @@ private struct JSONScanner {
     }
 
     private mutating func scanObject(depth: Int) -> StoredTree? {
-        guard depth < Self.maximumDepth, skip("{") else {
-            return nil
-        }
+        guard depth < Self.maximumDepth, skip("{") else { return nil }
         var fields: [String: StoredTree] = [:]
         var isFirst = true
         while !skip("}") {
             // Foundation's decoder allows a comma after the last field.
-            guard isFirst || skip(",") else {
-                return nil
-            }
+            guard isFirst || skip(",") else { return nil }
             isFirst = false
             if next == UInt8(ascii: "}") {
                 continue
             }
-            guard let key = scanKey(), skip(":"), let value = scanValue(depth: depth + 1) else {
-                return nil
-            }
+            guard let key = scanKey(), skip(":"), let value = scanValue(depth: depth + 1) else { return nil }
             // It also uses the first of several fields with the same key.
             fields[key] = fields[key] ?? value
         }
@@ -146,9 +130,7 @@ private struct JSONScanner {
 
     private mutating func scanKey() -> String? {
         let start = position
-        guard next == UInt8(ascii: "\""), skipString() else {
-            return nil
-        }
+        guard next == UInt8(ascii: "\""), skipString() else { return nil }
         let literal = bytes[start..<position]
         guard literal.contains(UInt8(ascii: "\\")) else {
             return String(validating: literal.dropFirst().dropLast(), as: UTF8.self)

@@ -23,9 +23,7 @@ extension StoredTree {
     }
 
     var propertyListData: Data? {
-        guard let value = propertyListValue else {
-            return nil
-        }
+        guard let value = propertyListValue else { return nil }
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
         return try? encoder.encode(CodedPropertyList(value: value))

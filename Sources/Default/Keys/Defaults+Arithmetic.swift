@@ -14,29 +14,17 @@ extension Defaults.Proxy {
     }
 
     /// Adds to the stored number, atomically; see `+=` for `Int`.
-    ///
-    /// - Parameters:
-    ///   - proxy: The stored number.
-    ///   - summand: The number to add.
     public static func += (proxy: Defaults.Proxy, summand: Double) {
         proxy.add(.real(summand))
     }
 
     /// Subtracts from the stored number, atomically; see `+=` for `Int`.
-    ///
-    /// - Parameters:
-    ///   - proxy: The stored number.
-    ///   - subtrahend: The number to subtract.
     public static func -= (proxy: Defaults.Proxy, subtrahend: Int) {
         // -Int.min does not fit into an Int64.
         proxy.add(subtrahend == .min ? .unsigned(UInt64(Int64.max) + 1) : .integer(-Int64(subtrahend)))
     }
 
     /// Subtracts from the stored number, atomically; see `+=` for `Int`.
-    ///
-    /// - Parameters:
-    ///   - proxy: The stored number.
-    ///   - subtrahend: The number to subtract.
     public static func -= (proxy: Defaults.Proxy, subtrahend: Double) {
         proxy.add(.real(-subtrahend))
     }

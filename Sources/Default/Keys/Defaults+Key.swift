@@ -66,18 +66,11 @@ public typealias DefaultsKeys = Defaults.Keys
 
 extension Defaults.Keys: Hashable {
     /// Whether two keys have the same name.
-    ///
-    /// - Parameters:
-    ///   - lhs: A key.
-    ///   - rhs: Another one.
-    /// - Returns: Whether the names have the same bytes.
     public static func == (lhs: Defaults.Keys, rhs: Defaults.Keys) -> Bool {
         StoreKey(unchecked: lhs.name) == StoreKey(unchecked: rhs.name)
     }
 
     /// Hashes the name.
-    ///
-    /// - Parameter hasher: The hasher to feed.
     public func hash(into hasher: inout Hasher) {
         StoreKey(unchecked: name).hash(into: &hasher)
     }
@@ -88,10 +81,6 @@ extension Defaults.Keys: Hashable {
 
 extension Defaults.Key where Value: PropertyListConvertible {
     /// Creates a key for values that are stored as property-list values.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .native, default: makeDefault)
     }
@@ -99,10 +88,6 @@ extension Defaults.Key where Value: PropertyListConvertible {
 
 extension Defaults.Key where Value: RawRepresentable, Value.RawValue: PropertyListConvertible {
     /// Creates a key for an enum or an option set, which is stored as its raw value.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .rawValue(by: .native), default: makeDefault)
     }
@@ -111,10 +96,6 @@ extension Defaults.Key where Value: RawRepresentable, Value.RawValue: PropertyLi
 extension Defaults.Key
 where Value: RawRepresentable & PropertyListConvertible, Value.RawValue: PropertyListConvertible {
     /// Creates a key for an enum or an option set that defines how it is stored.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .native, default: makeDefault)
     }
@@ -122,10 +103,6 @@ where Value: RawRepresentable & PropertyListConvertible, Value.RawValue: Propert
 
 extension Defaults.Key where Value: NSObject & NSSecureCoding {
     /// Creates a key for objects that are stored as keyed archives.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .archive, default: makeDefault)
     }
@@ -133,10 +110,6 @@ extension Defaults.Key where Value: NSObject & NSSecureCoding {
 
 extension Defaults.Key where Value: Codable {
     /// Creates a key for values that are stored as JSON `Data`, or as their raw value if that is a property-list type.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
     @_disfavoredOverload
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .stored(), default: makeDefault)
@@ -146,10 +119,6 @@ extension Defaults.Key where Value: Codable {
 // Keys for optionals: setting nil removes the stored value. Nil is the default unless the key has another.
 extension Defaults.Key {
     /// Creates a key for an optional value that is stored as a property-list value.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Native: PropertyListConvertible>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -158,10 +127,6 @@ extension Defaults.Key {
     }
 
     /// Creates a key for an optional enum or option set, which is stored as its raw value.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Raw: RawRepresentable & SendableMetatype>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -170,10 +135,6 @@ extension Defaults.Key {
     }
 
     /// Creates a key for an optional enum or option set that defines how it is stored.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Raw: RawRepresentable & PropertyListConvertible>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -182,10 +143,6 @@ extension Defaults.Key {
     }
 
     /// Creates a key for an optional object that is stored as a keyed archive.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     public convenience init<Object: NSObject & NSSecureCoding & SendableMetatype>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -195,10 +152,6 @@ extension Defaults.Key {
 
     /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
     /// type.
-    ///
-    /// - Parameters:
-    ///   - name: The name that values are stored under.
-    ///   - makeDefault: The value that is read while nothing is stored, nil by default; evaluated at each such read.
     @_disfavoredOverload
     public convenience init<Other: Codable & SendableMetatype>(
         _ name: String,
@@ -211,8 +164,6 @@ extension Defaults.Key {
 // Keys that need no default.
 extension Defaults.Key where Value: EmptyValueProviding & PropertyListConvertible {
     /// Creates a key that reads as 0, false or empty while nothing is stored.
-    ///
-    /// - Parameter name: The name that values are stored under.
     public convenience init(_ name: String) {
         self.init(name, bridge: .native, default: { Value.emptyValue })
     }
@@ -220,8 +171,6 @@ extension Defaults.Key where Value: EmptyValueProviding & PropertyListConvertibl
 
 extension Defaults.Key where Value: EmptyValueProviding & Codable {
     /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is stored.
-    ///
-    /// - Parameter name: The name that values are stored under.
     @_disfavoredOverload
     public convenience init(_ name: String) {
         self.init(name, bridge: .stored(), default: { Value.emptyValue })

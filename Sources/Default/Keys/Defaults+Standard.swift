@@ -1,8 +1,6 @@
 // The instance members, for the standard store.
 extension Defaults {
     /// The value of a key in the standard store; see ``Defaults``.
-    ///
-    /// - Parameter key: The key.
     public static subscript<Value>(key: Key<Value>) -> Value {
         get { Defaults()[key] }
         set { Defaults()[key] = newValue }
@@ -10,17 +8,11 @@ extension Defaults {
     }
 
     /// The value of a string key in the standard store, which can be read as any type.
-    ///
-    /// - Parameter key: The key.
     public static subscript(key: String) -> Proxy {
         Defaults()[key]
     }
 
     /// The value of a string key in the standard store.
-    ///
-    /// Assigning an object that a property list can't hold is reported and changes nothing.
-    ///
-    /// - Parameter key: The key.
     @_disfavoredOverload
     public static subscript(key: String) -> Any? {
         get { Defaults()[key] }
@@ -28,32 +20,16 @@ extension Defaults {
     }
 
     /// The value of a key in the standard store.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The value; the key's default when nothing is stored.
-    /// - Throws: ``DefaultsError``, as on an instance.
     public static func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
         try Defaults().load(key)
     }
 
     /// Stores a value in the standard store.
-    ///
-    /// - Parameters:
-    ///   - value: The value; nil, for a key of an optional, removes the stored value.
-    ///   - key: The key.
-    /// - Throws: ``DefaultsError``, as on an instance. The stored value is unchanged then.
     public static func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
         try Defaults().save(value, for: key)
     }
 
     /// Reads, changes and stores a value of the standard store as one atomic operation.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - change: Changes the value. If it throws, nothing is stored.
-    /// - Returns: The result of the change.
-    /// - Throws: Any error that the change throws, and ``DefaultsError`` as on an instance. The stored value is unchanged
-    ///   then.
     @discardableResult
     public static func update<Value, Result>(
         _ key: Key<Value>,
@@ -63,48 +39,31 @@ extension Defaults {
     }
 
     /// The values that were stored under a key of the standard store, could not be read as its type, and were replaced.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: At most three distinct values, newest first.
-    /// - Throws: ``DefaultsError``, as on an instance.
     public static func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
         try Defaults().quarantined(key)
     }
 
     /// Removes the values that were stored under a key of the standard store, could not be read as its type, and were replaced.
-    ///
-    /// - Parameter key: The key.
-    /// - Throws: ``DefaultsError``, as on an instance.
     public static func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
         try Defaults().removeQuarantined(key)
     }
 
     /// Whether a value is stored in the standard store under a key; the key's default does not count.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: Whether there is a value, even if it can't be read as the key's type.
     public static func exists(key: Keys) -> Bool {
         Defaults().exists(key: key)
     }
 
     /// Whether a value is stored in the standard store under a key, or registered for it.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: Whether there is a value.
     public static func hasKey(_ key: String) -> Bool {
         Defaults().hasKey(key)
     }
 
     /// Removes the values of keys from the standard store, so that their defaults are read again.
-    ///
-    /// - Parameter keys: The keys.
     public static func reset(_ keys: Keys...) {
         Defaults().remove(keys.map(\.name))
     }
 
     /// Removes the values of keys from the standard store.
-    ///
-    /// - Parameter keys: The keys.
     public static func remove(_ keys: String...) {
         Defaults().remove(keys)
     }

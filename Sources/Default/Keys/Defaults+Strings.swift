@@ -1,7 +1,5 @@
 extension Defaults {
     /// The value of a string key, which can be read as any type.
-    ///
-    /// - Parameter key: The key.
     public subscript(key: String) -> Proxy {
         Proxy(suite: suite, key: key)
     }
@@ -25,9 +23,6 @@ extension Defaults {
     }
 
     /// Whether a value is stored under a key, or registered for it.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: Whether there is a value.
     public func hasKey(_ key: String) -> Bool {
         suite.storedValue(forKey: key) != nil
     }

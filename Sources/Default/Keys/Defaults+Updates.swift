@@ -32,21 +32,12 @@ extension Defaults {
     }
 
     /// A sequence of the value of a key in the standard store and its changes; see ``ValueUpdates``.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The values, the current one first.
     public static func updates<Value>(_ key: Key<Value>) -> ValueUpdates<Value> {
         Defaults().updates(key)
     }
 
     /// A sequence of the values of several keys in the standard store, with a new element each time one of them changes; see
     /// ``ValueUpdates``.
-    ///
-    /// - Parameters:
-    ///   - first: A key.
-    ///   - second: Another one.
-    ///   - others: More of them.
-    /// - Returns: Tuples of the values, the current ones first.
     public static func updates<First, Second, each Other>(
         _ first: Key<First>,
         _ second: Key<Second>,

@@ -29,8 +29,6 @@ public struct Defaults {
     private let explicitStore: (any DefaultsStore)?
 
     /// Creates an instance for a store.
-    ///
-    /// - Parameter suite: The store.
     public init(suite: any DefaultsStore) {
         explicitStore = suite
     }
@@ -114,18 +112,11 @@ extension Defaults {
     }
 
     /// Whether a value is stored under a key, or registered with the store; the key's default does not count.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: Whether there is a value, even if it can't be read as the key's type.
     public func exists(key: Keys) -> Bool {
         hasKey(key.name)
     }
 
     /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read again.
-    ///
-    /// Errors are reported to ``DefaultsDiagnostics``.
-    ///
-    /// - Parameter keys: The keys.
     public func reset(_ keys: Keys...) {
         remove(keys.map(\.name))
     }

@@ -16,18 +16,12 @@ public struct Stored<Value> {
     private let defaults: Defaults
 
     /// Creates a property that is stored in the platform's standard store.
-    ///
-    /// - Parameter key: The key. Its default is read while nothing is stored.
     public init(_ key: Defaults.Key<Value>) {
         self.key = key
         defaults = Defaults()
     }
 
     /// Creates a property that is stored in a store.
-    ///
-    /// - Parameters:
-    ///   - key: The key. Its default is read while nothing is stored.
-    ///   - suite: The store.
     public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
         self.key = key
         defaults = Defaults(suite: suite)

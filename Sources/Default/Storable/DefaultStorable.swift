@@ -134,10 +134,6 @@ extension DefaultStorable {
     }
 
     /// Removes the stored value of this type, like the static ``clear(in:forKey:)-swift.type.method``.
-    ///
-    /// - Parameters:
-    ///   - store: The store; nil, the default, for the type's ``defaults``.
-    ///   - key: The key to clear; nil, the default, for all keys that the type may be stored under.
     public func clear(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
         Self.clear(in: store, forKey: key)
     }

@@ -118,10 +118,6 @@ extension DefaultsStore {
     public func checkAvailability() {}
 
     /// Runs a body with exclusive access.
-    ///
-    /// - Parameter body: Makes the changes. Those made before it throws remain.
-    /// - Returns: What the body returns.
-    /// - Throws: Any error that the body throws, and the store's own errors.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try withExclusiveAccess(body)
     }

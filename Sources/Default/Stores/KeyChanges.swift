@@ -19,8 +19,6 @@ public struct KeyChanges: AsyncSequence {
     fileprivate let storage: any KeyValueStorage
 
     /// Starts to observe the storage.
-    ///
-    /// - Returns: The iterator.
     public func makeAsyncIterator() -> Iterator {
         let signal = ChangeSignal()
         return Iterator(signal: signal, observation: storage.observeChanges { keys in signal.note(keys) })
@@ -32,9 +30,6 @@ public struct KeyChanges: AsyncSequence {
         fileprivate let observation: StoreObservation
 
         /// Waits for changes since the iterator was created, or since the last call.
-        ///
-        /// - Parameter actor: The actor to stay on.
-        /// - Returns: The keys; nil when the task was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
             switch await signal.next(isolation: actor) {
             case .keys(let keys):
@@ -57,8 +52,6 @@ extension KeyChanges.Iterator: Sendable {}
 
 extension KeyValueStorage {
     /// The keys that change after iteration has started.
-    ///
-    /// - Returns: The sequence.
     public func changes() -> KeyChanges {
         KeyChanges(storage: self)
     }

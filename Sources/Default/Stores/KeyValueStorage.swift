@@ -75,10 +75,6 @@ public protocol KeyValueStorage {
 
 extension KeyValueStorage {
     /// Runs a body between ``beginExclusiveAccess()`` and ``endExclusiveAccess()``, once.
-    ///
-    /// - Parameter body: The body.
-    /// - Returns: What the body returns.
-    /// - Throws: Any error that the body throws, and the storage's own errors when the body could not run.
     public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try beginExclusiveAccess()
         defer { endExclusiveAccess() }
@@ -96,9 +92,6 @@ extension KeyValueStorage {
     }
 
     /// Calls a handler at each change that this library's typed calls make in storages with the same description.
-    ///
-    /// - Parameter handler: Receives the keys.
-    /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         SharedHubs.observe(hubName, handler)
     }

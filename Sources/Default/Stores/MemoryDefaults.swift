@@ -36,9 +36,6 @@ public final class MemoryDefaults: Sendable {
 
 extension MemoryDefaults: DefaultsStore {
     /// The value for a key: the stored one, otherwise the registered one.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The value; nil when there is none.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         let key = StoreKey(unchecked: key)
         return entries.withLock { $0[key] } ?? registered.withLock { $0[key] }
@@ -123,8 +120,6 @@ extension MemoryDefaults: UserDefaultsVocabulary {
     }
 
     /// A snapshot of all keys and values, including those that are only registered.
-    ///
-    /// - Returns: The values by their keys. Only one of several canonically equivalent keys is included.
     public func allValues() -> [String: PropertyListValue] {
         let values = registered.withLock { $0 }.merging(entries.withLock { $0 }) { _, stored in stored }
         return Dictionary(values.map { ($0.string, $1) }, uniquingKeysWith: { first, _ in first })

@@ -21,9 +21,6 @@ protocol FoundationStore: UserDefaults {}
 
 extension FoundationStore {
     /// The value for a key, from any domain.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The value; nil when there is none.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         object(forKey: FoundationKey.name(forKey: key)).flatMap { try? PropertyListValue(object: $0) }
     }

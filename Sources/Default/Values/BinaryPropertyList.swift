@@ -32,9 +32,7 @@ struct BinaryPropertyList {
 
     private init?(_ bytes: UnsafeRawBufferPointer) {
         let trailer = bytes.count - 32
-        guard trailer >= 8 else {
-            return nil
-        }
+        guard trailer >= 8 else { return nil }
         self.bytes = bytes
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
@@ -51,9 +49,7 @@ struct BinaryPropertyList {
 
     /// Reads an offset or a count; nil when it is out of bounds or larger than the number of bytes.
     private func number(at offset: Int, size: Int) -> Int? {
-        guard offset >= 0, offset <= bytes.count - size else {
-            return nil
-        }
+        guard offset >= 0, offset <= bytes.count - size else { return nil }
         let value = bytes[offset..<offset + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return value <= UInt64(bytes.count) ? Int(value) : nil
     }
@@ -86,13 +82,9 @@ struct BinaryPropertyList {
         var start = offset + 1
         var count = low
         if low == 0x0F {
-            guard start < tableStart, bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
-                return nil
-            }
+            guard start < tableStart, bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else { return nil }
             let size = 1 << Int(bytes[start] & 0x0F)
-            guard let stated = number(at: start + 1, size: size) else {
-                return nil
-            }
+            guard let stated = number(at: start + 1, size: size) else { return nil }
             start += 1 + size
             count = stated
         }
@@ -100,9 +92,7 @@ struct BinaryPropertyList {
     }
 
     private mutating func checkReferences(of low: Int, at offset: Int, perEntry: Int, depth: Int) -> Bool {
-        guard let (start, count) = checkBody(of: low, at: offset, unit: referenceSize * perEntry) else {
-            return false
-        }
+        guard let (start, count) = checkBody(of: low, at: offset, unit: referenceSize * perEntry) else { return false }
         for entry in 0..<count * perEntry {
             guard let index = number(at: start + entry * referenceSize, size: referenceSize),
                 checkObject(index, depth: depth + 1)

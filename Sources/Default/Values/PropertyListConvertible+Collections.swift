@@ -2,21 +2,14 @@ extension Array: PropertyListConvertible where Element: PropertyListConvertible 
     /// The elements as property-list values.
     public var propertyListValue: PropertyListValue { .array(map(\.propertyListValue)) }
 
-    /// Creates an array from a stored value.
-    ///
-    /// The result is nil when the value is not an array, or when any element can't be converted. No element is skipped.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates an array from a stored value; the result is nil when the value is not an array, or when any element can't be
+    /// converted. No element is skipped.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .array(let values) = propertyListValue else {
-            return nil
-        }
+        guard case .array(let values) = propertyListValue else { return nil }
         self = []
         reserveCapacity(values.count)
         for value in values {
-            guard let element = Element(propertyListValue: value) else {
-                return nil
-            }
+            guard let element = Element(propertyListValue: value) else { return nil }
             append(element)
         }
     }
@@ -33,14 +26,10 @@ extension Dictionary: PropertyListConvertible where Key == String, Value: Proper
     ///
     /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .dictionary(let entries) = propertyListValue else {
-            return nil
-        }
+        guard case .dictionary(let entries) = propertyListValue else { return nil }
         self.init(minimumCapacity: entries.count)
         for (key, entry) in entries {
-            guard let value = Value(propertyListValue: entry) else {
-                return nil
-            }
+            guard let value = Value(propertyListValue: entry) else { return nil }
             self[key] = value
         }
     }

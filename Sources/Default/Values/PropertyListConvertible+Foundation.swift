@@ -4,15 +4,9 @@ extension String: PropertyListConvertible {
     /// The string.
     public var propertyListValue: PropertyListValue { .string(self) }
 
-    /// Creates a string from a stored value.
-    ///
-    /// The result is nil when the value is not a string.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a string from a stored value; the result is nil when the value is not a string.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .string(let string) = propertyListValue else {
-            return nil
-        }
+        guard case .string(let string) = propertyListValue else { return nil }
         self = string
     }
 }
@@ -21,15 +15,9 @@ extension Data: PropertyListConvertible {
     /// The bytes.
     public var propertyListValue: PropertyListValue { .data(self) }
 
-    /// Creates `Data` from a stored value.
-    ///
-    /// The result is nil when the value is not `Data`.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates `Data` from a stored value; the result is nil when the value is not `Data`.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .data(let data) = propertyListValue else {
-            return nil
-        }
+        guard case .data(let data) = propertyListValue else { return nil }
         self = data
     }
 }
@@ -38,15 +26,9 @@ extension Date: PropertyListConvertible {
     /// The date.
     public var propertyListValue: PropertyListValue { .date(self) }
 
-    /// Creates a date from a stored value.
-    ///
-    /// The result is nil when the value is not a date.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a date from a stored value; the result is nil when the value is not a date.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .date(let date) = propertyListValue else {
-            return nil
-        }
+        guard case .date(let date) = propertyListValue else { return nil }
         self = date
     }
 }
@@ -55,15 +37,9 @@ extension URL: PropertyListConvertible {
     /// The absolute string.
     public var propertyListValue: PropertyListValue { .string(absoluteString) }
 
-    /// Creates a URL from a stored string.
-    ///
-    /// The result is nil when the value is not a string, or when the string is not a URL.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a URL from a stored string; the result is nil when the value is not a string, or when the string is not a URL.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .string(let string) = propertyListValue else {
-            return nil
-        }
+        guard case .string(let string) = propertyListValue else { return nil }
         self.init(string: string)
     }
 }

@@ -11,11 +11,8 @@ extension PropertyListConvertible where Self: FixedWidthInteger {
         }
     }
 
-    /// Creates a number from a stored value.
-    ///
-    /// The result is nil when the value is not a whole number, or when this type can't represent it.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a number from a stored value; the result is nil when the value is not a whole number, or when this type can't
+    /// represent it.
     public init?(propertyListValue: PropertyListValue) {
         switch propertyListValue {
         case .integer(let integer): self.init(exactly: integer)
@@ -61,15 +58,9 @@ extension Float: PropertyListConvertible {
     /// The number, in double precision.
     public var propertyListValue: PropertyListValue { .real(Double(self)) }
 
-    /// Creates a number from a stored value, rounded to single precision.
-    ///
-    /// The result is nil when the value is not a number.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a number from a stored value, rounded to single precision; the result is nil when the value is not a number.
     public init?(propertyListValue: PropertyListValue) {
-        guard let double = Double(propertyListValue: propertyListValue) else {
-            return nil
-        }
+        guard let double = Double(propertyListValue: propertyListValue) else { return nil }
         self.init(double)
     }
 }
@@ -78,15 +69,10 @@ extension Bool: PropertyListConvertible {
     /// The Boolean.
     public var propertyListValue: PropertyListValue { .boolean(self) }
 
-    /// Creates a Boolean from a stored value.
-    ///
-    /// The result is nil when the value is not a Boolean. Numbers and strings are not converted.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a Boolean from a stored value; the result is nil when the value is not a Boolean. Numbers and strings are not
+    /// converted.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .boolean(let boolean) = propertyListValue else {
-            return nil
-        }
+        guard case .boolean(let boolean) = propertyListValue else { return nil }
         self = boolean
     }
 }

@@ -42,9 +42,7 @@ extension PropertyListConvertible where Self: RawRepresentable, RawValue: Proper
     ///
     /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
-        guard let rawValue = RawValue(propertyListValue: propertyListValue) else {
-            return nil
-        }
+        guard let rawValue = RawValue(propertyListValue: propertyListValue) else { return nil }
         self.init(rawValue: rawValue)
     }
 }

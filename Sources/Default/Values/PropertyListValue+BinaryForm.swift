@@ -21,12 +21,13 @@ extension PropertyListValue {
     ///
     /// Equal values have equal bytes. <doc:FileFormat> describes them.
     public var binaryForm: Data {
-        var bytes: [UInt8] = []
+        // Data holds a number or a date without an allocation.
+        var bytes = Data()
         encode(to: &bytes)
-        return Data(bytes)
+        return bytes
     }
 
-    private func encode(to bytes: inout [UInt8]) {
+    private func encode(to bytes: inout Data) {
         switch self {
         case .data(let data):
             bytes.append(Tag.data.rawValue)
@@ -65,16 +66,12 @@ extension PropertyListValue {
     ///
     /// - Parameter binaryForm: The bytes, as returned by ``binaryForm``.
     public init?(binaryForm: Data) {
-        guard let value = binaryForm.withUnsafeBytes({ Self.decode($0, depth: 0) }) else {
-            return nil
-        }
+        guard let value = binaryForm.withUnsafeBytes({ Self.decode($0, depth: 0) }) else { return nil }
         self = value
     }
 
     private static func decode(_ bytes: UnsafeRawBufferPointer, depth: Int) -> PropertyListValue? {
-        guard depth <= maximumDepth, let tag = bytes.first.flatMap(Tag.init(rawValue:)) else {
-            return nil
-        }
+        guard let tag = bytes.first.flatMap(Tag.init(rawValue:)) else { return nil }
         var rest = UnsafeRawBufferPointer(rebasing: bytes[1...])
         switch tag {
         case .data: return .data(Data(rest))
@@ -84,16 +81,14 @@ extension PropertyListValue {
         case .unsigned: return rest.bits.map { .unsigned($0) }
         case .real: return rest.bits.map { .real(Double(bitPattern: $0)) }
         case .date: return rest.bits.map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
-        case .array:
+        case .array where depth < maximumDepth:
             var elements: [PropertyListValue] = []
             while !rest.isEmpty {
-                guard let bytes = rest.takeCounted(), let element = decode(bytes, depth: depth + 1) else {
-                    return nil
-                }
+                guard let bytes = rest.takeCounted(), let element = decode(bytes, depth: depth + 1) else { return nil }
                 elements.append(element)
             }
             return .array(elements)
-        case .dictionary:
+        case .dictionary where depth < maximumDepth:
             var entries: [String: PropertyListValue] = [:]
             while !rest.isEmpty {
                 guard let keyBytes = rest.takeCounted(), let key = String(validating: keyBytes, as: UTF8.self),
@@ -104,19 +99,19 @@ extension PropertyListValue {
                 entries[key] = value
             }
             return .dictionary(entries)
+        case .array, .dictionary: return nil
         }
     }
 }
 
-extension [UInt8] {
+extension Data {
     fileprivate mutating func append(_ tag: PropertyListValue.Tag, _ bits: UInt64) {
-        reserveCapacity(count + 9)
         append(tag.rawValue)
         Swift.withUnsafeBytes(of: bits.littleEndian) { append(contentsOf: $0) }
     }
 
     /// Appends a four-byte length, then the bytes that a body appends.
-    fileprivate mutating func appendCounted(_ appendBytes: (inout [UInt8]) -> Void) {
+    fileprivate mutating func appendCounted(_ appendBytes: (inout Data) -> Void) {
         let start = count
         append(contentsOf: [0, 0, 0, 0])
         appendBytes(&self)
@@ -133,13 +128,9 @@ extension UnsafeRawBufferPointer {
 
     /// Removes a four-byte length and that many bytes, and returns the latter.
     fileprivate mutating func takeCounted() -> UnsafeRawBufferPointer? {
-        guard count >= 4 else {
-            return nil
-        }
+        guard count >= 4 else { return nil }
         let length = Int(UInt32(littleEndian: loadUnaligned(as: UInt32.self)))
-        guard count - 4 >= length else {
-            return nil
-        }
+        guard count - 4 >= length else { return nil }
         defer { self = UnsafeRawBufferPointer(rebasing: self[(4 + length)...]) }
         return UnsafeRawBufferPointer(rebasing: self[4..<4 + length])
     }

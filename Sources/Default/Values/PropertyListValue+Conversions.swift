@@ -39,9 +39,7 @@ extension PropertyListValue {
 
     /// The result of `url(forKey:)`: an absolute URL as it was set, or a file URL for a path.
     var asURL: URL? {
-        guard case .string(let string) = self else {
-            return nil
-        }
+        guard case .string(let string) = self else { return nil }
         if string.hasPrefix("/") {
             return URL(filePath: string)
         }

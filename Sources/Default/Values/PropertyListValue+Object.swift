@@ -26,9 +26,6 @@ extension PropertyListValue {
     }
 
     private init(_ object: Any, depth: Int) throws(UnsupportedObject) {
-        guard depth <= Self.maximumDepth else {
-            throw .tooDeep
-        }
         switch object {
         case let string as String:
             self = .string(string)
@@ -38,12 +35,14 @@ extension PropertyListValue {
             self = .date(date)
         case let number as NSNumber:
             self.init(number)
-        case let array as [Any]:
+        case let array as [Any] where depth < Self.maximumDepth:
             self = .array(try Self.elements(of: array, depth: depth))
-        case let dictionary as [AnyHashable: Any]:
+        case let dictionary as [AnyHashable: Any] where depth < Self.maximumDepth:
             self = .dictionary(try Self.entries(of: dictionary, depth: depth))
         case let value as PropertyListValue:
             self = value
+        case is [Any], is [AnyHashable: Any]:
+            throw .tooDeep
         default:
             guard let wrapped = Self.unwrapped(object) else {
                 throw UnsupportedObject(
@@ -51,7 +50,7 @@ extension PropertyListValue {
                     path: ""
                 )
             }
-            try self.init(wrapped, depth: depth + 1)
+            try self.init(wrapped, depth: depth)
         }
     }
 

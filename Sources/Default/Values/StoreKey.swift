@@ -32,11 +32,6 @@ public struct StoreKey: Hashable, Sendable {
     }
 
     /// Whether two keys are the same bytes.
-    ///
-    /// - Parameters:
-    ///   - lhs: A key.
-    ///   - rhs: Another one.
-    /// - Returns: Whether they are the same.
     public static func == (lhs: StoreKey, rhs: StoreKey) -> Bool {
         haveSameRepresentation(lhs.string, rhs.string)
             || lhs.string.utf8.count == rhs.string.utf8.count
@@ -46,8 +41,6 @@ public struct StoreKey: Hashable, Sendable {
     }
 
     /// Hashes the bytes.
-    ///
-    /// - Parameter hasher: The hasher to feed.
     public func hash(into hasher: inout Hasher) {
         withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }

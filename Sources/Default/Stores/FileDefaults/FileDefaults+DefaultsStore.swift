@@ -2,9 +2,6 @@ internal import DefaultJournal
 
 extension FileDefaults: DefaultsStore {
     /// The value for a key: a launch argument, otherwise the stored value, otherwise the registered one.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: The value; nil when there is none.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         let key = StoreKey(unchecked: key)
         if !arguments.values.isEmpty, let argument = arguments.values[key] {
@@ -116,8 +113,6 @@ extension FileDefaults: UserDefaultsVocabulary {
     }
 
     /// A snapshot of all keys and values: launch arguments, stored values and registered ones.
-    ///
-    /// - Returns: The values by their keys. Only one of several canonically equivalent keys is included.
     public func allValues() -> [String: PropertyListValue] {
         var values: [StoreKey: PropertyListValue]
         if let suite = suite.openIfPossible() {
