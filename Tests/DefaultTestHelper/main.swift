@@ -237,6 +237,11 @@ func run() throws {
         try suite.set("new", forKey: "added")
         try suite.removeObject(forKey: "removed")
         try suite.compact()
+    case "print-places":
+        for home in arguments {
+            setenv("XDG_CONFIG_HOME", home, 1)
+            print(try FileDefaults(suiteName: "s").url.path)
+        }
     case "track-two-suites":
         printNoticesOfTwoSuites()
     default:

@@ -118,6 +118,25 @@ struct BinaryPropertyListBoundsTests {
         #expect(!HandmadeList(objects: []).isSafe)
     }
 
+    @Test("do not begin in the mark at the beginning")
+    func mark() {
+        // Its letters would be an object, and the byte behind them the table.
+        var data = Data("bplist".utf8) + [0]
+        data += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + Data(count: 8) + [0, 0, 0, 0, 0, 0, 0, 6]
+        #expect(!BinaryPropertyList.isSafe(data))
+    }
+
+    @Test("are not visited more often than there are bytes")
+    func sharedParts() {
+        // Each array holds the next one twice.
+        var objects: [[UInt8]] = []
+        for next in UInt8(1)...60 {
+            objects.append([0xA2, next, next])
+        }
+        objects.append([0x08])
+        #expect(!HandmadeList(objects: objects, offsetSize: 2).isSafe)
+    }
+
     @Test("nest no deeper than values do")
     func levels() {
         func list(_ levels: Int) -> HandmadeList {
@@ -130,5 +149,30 @@ struct BinaryPropertyListBoundsTests {
         }
         #expect(list(256).isSafe)
         #expect(!list(257).isSafe)
+    }
+}
+
+@Suite("A damaged binary property list under a key")
+struct DamagedListTests {
+    @Test("is an error for its reader, and ends no process")
+    func reading() throws {
+        let huge = [UInt8](repeating: 0xFF, count: 7)
+        let one: [UInt8] = [0x10, 1]
+        let lists = [
+            HandmadeList(objects: [one], count: .max), HandmadeList(objects: [one], top: .max),
+            HandmadeList(objects: [one], tableShift: 1_000), HandmadeList(objects: [one], tableShift: .max / 2),
+            HandmadeList(objects: [[0x4F, 0x13, 0x7F] + huge]), HandmadeList(objects: [[0xAF, 0x13, 0x7F] + huge]),
+            HandmadeList(objects: [[0xDF, 0x13, 0x7F] + huge]), HandmadeList(objects: [[0x6F, 0x13, 0x7F] + huge]),
+            HandmadeList(objects: [[0xA1, 9], one]), HandmadeList(objects: [[0xA1, 0]]),
+            HandmadeList(objects: [[0xD1, 0, 0]]), HandmadeList(objects: [one], offsets: [0: 200]),
+            HandmadeList(objects: [one], offsetSize: 8, offsets: [0: .max]),
+        ]
+        let store = MemoryDefaults()
+        for list in lists {
+            try store.setStoredValue(.data(list.data), forKey: "k")
+            expectError(.undecodable) {
+                try store.df.load(forKey: "k", type: [Int].self, decoder: PropertyListDecoder())
+            }
+        }
     }
 }

@@ -29,6 +29,18 @@ private final class Shelf: DefaultsStore, Sendable {
     func flush() {}
 }
 
+/// A store that keeps nothing, and has errors of its own.
+private struct Refusing: DefaultsStore {
+    struct Refusal: Error {}
+    let storeDescription = "Refusing"
+
+    func storedValue(forKey key: String) -> PropertyListValue? { nil }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Refusal() }
+    func storedKeys() -> [String] { [] }
+    func flush() throws { throw Refusal() }
+    func checkAvailability() throws { throw Refusal() }
+}
+
 private struct Theme: DefaultStorable, Equatable {
     var name = "bright"
     static let defaults = Shelf()
@@ -74,6 +86,37 @@ struct OwnStoreBlock {
         Theme(name: "own").write()
         #expect(Theme.read() == Theme(name: "own"))
         #expect(Theme.defaults.storedKeys() == ["Theme"])
+    }
+
+    @Test("has its own errors wrapped, with the key that it was about")
+    func ownErrors() {
+        let store = Refusing()
+        let key = DefaultsKey<Int>("k")
+        func expectRefusal(_ key: String? = "k", _ body: () throws -> Void) {
+            let error = #expect(throws: DefaultsError.self) { try body() }
+            #expect(error?.key == key)
+            #expect(error?.underlyingError is Refusing.Refusal)
+            #expect(error?.store == "Refusing")
+        }
+        let defaults = Defaults(suite: store)
+        expectRefusal { try store.df.save(1, forKey: "k") }
+        expectRefusal { _ = try store.df.load(forKey: "k", type: Int.self) }
+        expectRefusal { try defaults.save(1, for: key) }
+        expectRefusal { _ = try defaults.load(key) }
+        expectRefusal("Theme") { try Theme().save(to: store) }
+        expectRefusal("Theme") { _ = try Theme.load(from: store) }
+        expectRefusal("Theme") { try Theme.remove(from: store) }
+        let collector = EventCollector()
+        collector.collect {
+            #expect(defaults[key] == 0)
+            defaults[key] = 1
+            defaults[key] += 1
+            defaults["k"] = 1
+            defaults.remove("k")
+            store.setValue(1, forKey: "k")
+            #expect(store.value(forKey: "k") as Int? == nil)
+        }
+        #expect(collector.events.map(\.error.key) == Array(repeating: "k", count: 7))
     }
 
     @Test("keeps what every store promises", arguments: StoreConformance.checks)

@@ -41,6 +41,22 @@ private final class Reporting: KeyValueStorage, Sendable {
     }
 }
 
+/// A store that does not know which of its keys changed.
+private final class Vague: DefaultsStore, Sendable {
+    let storeDescription = "Vague \(UUID().uuidString)"
+    private let hub = ChangeHub()
+    private let memory = MemoryDefaults()
+
+    func storedValue(forKey key: String) -> PropertyListValue? { memory.storedValue(forKey: key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try memory.setStoredValue(value, forKey: key)
+        hub.notify(nil)
+    }
+    func storedKeys() -> [String] { memory.storedKeys() }
+    func flush() {}
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation { hub.add(handler) }
+}
+
 /// What a task on the same actor has got so far.
 @MainActor
 private final class Received<Value> {
@@ -113,6 +129,30 @@ struct ContainerUpdatesTests {
         await task.value
     }
 
+    @Test("don't come for what is stored already, though its values can't be compared")
+    func equalContents() async throws {
+        let store = Vague()
+        let container = KeyValueContainer<Level>(storage: store, key: "level")
+        let received = Received<Int?>()
+        let task = Task { @MainActor in
+            var updates = container.updates.makeAsyncIterator()
+            while let level = await updates.next(isolation: MainActor.shared) {
+                received.values.append(level?.number)
+            }
+        }
+        await received.settle()
+        container.value = Level(number: 1)
+        await received.settle()
+        #expect(received.values == [nil, 1])
+        try store.setStoredValue(.integer(1), forKey: "another")
+        await received.settle()
+        container.value = Level(number: 1)
+        await received.settle()
+        #expect(received.values == [nil, 1])
+        task.cancel()
+        await task.value
+    }
+
     @Test("of several keys come for each of them", arguments: StoreKind.allCases)
     func severalKeys(kind: StoreKind) async throws {
         try await kind.withStore { store in
@@ -159,5 +199,25 @@ struct ContainerUpdatesTests {
         storage.setValue(3, forKey: key)
         #expect(notices.withLock { $0 } == 12)
         storage.setValue(4, forKey: key)
+    }
+
+    @Test("of a part of a store that doesn't know which keys changed come all the same")
+    func unknownKeys() async throws {
+        let store = Vague()
+        let (storage, container) = withDefaults(store) {
+            let storage = PersistentStorage(keyPrefix: "a.")
+            return (storage, KeyValueContainer<Int>(storage: store, key: "a.k"))
+        }
+        let heard = Guarded<[Set<String>?]>([])
+        let observation = withDefaults(store) { storage?.observeChanges { keys in heard.withLock { $0.append(keys) } } }
+        var updates = container.updates.makeAsyncIterator()
+        #expect(await updates.next(isolation: #isolation) == .some(nil))
+        try store.setStoredValue(.integer(1), forKey: "a.k")
+        #expect(heard.withLock { $0 } == [nil])
+        #expect(await updates.next(isolation: #isolation) == 1)
+        observation?.cancel()
+        var changes = store.changes().makeAsyncIterator()
+        try store.setStoredValue(.integer(2), forKey: "a.k")
+        #expect(await changes.next(isolation: #isolation) == [])
     }
 }

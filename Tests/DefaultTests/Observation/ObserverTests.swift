@@ -1,6 +1,7 @@
 import DefaultJournal
 import Foundation
 import Observation
+import Synchronization
 import Testing
 
 @testable import Default
@@ -17,17 +18,47 @@ private final class Notices: Sendable {
     }
 }
 
+/// A number that one thread writes while another one waits for it.
+private final class Counter: Sendable {
+    private let number = Atomic<Int>(0)
+
+    var value: Int { number.load(ordering: .acquiring) }
+
+    func set(_ value: Int) {
+        number.store(value, ordering: .releasing)
+    }
+}
+
 /// A third party's store, which leaves observation and exclusive access to the default implementations.
 private final class Plain: DefaultsStore, @unchecked Sendable {
     let storeDescription = "Plain \(UUID().uuidString)"
     private let values = Guarded<[StoreKey: PropertyListValue]>([:])
+    private let depth = Guarded(0)
+    private let listings = Guarded<[Bool]>([])
+
+    /// For each listing of the keys, whether it was under exclusive access.
+    var exclusiveListings: [Bool] { listings.withLock { $0 } }
+
+    func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try beginExclusiveAccess()
+        depth.withLock { $0 += 1 }
+        defer {
+            depth.withLock { $0 -= 1 }
+            endExclusiveAccess()
+        }
+        return try body()
+    }
 
     func storedValue(forKey key: String) -> PropertyListValue? { values.withLock { $0[StoreKey(unchecked: key)] } }
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         let storeKey = try StoreKey(key)
         try withExclusiveAccess { values.withLock { $0[storeKey] = value } }
     }
-    func storedKeys() -> [String] { values.withLock { $0.keys.map(\.string) } }
+    func storedKeys() -> [String] {
+        let isExclusive = depth.withLock { $0 > 0 }
+        listings.withLock { $0.append(isExclusive) }
+        return values.withLock { $0.keys.map(\.string) }
+    }
     func flush() {}
 }
 
@@ -275,6 +306,10 @@ struct ObserverTests {
         Defaults(suite: plain)["a"] = 1
         expectReport(.invalidKey) { Defaults(suite: plain).remove("a", "") }
         #expect(plain.storedKeys() == ["a"])
+        // What another thread stores between the listing and the removal would stay.
+        Defaults(suite: plain).removeAll()
+        #expect(plain.exclusiveListings == [false, true])
+        #expect(plain.storedKeys() == [])
     }
 
     @Test("hears nothing of what a transaction took back", arguments: [StoreKind.memory, .file])
@@ -348,6 +383,16 @@ struct ObserverTests {
             #expect(second == nil)
             #expect(!isObserved)
 
+            let never = Task {
+                var values = Defaults(suite: suite).updates(.count).makeAsyncIterator()
+                withUnsafeCurrentTask { $0?.cancel() }
+                let first = await values.next(isolation: nil)
+                return (first, suite.isObserved)
+            }
+            let (none, wasEverObserved) = await never.value
+            #expect(none == nil)
+            #expect(!wasEverObserved)
+
             let changes = Task {
                 var changes = suite.changes().makeAsyncIterator()
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -386,12 +431,14 @@ struct ObserverTests {
     func lostWakeUp() async {
         let rounds = 20_000
         let signal = ChangeSignal()
-        // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before.
-        let taken = Guarded(0)
+        // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before, or a
+        // little later each time, so that some come between the reader's look and its wait.
+        let taken = Counter()
         Thread {
             for round in 0..<rounds {
-                while taken.withLock({ $0 }) < round {
-                    sched_yield()
+                while taken.value < round {}
+                for _ in 0..<round % 300 {
+                    _ = taken.value
                 }
                 signal.note(["\(round)"])
             }
@@ -399,9 +446,35 @@ struct ObserverTests {
         for round in 0..<rounds {
             guard case .keys(["\(round)"]) = await signal.next(isolation: nil) else {
                 Issue.record("another change than \(round)")
+                taken.set(rounds)
                 return
             }
-            taken.withLock { $0 = round + 1 }
+            taken.set(round + 1)
+        }
+    }
+
+    @Test("ends when its task is cancelled while it is about to wait")
+    func cancelledMeanwhile() async {
+        let arrived = Counter()
+        for round in 0..<3_000 {
+            let signal = ChangeSignal()
+            let task = Task {
+                arrived.set(round + 1)
+                return await signal.next(isolation: nil) == nil
+            }
+            await withCheckedContinuation { continuation in
+                Thread {
+                    while arrived.value <= round {
+                        sched_yield()
+                    }
+                    for _ in 0..<round % 100 {
+                        _ = arrived.value
+                    }
+                    task.cancel()
+                    continuation.resume()
+                }.start()
+            }
+            #expect(await task.value)
         }
     }
 

@@ -3,6 +3,19 @@ import Testing
 
 @testable import Default
 
+/// A store with UserDefaults's words that keeps nothing, and has an error of its own.
+private struct Refusing: UserDefaultsVocabulary {
+    struct Refusal: Error {}
+    let storeDescription = "Refusing"
+
+    func storedValue(forKey key: String) -> PropertyListValue? { nil }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Refusal() }
+    func storedKeys() -> [String] { [] }
+    func flush() throws { throw Refusal() }
+    func registerValues(_ values: [String: PropertyListValue]) {}
+    func allValues() -> [String: PropertyListValue] { [:] }
+}
+
 @Suite("A store's details")
 struct StoreDetailTests {
     @Test("in memory are its own: values, registered values, description")
@@ -55,6 +68,67 @@ struct StoreDetailTests {
         }
     }
 
+    @Test("of an error that a store throws of its own include the key, in UserDefaults's words too")
+    func vocabulary() {
+        let store = Refusing()
+        let bodies: [(key: String?, body: () throws -> Void)] = [
+            ("k", { try store.set(1, forKey: "k") }), ("k", { try store.set(1 as Any, forKey: "k") }),
+            ("k", { try store.removeObject(forKey: "k") }), (nil, { try store.synchronize() }),
+        ]
+        for (key, body) in bodies {
+            let error = #expect(throws: DefaultsError.self) { try body() }
+            #expect(error?.key == key)
+            #expect(error?.underlyingError is Refusing.Refusal)
+        }
+        #expect(store.double(forKey: "k") == 0)
+    }
+
+    @Test("of keys include which there can be", arguments: StoreKind.allCases)
+    func keys(kind: StoreKind) throws {
+        try kind.withStore { store in
+            for key in keysThatNoStoreTakes {
+                expectError(.invalidKey) { try store.setStoredValue(.integer(1), forKey: key) }
+                #expect(store.storedValue(forKey: key) == nil)
+            }
+            #expect(Defaults(suite: store).keys.allSatisfy { !$0.contains("\0") })
+        }
+    }
+
+    @Test("of a transaction in a transaction include that the outer one decides", arguments: [StoreKind.memory, .file])
+    func nestedTransactions(kind: StoreKind) throws {
+        struct Stop: Error {}
+        try kind.withStore { store in
+            try store.setStoredValue(.integer(0), forKey: "a")
+            #expect(throws: Stop.self) {
+                try store.transaction {
+                    try store.setStoredValue(.integer(1), forKey: "a")
+                    try store.transaction {
+                        #expect(store.storedValue(forKey: "a") == .integer(1))
+                        try store.setStoredValue(.integer(1), forKey: "b")
+                    }
+                    #expect(store.storedValue(forKey: "b") == .integer(1))
+                    #expect(store.storedKeys().sorted() == ["a", "b"])
+                    try store.setStoredValue(nil, forKey: "a")
+                    #expect(store.storedKeys() == ["b"])
+                    throw Stop()
+                }
+            }
+            #expect(store.storedValue(forKey: "a") == .integer(0))
+            #expect(store.storedKeys() == ["a"])
+            try store.transaction {
+                try store.setStoredValue(.integer(2), forKey: "a")
+                #expect(throws: Stop.self) {
+                    try store.transaction {
+                        try store.setStoredValue(.integer(3), forKey: "a")
+                        throw Stop()
+                    }
+                }
+                #expect(store.storedValue(forKey: "a") == .integer(2))
+            }
+            #expect(store.storedValue(forKey: "a") == .integer(2))
+        }
+    }
+
     @Test("of sums include what overflows and what is too large for whole numbers")
     func sums() {
         let store = MemoryDefaults()
@@ -102,6 +176,19 @@ struct StoreDetailTests {
         #expect(try SuiteLocation.directory(URL(filePath: "/a/../b/./c")).path() == "/b/c")
     }
 
+    #if !canImport(Darwin)
+    @Test("of the place of a suite are the configuration home's, where that is an absolute path")
+    func configurationHome() throws {
+        try withTemporaryDirectory { home in
+            let outcome = try TestHelper.run(["print-places", "\(home.path)/elsewhere", "relative", ""], home: home)
+            let expected = ["elsewhere/s.defaults", ".config/s.defaults", ".config/s.defaults"].map {
+                "\(home.path)/\($0)\n"
+            }
+            #expect(outcome.output == expected.joined(), "\(outcome.errors)")
+        }
+    }
+    #endif
+
     @Test("of a digest are the published ones of its algorithm, in sixteen digits")
     func digest() {
         // The test vectors of the authors' page for FNV-1a, 64 bits.
@@ -129,6 +216,7 @@ struct StoreDetailTests {
         #expect(hasBytes(data, .data, [1, 2]))
         #expect(!hasBytes(data, .data, [1, 3]))
         #expect(!hasBytes(data, .data, [1]))
+        #expect(!hasBytes(data, .data, [1, 2, 3]))
         #expect(!hasBytes(data, .string, [1, 2]))
         #expect(hasBytes(text, .string, [0x61, 0x62]))
         #expect(!hasBytes(text, .string, [0x61, 0x63]))
@@ -140,41 +228,5 @@ struct StoreDetailTests {
         index.register([StoreKey(unchecked: "k"): .integer(1)])
         index.register([StoreKey(unchecked: "k"): .integer(2)])
         #expect(index.registeredValue(for: StoreKey(unchecked: "k")) == .integer(2))
-    }
-}
-
-/// A struct whose parts a mirror does not show: it is one pointer's bits, which may be an object's.
-private struct Opaque: Hashable {
-    private let storage = Storage()
-
-    private final class Storage: Hashable {
-        static func == (lhs: Storage, rhs: Storage) -> Bool { true }
-        func hash(into hasher: inout Hasher) {}
-    }
-}
-
-private struct Empty {}
-
-@Suite("Two values of which not all can be seen")
-struct OpaqueValueTests {
-    @Test("are interchangeable only where nothing is hidden")
-    func opaque() {
-        let opaque = Opaque()
-        #expect(!ValueSemantics.areInterchangeable(opaque, opaque))
-        #expect(!ValueSemantics.areInterchangeable(Set([opaque]), Set([opaque])))
-        #expect(!ValueSemantics.areInterchangeable([opaque: 1], [opaque: 1]))
-        #expect(ValueSemantics.areInterchangeable(Empty(), Empty()))
-        #expect(ValueSemantics.areInterchangeable([Empty()], [Empty()]))
-        // Their mirrors have no children, and they hold something.
-        let pointer = UnsafeRawPointer(bitPattern: 8)!
-        #expect(!ValueSemantics.areInterchangeable(pointer, pointer))
-        #expect(!ValueSemantics.areInterchangeable(ObjectIdentifier(Int.self), ObjectIdentifier(Int.self)))
-        #expect(!ValueSemantics.areInterchangeable([1, 2] as [Any], [1] as [Any]))
-        #expect(!ValueSemantics.areInterchangeable([[1]], [[1], [2]]))
-        #expect(!ValueSemantics.areInterchangeable(["a": [1]], ["a": [1], "b": [2]]))
-        #expect(!ValueSemantics.areInterchangeable(["a": [1], "b": [2]], ["a": [1]]))
-        #expect(!ValueSemantics.areInterchangeable(Int?.none as Any, Int?.some(1) as Any))
-        #expect(!ValueSemantics.areInterchangeable(1, 1.0))
-        #expect(!ValueSemantics.areInterchangeable(UInt8(1), 1))
     }
 }

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+/// A struct whose parts a mirror does not show: it is one pointer's bits, which may be an object's.
+private struct Opaque: Hashable {
+    private let storage = Storage()
+
+    private final class Storage: Hashable {
+        static func == (lhs: Storage, rhs: Storage) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+}
+
+private struct Empty {}
+private struct OtherEmpty {}
+private struct Pair {
+    var number = 1
+}
+private struct OtherPair {
+    var number = 1
+}
+
+/// A struct whose mirror shows a part of it.
+private struct HalfShown: CustomReflectable {
+    var number = 1
+    var hidden: Set<Int> = []
+    var customMirror: Mirror { Mirror(self, children: ["number": number], displayStyle: .struct) }
+}
+
+@Suite("Two values of which not all can be seen")
+struct OpaqueValueTests {
+    @Test("are interchangeable only where nothing is hidden")
+    func opaque() {
+        let opaque = Opaque()
+        #expect(!ValueSemantics.areInterchangeable(opaque, opaque))
+        #expect(!ValueSemantics.areInterchangeable(Set([opaque]), Set([opaque])))
+        #expect(!ValueSemantics.areInterchangeable([opaque: 1], [opaque: 1]))
+        #expect(ValueSemantics.areInterchangeable(Empty(), Empty()))
+        #expect(ValueSemantics.areInterchangeable([Empty()], [Empty()]))
+        #expect(!ValueSemantics.areInterchangeable(HalfShown(hidden: [1]), HalfShown(hidden: [2])))
+        // The same parts, in another type.
+        #expect(!ValueSemantics.areInterchangeable(Empty(), OtherEmpty()))
+        #expect(!ValueSemantics.areInterchangeable(Pair(), OtherPair()))
+        #expect(ValueSemantics.areInterchangeable(Pair(), Pair()))
+        #if !canImport(Darwin)
+        // A union of C's: its mirror has no children, and it may hold an object's address.
+        #expect(!ValueSemantics.areInterchangeable(pthread_mutex_t(), pthread_mutex_t()))
+        #endif
+        // Their parts are the language's own, and may be objects' addresses.
+        let pointer = UnsafeRawPointer(bitPattern: 8)!
+        #expect(!ValueSemantics.areInterchangeable(pointer, pointer))
+        #expect(!ValueSemantics.areInterchangeable(ObjectIdentifier(Int.self), ObjectIdentifier(Int.self)))
+        #expect(!ValueSemantics.areInterchangeable([1, 2] as [Any], [1] as [Any]))
+        #expect(!ValueSemantics.areInterchangeable([[1]], [[1], [2]]))
+        #expect(!ValueSemantics.areInterchangeable(["a": [1]], ["a": [1], "b": [2]]))
+        #expect(!ValueSemantics.areInterchangeable(["a": [1], "b": [2]], ["a": [1]]))
+        #expect(!ValueSemantics.areInterchangeable(Int?.none as Any, Int?.some(1) as Any))
+        #expect(!ValueSemantics.areInterchangeable(1, 1.0))
+        #expect(!ValueSemantics.areInterchangeable(UInt8(1), 1))
+    }
+}
+
+@Suite("The cache of decoded values, when it is full")
+struct FullCacheTests {
+    @Test("forgets nothing for a key that it knows already")
+    func replacement() {
+        let cache = DecodedValueCache()
+        for number in 0..<DecodedValueCache.capacity {
+            cache.insert(Data([1]), of: Int.self, forKey: "\(number)")
+        }
+        cache.insert(Data([2]), of: Int.self, forKey: "0")
+        #expect(cache.contains(Data([2]), of: Int.self, forKey: "0"))
+        #expect(cache.contains(Data([1]), of: Int.self, forKey: "1"))
+        #expect(cache.contains(Data([1]), of: Int.self, forKey: "\(DecodedValueCache.capacity - 1)"))
+    }
+}
