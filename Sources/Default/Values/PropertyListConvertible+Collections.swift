@@ -2,8 +2,7 @@ extension Array: PropertyListConvertible where Element: PropertyListConvertible 
     /// The elements as property-list values.
     public var propertyListValue: PropertyListValue { .array(map(\.propertyListValue)) }
 
-    /// Creates an array from a stored value; the result is nil when the value is not an array, or when any element can't be
-    /// converted. No element is skipped.
+    /// Creates an array from a stored value; the result is nil for anything else, and when any element can't be converted.
     public init?(propertyListValue: PropertyListValue) {
         guard case .array(let values) = propertyListValue else { return nil }
         self = []
@@ -19,12 +18,7 @@ extension Dictionary: PropertyListConvertible where Key == String, Value: Proper
     /// The entries as property-list values.
     public var propertyListValue: PropertyListValue { .dictionary(mapValues(\.propertyListValue)) }
 
-    /// Creates a dictionary from a stored value.
-    ///
-    /// The result is nil when the value is not a dictionary, or when any of its values can't be converted. No entry is
-    /// skipped.
-    ///
-    /// - Parameter propertyListValue: The stored value.
+    /// Creates a dictionary from a stored value; the result is nil for anything else, and when any value can't be converted.
     public init?(propertyListValue: PropertyListValue) {
         guard case .dictionary(let entries) = propertyListValue else { return nil }
         self.init(minimumCapacity: entries.count)

@@ -69,8 +69,7 @@ extension Bool: PropertyListConvertible {
     /// The Boolean.
     public var propertyListValue: PropertyListValue { .boolean(self) }
 
-    /// Creates a Boolean from a stored value; the result is nil when the value is not a Boolean. Numbers and strings are not
-    /// converted.
+    /// Creates a Boolean from a stored value; the result is nil for anything else, numbers and strings included.
     public init?(propertyListValue: PropertyListValue) {
         guard case .boolean(let boolean) = propertyListValue else { return nil }
         self = boolean
