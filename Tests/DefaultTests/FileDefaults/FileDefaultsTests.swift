@@ -1,4 +1,5 @@
 import Default
+import DefaultJournal
 import Foundation
 import Testing
 
@@ -302,6 +303,23 @@ struct UnchangedValueTests {
 @Suite("A transaction")
 struct TransactionTests {
     private struct Stop: Error {}
+
+    @Test("reports the keys that it changed, and not one that it removed although it had no value")
+    func reportedKeys() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            try suite.set(1, forKey: "gone")
+            let reported = Guarded<[Set<String>?]>([])
+            let observation = suite.observeChanges { keys in reported.withLock { $0.append(keys) } }
+            try suite.transaction {
+                try suite.set(2, forKey: "a")
+                try suite.removeObject(forKey: "gone")
+                try suite.removeObject(forKey: "never there")
+            }
+            #expect(reported.withLock { $0 } == [["a", "gone"]])
+            observation.cancel()
+        }
+    }
 
     @Test("shows its changes to its own body, and to others when it has ended")
     func visibility() throws {

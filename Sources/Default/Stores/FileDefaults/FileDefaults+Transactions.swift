@@ -39,7 +39,8 @@ extension FileDefaults {
             index.transaction = nil
             do throws(JournalError) {
                 var batch = JournalBatch()
-                for (key, value) in changes {
+                // The removal of a key that has no value is not a change.
+                for (key, value) in changes where value != nil || index.entries[key] != nil {
                     try batch.set(key, to: value)
                 }
                 try index.withOwnChanges { () throws(JournalError) in
