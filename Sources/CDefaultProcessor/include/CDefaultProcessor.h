@@ -13,7 +13,7 @@ bool default_crc32c_is_in_hardware(void);
 /// Only to be called where `default_crc32c_is_in_hardware` says so.
 uint32_t default_crc32c_in_hardware(uint32_t state, const void *_Nonnull bytes, size_t count);
 
-/// The number of the processor that the calling thread runs on at this moment; negative where the system doesn't tell.
+/// The number of the processor that the calling thread runs on at this moment; negative where the system doesn't report it.
 ///
 /// With glibc 2.35 and later a look into the thread's own memory.
 int default_processor_number(void);
