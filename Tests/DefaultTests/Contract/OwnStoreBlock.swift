@@ -1,14 +1,14 @@
 import Default
+import DefaultJournal
 import DefaultTesting
 import Foundation
 import Observation
-import Synchronization
 import Testing
 
 /// A store of one's own: the five members that have no default implementation.
 private final class Shelf: DefaultsStore, Sendable {
     let storeDescription = "Shelf \(UUID().uuidString)"
-    private let values = Mutex<[StoreKey: PropertyListValue]>([:])
+    private let values = Guarded<[StoreKey: PropertyListValue]>([:])
 
     func storedValue(forKey key: String) -> PropertyListValue? {
         values.withLock { $0[StoreKey(unchecked: key)] }
@@ -64,7 +64,7 @@ struct OwnStoreBlock {
         defaults["count"] += 3
         #expect(store.storedValue(forKey: "count") == .integer(5))
         let container: KeyValueContainer<Int> = store.makeContainer(key: "count")
-        let notices = Mutex(0)
+        let notices = Guarded(0)
         withObservationTracking {
             _ = container.value
         } onChange: {
