@@ -113,7 +113,9 @@ struct ExclusiveUpdateTests {
         try kind.withStore { store in
             let shared = UnsafeStore(store)
             let isOver = Guarded(false)
+            let writerEnded = DispatchSemaphore(value: 0)
             let writer = Thread {
+                defer { writerEnded.signal() }
                 var number: Int64 = 0
                 while !isOver.withLock({ $0 }) {
                     number += 1
@@ -121,7 +123,11 @@ struct ExclusiveUpdateTests {
                 }
             }
             writer.start()
-            defer { isOver.withLock { $0 = true } }
+            // A write after the test has removed its folder would create the suite again.
+            defer {
+                isOver.withLock { $0 = true }
+                writerEnded.wait()
+            }
             while store.storedValue(forKey: "k") == nil {
                 sched_yield()
             }

@@ -17,7 +17,9 @@ struct ConcurrencyTests {
             let isDone = Atomic<Bool>(false)
             let rounds = Atomic<Int>(0)
             let failures = Mutex<[String]>([])
+            let writerEnded = DispatchSemaphore(value: 0)
             let writer = Thread {
+                defer { writerEnded.signal() }
                 while !isDone.load(ordering: .relaxed) {
                     let round = rounds.wrappingAdd(1, ordering: .relaxed).newValue
                     do {
@@ -32,7 +34,13 @@ struct ConcurrencyTests {
                 }
             }
             writer.start()
-            defer { isDone.store(true, ordering: .relaxed) }
+            func endWriter() {
+                isDone.store(true, ordering: .relaxed)
+                writerEnded.wait()
+                writerEnded.signal()
+            }
+            // A write after the test has removed its folder would create the suite again.
+            defer { endWriter() }
 
             let adders = try (0..<3).map { adder in
                 let line = "for i in 1 2 3 4 5 6 7 8; do defaults write app list -array-add \(adder)-$i; done"
@@ -51,7 +59,7 @@ struct ConcurrencyTests {
                 adder.waitUntilExit()
                 #expect(adder.terminationStatus == 0)
             }
-            isDone.store(true, ordering: .relaxed)
+            endWriter()
 
             #expect(failures.withLock { $0 } == [])
             #expect(rounds.load(ordering: .relaxed) > 0)
