@@ -2,14 +2,20 @@ internal import DefaultJournal
 internal import Synchronization
 
 /// Cached information about a type whose values are stored.
-final class TypeInfo: Sendable {
-    /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
-    let plainName: String
-    /// Whether the type's identifier was registered; see `IdentifierRegistry`.
-    let isRegistered = Atomic<Bool>(false)
+struct TypeInfo: @unchecked Sendable {
+    // Immutable but for an atomic.
+    private let node: UnsafePointer<Node>
 
-    private init(_ type: Any.Type) {
-        plainName = String(describing: type)
+    /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
+    var plainName: String { node.pointee.plainName }
+
+    /// Marks the type's identifier as registered; see `IdentifierRegistry`.
+    ///
+    /// - Returns: Whether it was not marked before.
+    func markAsRegistered() -> Bool {
+        // Without the load, the exchange would take the cache line from other processors at each read.
+        !node.pointee.isRegistered.load(ordering: .relaxed)
+            && !node.pointee.isRegistered.exchange(true, ordering: .relaxed)
     }
 
     /// The information about a type; there is one for each type that the program stores, and it is never freed.
@@ -24,21 +30,27 @@ final class TypeInfo: Sendable {
         }
         let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
         let next = latest.load(ordering: .relaxed)
-        node.initialize(to: Node(id: ObjectIdentifier(type), info: TypeInfo(type), next: next))
+        node.initialize(to: Node(type, next: next))
         latest.store(UnsafePointer(node), ordering: .releasing)
-        return node.pointee.info
+        return TypeInfo(node: node)
     }
 
     // A linked list that only grows, at its front, so it can be searched without a lock and without reference counting. A
     // dictionary behind a shared lock would take a third of a read of unchanged settings.
 
-    private struct Node {
+    private struct Node: ~Copyable {
         let id: ObjectIdentifier
-        let info: TypeInfo
+        let plainName: String
+        let isRegistered = Atomic<Bool>(false)
         let next: UnsafePointer<Node>?
+
+        init(_ type: Any.Type, next: UnsafePointer<Node>?) {
+            id = ObjectIdentifier(type)
+            plainName = String(describing: type)
+            self.next = next
+        }
     }
 
-    // Nodes are immutable.
     nonisolated(unsafe) private static let latest = Atomic<UnsafePointer<Node>?>(nil)
     private static let insertionLock = ThreadLock()
 
@@ -48,6 +60,6 @@ final class TypeInfo: Sendable {
         while let found = node, found.pointee.id != id {
             node = found.pointee.next
         }
-        return node?.pointee.info
+        return node.map { TypeInfo(node: $0) }
     }
 }

@@ -37,27 +37,47 @@ public protocol DefaultsDecoder {
 ///
 /// A coder may be used from several threads at once. Don't change an encoder or decoder after you created a coder with it.
 public struct DefaultsCoder: Sendable {
-    // One reference, because a coder is copied at each read.
-    private let storage: Storage
+    private let kind: Kind
 
-    private final class Storage: Sendable {
+    // A coder is copied at each read, so a built-in one is no reference, and a custom one is a single reference.
+    private enum Kind {
+        case json
+        case propertyList
+        case custom(Coders)
+    }
+
+    private final class Coders: Sendable {
         let encoder: any DefaultsEncoder & Sendable
         let decoder: any DefaultsDecoder & Sendable
-        let isBuiltIn: Bool
 
-        init(
-            encoder: any DefaultsEncoder & Sendable,
-            decoder: any DefaultsDecoder & Sendable,
-            isBuiltIn: Bool
-        ) {
+        init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
             self.encoder = encoder
             self.decoder = decoder
-            self.isBuiltIn = isBuiltIn
         }
     }
 
-    private init(storage: Storage) {
-        self.storage = storage
+    private static let jsonCoders: Coders = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Coders(encoder: encoder, decoder: JSONDecoder())
+    }()
+
+    private static let propertyListCoders: Coders = {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return Coders(encoder: encoder, decoder: PropertyListDecoder())
+    }()
+
+    private var coders: Coders {
+        switch kind {
+        case .json: Self.jsonCoders
+        case .propertyList: Self.propertyListCoders
+        case .custom(let coders): coders
+        }
+    }
+
+    private init(_ kind: Kind) {
+        self.kind = kind
     }
 
     /// Creates a coder from an encoder and the decoder that reads what it writes.
@@ -66,39 +86,36 @@ public struct DefaultsCoder: Sendable {
     ///   - encoder: The encoder.
     ///   - decoder: The decoder.
     public init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
-        self.init(storage: Storage(encoder: encoder, decoder: decoder, isBuiltIn: false))
+        self.init(.custom(Coders(encoder: encoder, decoder: decoder)))
     }
 
     /// Whether the coder always decodes the same bytes to the same value, so that decoded values can be cached.
     ///
     /// A custom coder may depend on a key that changes, and the values it decodes may be secret.
-    var isBuiltIn: Bool { storage.isBuiltIn }
+    var isBuiltIn: Bool {
+        switch kind {
+        case .json, .propertyList: true
+        case .custom: false
+        }
+    }
 
     /// JSON, with sorted keys so that equal values have equal bytes, and without escaped slashes.
     ///
     /// NaN and the infinities can't be encoded, because JSON lacks them; ``propertyList`` supports them.
-    public static let json: DefaultsCoder = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: JSONDecoder(), isBuiltIn: true))
-    }()
+    public static var json: DefaultsCoder { DefaultsCoder(.json) }
 
     /// Binary property lists.
-    public static let propertyList: DefaultsCoder = {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: PropertyListDecoder(), isBuiltIn: true))
-    }()
+    public static var propertyList: DefaultsCoder { DefaultsCoder(.propertyList) }
 }
 
 extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// Encodes a value with the coder's encoder.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        try storage.encoder.encode(value)
+        try coders.encoder.encode(value)
     }
 
     /// Decodes a value with the coder's decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try storage.decoder.decode(type, from: data)
+        try coders.decoder.decode(type, from: data)
     }
 }

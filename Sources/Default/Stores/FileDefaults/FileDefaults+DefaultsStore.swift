@@ -7,10 +7,13 @@ extension FileDefaults: DefaultsStore {
         if !arguments.values.isEmpty, let argument = arguments.values[key] {
             return argument
         }
+        if let value = suite.withCurrent({ $0.storedOrRegisteredValue(for: key) }) {
+            return value
+        }
         guard let suite = suite.openIfPossible() else {
             return self.suite.registeredValue(for: key)
         }
-        return suite.value(for: key) ?? suite.index.registeredValue(for: key)
+        return suite.storedOrRegisteredValue(for: key)
     }
 
     /// Stores a value under a key, or removes the stored value.

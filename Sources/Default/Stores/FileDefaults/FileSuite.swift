@@ -19,11 +19,16 @@ final class FileSuite: @unchecked Sendable {
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`, and only read after it.
-    private var opened: OpenSuite?
+    @exclusivity(unchecked) private var opened: Opened?
     // Used under `opening`; passed to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     // Used under `opening`; called when the suite is opened.
     private var observersBefore: [@Sendable (OpenSuite) -> Void] = []
+
+    /// A reference that can be used without being copied; see ``withCurrent(_:)``.
+    private struct Opened: ~Copyable {
+        let suite: OpenSuite
+    }
 
     init(location: SuiteLocation) {
         self.location = location
@@ -39,7 +44,20 @@ final class FileSuite: @unchecked Sendable {
 
     /// The open suite; nil while it has not been opened.
     var current: OpenSuite? {
-        isOpen.load(ordering: .acquiring) ? opened : nil
+        withCurrent { $0 }
+    }
+
+    /// Calls a body with the open suite, without copying the reference to it.
+    ///
+    /// Its reference count would move between the processors of threads that read at once.
+    func withCurrent<Result>(_ body: (OpenSuite) -> Result) -> Result? {
+        guard isOpen.load(ordering: .acquiring) else {
+            return nil
+        }
+        switch opened {
+        case .some(let opened): return body(opened.suite)
+        case .none: return nil
+        }
     }
 
     /// Opens the suite if it is not open.
@@ -52,8 +70,8 @@ final class FileSuite: @unchecked Sendable {
         defer { events.release() }
         opening.lock()
         defer { opening.unlock() }
-        if let opened {
-            return opened
+        if let current {
+            return current
         }
         let path = try location.path()
         let options = JournalOptions(report: { events.report(.init($0)) })
@@ -70,7 +88,7 @@ final class FileSuite: @unchecked Sendable {
         try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
         index.register(registeredBefore)
         registeredBefore = [:]
-        opened = suite
+        opened = Opened(suite: suite)
         isOpen.store(true, ordering: .releasing)
         for begin in observersBefore {
             begin(suite)

@@ -8,10 +8,15 @@ extension OpenSuite {
             return change?.value
         }
         let token = journal.beginReading()
-        let entry = index.entries[key]
+        let entry = index.entry(for: key)
         journal.endReading(token)
         notifyChanges()
         return entry?.value
+    }
+
+    /// The stored value for a key, otherwise the registered one.
+    func storedOrRegisteredValue(for key: StoreKey) -> PropertyListValue? {
+        value(for: key) ?? index.registeredValue(for: key)
     }
 
     /// All stored values, including changes by this thread's transaction.
