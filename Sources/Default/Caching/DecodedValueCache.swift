@@ -58,19 +58,7 @@ final class DecodedValueCache: Sendable {
         }
     }
 
-    private struct Table: ~Copyable {
-        var entries: [EntryKey: Entry] = [:]
-
-        /// The entry for a key, if it is of these bytes.
-        borrowing func entry(of data: Data, forKey key: EntryKey) -> Entry? {
-            guard let entry = entries[key], haveSameRepresentation(entry.bytes, data) || entry.bytes == data else {
-                return nil
-            }
-            return entry
-        }
-    }
-
-    private let table = SharedGuarded(Table())
+    private let entries = SharedGuarded<[EntryKey: Entry]>([:])
 
     /// Whether bytes are known to be decodable.
     func contains(_ data: Data, of type: Any.Type, forKey key: String) -> Bool {
@@ -88,8 +76,8 @@ final class DecodedValueCache: Sendable {
     /// Removes the entry for a key, to free its memory.
     func remove(_ key: String, of type: Any.Type) {
         let key = EntryKey(key, type)
-        if table.read({ $0.entries[key] != nil }) {
-            table.withLock { $0.entries[key] = nil }
+        if entries.read({ $0[key] != nil }) {
+            entries.withLock { $0[key] = nil }
         }
     }
 
@@ -122,15 +110,20 @@ final class DecodedValueCache: Sendable {
     }
 
     private func entry(of data: Data, forKey key: EntryKey) -> Entry? {
-        table.read { $0.entry(of: data, forKey: key) }
+        entries.read { entries in
+            guard let entry = entries[key], haveSameRepresentation(entry.bytes, data) || entry.bytes == data else {
+                return nil
+            }
+            return entry
+        }
     }
 
     private func set(_ entry: Entry, forKey key: EntryKey) {
-        table.withLock { table in
-            if table.entries.count >= Self.capacity, table.entries[key] == nil {
-                table.entries = [:]
+        entries.withLock { entries in
+            if entries.count >= Self.capacity, entries[key] == nil {
+                entries = [:]
             }
-            table.entries[key] = entry
+            entries[key] = entry
         }
     }
 }

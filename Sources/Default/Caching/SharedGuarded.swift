@@ -1,16 +1,13 @@
 internal import DefaultJournal
 
 /// A value protected by a lock that readers share.
-///
-/// A value that can't be copied is read without copying references in it. Their counts would move between the processors of
-/// threads that read at once.
-final class SharedGuarded<Value: ~Copyable>: @unchecked Sendable {
+final class SharedGuarded<Value>: @unchecked Sendable {
     // `value` is only accessed under `lock`, which excludes overlapping accesses. Exclusivity checks would take a fifth of a
     // read of unchanged settings.
     private let lock = SharedLock()
     @exclusivity(unchecked) private var value: Value
 
-    init(_ value: consuming Value) {
+    init(_ value: Value) {
         self.value = value
     }
 

@@ -2,20 +2,14 @@ internal import DefaultJournal
 internal import Synchronization
 
 /// Cached information about a type whose values are stored.
-struct TypeInfo: @unchecked Sendable {
-    // Immutable but for an atomic.
-    private let node: UnsafePointer<Node>
-
+final class TypeInfo: Sendable {
     /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
-    var plainName: String { node.pointee.plainName }
+    let plainName: String
+    /// Whether the type's identifier was registered; see `IdentifierRegistry`.
+    let isRegistered = Atomic<Bool>(false)
 
-    /// Marks the type's identifier as registered; see `IdentifierRegistry`.
-    ///
-    /// - Returns: Whether it was not marked before.
-    func markAsRegistered() -> Bool {
-        // Without the load, the exchange would take the cache line from other processors at each read.
-        !node.pointee.isRegistered.load(ordering: .relaxed)
-            && !node.pointee.isRegistered.exchange(true, ordering: .relaxed)
+    private init(_ type: Any.Type) {
+        plainName = String(describing: type)
     }
 
     /// The information about a type; there is one for each type that the program stores, and it is never freed.
@@ -30,27 +24,21 @@ struct TypeInfo: @unchecked Sendable {
         }
         let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
         let next = latest.load(ordering: .relaxed)
-        node.initialize(to: Node(type, next: next))
+        node.initialize(to: Node(id: ObjectIdentifier(type), info: TypeInfo(type), next: next))
         latest.store(UnsafePointer(node), ordering: .releasing)
-        return TypeInfo(node: node)
+        return node.pointee.info
     }
 
     // A linked list that only grows, at its front, so it can be searched without a lock and without reference counting. A
     // dictionary behind a shared lock would take a third of a read of unchanged settings.
 
-    private struct Node: ~Copyable {
+    private struct Node {
         let id: ObjectIdentifier
-        let plainName: String
-        let isRegistered = Atomic<Bool>(false)
+        let info: TypeInfo
         let next: UnsafePointer<Node>?
-
-        init(_ type: Any.Type, next: UnsafePointer<Node>?) {
-            id = ObjectIdentifier(type)
-            plainName = String(describing: type)
-            self.next = next
-        }
     }
 
+    // Nodes are immutable.
     nonisolated(unsafe) private static let latest = Atomic<UnsafePointer<Node>?>(nil)
     private static let insertionLock = ThreadLock()
 
@@ -60,6 +48,6 @@ struct TypeInfo: @unchecked Sendable {
         while let found = node, found.pointee.id != id {
             node = found.pointee.next
         }
-        return node.map { TypeInfo(node: $0) }
+        return node?.pointee.info
     }
 }

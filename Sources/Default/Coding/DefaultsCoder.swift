@@ -37,47 +37,27 @@ public protocol DefaultsDecoder {
 ///
 /// A coder may be used from several threads at once. Don't change an encoder or decoder after you created a coder with it.
 public struct DefaultsCoder: Sendable {
-    private let kind: Kind
+    // One reference, because a coder is copied at each read.
+    private let storage: Storage
 
-    // A coder is copied at each read, so a built-in one is no reference, and a custom one is a single reference.
-    private enum Kind {
-        case json
-        case propertyList
-        case custom(Coders)
-    }
-
-    private final class Coders: Sendable {
+    private final class Storage: Sendable {
         let encoder: any DefaultsEncoder & Sendable
         let decoder: any DefaultsDecoder & Sendable
+        let isBuiltIn: Bool
 
-        init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
+        init(
+            encoder: any DefaultsEncoder & Sendable,
+            decoder: any DefaultsDecoder & Sendable,
+            isBuiltIn: Bool
+        ) {
             self.encoder = encoder
             self.decoder = decoder
+            self.isBuiltIn = isBuiltIn
         }
     }
 
-    private static let jsonCoders: Coders = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Coders(encoder: encoder, decoder: JSONDecoder())
-    }()
-
-    private static let propertyListCoders: Coders = {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        return Coders(encoder: encoder, decoder: PropertyListDecoder())
-    }()
-
-    private var coders: Coders {
-        switch kind {
-        case .json: Self.jsonCoders
-        case .propertyList: Self.propertyListCoders
-        case .custom(let coders): coders
-        }
-    }
-
-    private init(_ kind: Kind) {
-        self.kind = kind
+    private init(storage: Storage) {
+        self.storage = storage
     }
 
     /// Creates a coder from an encoder and the decoder that reads what it writes.
@@ -86,36 +66,39 @@ public struct DefaultsCoder: Sendable {
     ///   - encoder: The encoder.
     ///   - decoder: The decoder.
     public init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
-        self.init(.custom(Coders(encoder: encoder, decoder: decoder)))
+        self.init(storage: Storage(encoder: encoder, decoder: decoder, isBuiltIn: false))
     }
 
     /// Whether the coder always decodes the same bytes to the same value, so that decoded values can be cached.
     ///
     /// A custom coder may depend on a key that changes, and the values it decodes may be secret.
-    var isBuiltIn: Bool {
-        switch kind {
-        case .json, .propertyList: true
-        case .custom: false
-        }
-    }
+    var isBuiltIn: Bool { storage.isBuiltIn }
 
     /// JSON, with sorted keys so that equal values have equal bytes, and without escaped slashes.
     ///
     /// NaN and the infinities can't be encoded, because JSON lacks them; ``propertyList`` supports them.
-    public static var json: DefaultsCoder { DefaultsCoder(.json) }
+    public static let json: DefaultsCoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: JSONDecoder(), isBuiltIn: true))
+    }()
 
     /// Binary property lists.
-    public static var propertyList: DefaultsCoder { DefaultsCoder(.propertyList) }
+    public static let propertyList: DefaultsCoder = {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: PropertyListDecoder(), isBuiltIn: true))
+    }()
 }
 
 extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// Encodes a value with the coder's encoder.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        try coders.encoder.encode(value)
+        try storage.encoder.encode(value)
     }
 
     /// Decodes a value with the coder's decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try coders.decoder.decode(type, from: data)
+        try storage.decoder.decode(type, from: data)
     }
 }

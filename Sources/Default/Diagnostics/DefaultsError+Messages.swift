@@ -17,24 +17,21 @@ extension DefaultsError {
         -> DefaultsError
     {
         let location = fault.path.isEmpty ? "" : " (at \(fault.path))"
-        return DefaultsError(
-            .unsupportedValue,
-            reason: """
-                Nothing was stored under \(key.debugDescription) in \(store). \(fault.reason)\(location). A store accepts \
-                String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. Encode other types.
-                """,
-            key: key,
-            store: store
-        )
+        let reason = """
+            Nothing was stored under \(key.debugDescription) in \(store). \(fault.reason)\(location). A store accepts \
+            String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. Encode other types.
+            """
+        return DefaultsError(.unsupportedValue, reason: reason, key: key, store: store)
     }
 
     static func encodingFailed(_ error: any Error, key: String, type: Any.Type, store: String) -> DefaultsError {
-        DefaultsError(
+        let reason = """
+            A value of type \(type) can't be encoded for the key \(key.debugDescription) (\(summary(of: error))). \
+            The value stored in \(store) is unchanged.
+            """
+        return DefaultsError(
             .encodingFailed,
-            reason: """
-                A value of type \(type) can't be encoded for the key \(key.debugDescription) (\(summary(of: error))). \
-                The value stored in \(store) is unchanged.
-                """,
+            reason: reason,
             key: key,
             type: type,
             store: store,
@@ -49,17 +46,11 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
-        DefaultsError(
-            .undecodable,
-            reason: """
-                The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
-                (\(summary(of: error))). They were left unchanged.
-                """,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: error
-        )
+        let reason = """
+            The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
+            (\(summary(of: error))). They were left unchanged.
+            """
+        return DefaultsError(.undecodable, reason: reason, key: key, type: type, store: store, underlyingError: error)
     }
 
     static func typeMismatch(
@@ -68,53 +59,35 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
-        DefaultsError(
-            .typeMismatch,
-            reason: """
-                \(value.kind) is stored under \(key.debugDescription) in \(store), which can't be read as \(type). \
-                It was left unchanged. Another part of the program may use the same key.
-                """,
-            key: key,
-            type: type,
-            store: store
-        )
+        let reason = """
+            \(value.kind) is stored under \(key.debugDescription) in \(store), which can't be read as \(type). \
+            It was left unchanged. Another part of the program may use the same key.
+            """
+        return DefaultsError(.typeMismatch, reason: reason, key: key, type: type, store: store)
     }
 
     static func valueMissing(key: String, type: Any.Type, store: String) -> DefaultsError {
-        DefaultsError(
-            .valueMissing,
-            reason: """
-                There is nothing to update under \(key.debugDescription) in \(store), and \(type) has no defaultValue \
-                to start from. Save a value first, or give the type a defaultValue.
-                """,
-            key: key,
-            type: type,
-            store: store
-        )
+        let reason = """
+            There is nothing to update under \(key.debugDescription) in \(store), and \(type) has no defaultValue \
+            to start from. Save a value first, or give the type a defaultValue.
+            """
+        return DefaultsError(.valueMissing, reason: reason, key: key, type: type, store: store)
     }
 
     static func arithmeticOverflow(key: String, store: String) -> DefaultsError {
-        DefaultsError(
-            .arithmeticOverflow,
-            reason: """
-                The sum for \(key.debugDescription) in \(store) does not fit into 64 bits. The stored value is unchanged.
-                """,
-            key: key,
-            store: store
-        )
+        let reason = """
+            The sum for \(key.debugDescription) in \(store) does not fit into 64 bits. The stored value is unchanged.
+            """
+        return DefaultsError(.arithmeticOverflow, reason: reason, key: key, store: store)
     }
 
     static func synchronizationFailed(key: String?, store: String) -> DefaultsError {
         let subject = key.map { "The value for \($0.debugDescription)" } ?? "The values"
-        return DefaultsError(
-            .synchronizationFailed,
-            reason: """
-                \(subject) could not be saved to disk by \(store): synchronize() returned false. Check that the \
-                preferences directory in the home directory exists and is writable, and that the disk is not full.
-                """,
-            key: key,
-            store: store
-        )
+        let reason = """
+            \(subject) could not be saved to disk by \(store): synchronize() returned false. Check that the \
+            preferences directory in the home directory exists and is writable, and that the disk is not full.
+            """
+        return DefaultsError(.synchronizationFailed, reason: reason, key: key, store: store)
     }
 
     static func identifierConflict(
@@ -123,45 +96,30 @@ extension DefaultsError {
         other: String,
         store: String
     ) -> DefaultsError {
-        DefaultsError(
-            .identifierConflict,
-            reason: """
-                Two types are stored under \(key.debugDescription) in \(store): \(other) and \
-                \(String(reflecting: type)). Each overwrites the other. Give one of them its own defaultIdentifier.
-                """,
-            key: key,
-            type: type,
-            store: store
-        )
+        let reason = """
+            Two types are stored under \(key.debugDescription) in \(store): \(other) and \
+            \(String(reflecting: type)). Each overwrites the other. Give one of them its own defaultIdentifier.
+            """
+        return DefaultsError(.identifierConflict, reason: reason, key: key, type: type, store: store)
     }
 
     static func filledIn(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
         let missing = report.filledIn.map { "\($0.debugDescription) is missing" }
         let unusable = report.unusable.map { "\($0.path.debugDescription) \($0.reason)" }
-        return DefaultsError(
-            .filledIn,
-            reason: """
-                The value stored under \(key.debugDescription) in \(store) doesn't match \(type): \
-                \((missing + unusable).joined(separator: ", ")). These were filled in from the defaultValue where it \
-                has them. The stored value was left unchanged.
-                """,
-            key: key,
-            type: type,
-            store: store
-        )
+        let reason = """
+            The value stored under \(key.debugDescription) in \(store) doesn't match \(type): \
+            \((missing + unusable).joined(separator: ", ")). These were filled in from the defaultValue where it \
+            has them. The stored value was left unchanged.
+            """
+        return DefaultsError(.filledIn, reason: reason, key: key, type: type, store: store)
     }
 
     static func newerVersion(_ version: Int, key: String, type: Any.Type, own: Int, store: String) -> DefaultsError {
-        DefaultsError(
-            .newerVersion,
-            reason: """
-                The value stored under \(key.debugDescription) in \(store) has version \(version) and was written by a newer \
-                version of the app; \(type) has version \(own). It was left unchanged. Update the app to read it.
-                """,
-            key: key,
-            type: type,
-            store: store
-        )
+        let reason = """
+            The value stored under \(key.debugDescription) in \(store) has version \(version) and was written by a newer \
+            version of the app; \(type) has version \(own). It was left unchanged. Update the app to read it.
+            """
+        return DefaultsError(.newerVersion, reason: reason, key: key, type: type, store: store)
     }
 
     static func migrationFailed(
@@ -171,12 +129,13 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
-        DefaultsError(
+        let reason = """
+            The \(previous) stored under \(key.debugDescription) in \(store) could not be migrated to \(type) \
+            (\(summary(of: error))). It was left unchanged, and the next read tries the migration again.
+            """
+        return DefaultsError(
             .migrationFailed,
-            reason: """
-                The \(previous) stored under \(key.debugDescription) in \(store) could not be migrated to \(type) \
-                (\(summary(of: error))). It was left unchanged, and the next read tries the migration again.
-                """,
+            reason: reason,
             key: key,
             type: type,
             store: store,
@@ -192,27 +151,22 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
-        DefaultsError(
-            loss.code,
-            reason: """
-                The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
-                quarantined under \(quarantineKey.debugDescription) before it was replaced.
-                """,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: loss
-        )
+        let reason = """
+            The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
+            quarantined under \(quarantineKey.debugDescription) before it was replaced.
+            """
+        return DefaultsError(loss.code, reason: reason, key: key, type: type, store: store, underlyingError: loss)
     }
 
     static func quarantineFailed(_ error: any Error, key: String, type: Any.Type, store: String) -> DefaultsError {
         let cause = (error as? DefaultsError)?.description ?? summary(of: error)
+        let reason = """
+            The value stored under \(key.debugDescription) in \(store) can't be used as \(type), and could not be \
+            quarantined (\(cause)). It was not replaced.
+            """
         return DefaultsError(
             .quarantineFailed,
-            reason: """
-                The value stored under \(key.debugDescription) in \(store) can't be used as \(type), and could not be \
-                quarantined (\(cause)). It was not replaced.
-                """,
+            reason: reason,
             key: key,
             type: type,
             store: store,
@@ -221,16 +175,11 @@ extension DefaultsError {
     }
 
     static func companionKeyOccupied(key: String, purpose: String, type: Any.Type, store: String) -> DefaultsError {
-        DefaultsError(
-            .typeMismatch,
-            reason: """
-                The key \(key.debugDescription) in \(store) is reserved for \(purpose) of \(type), but something else is \
-                stored there. It was left unchanged. Move it to another key.
-                """,
-            key: key,
-            type: type,
-            store: store
-        )
+        let reason = """
+            The key \(key.debugDescription) in \(store) is reserved for \(purpose) of \(type), but something else is \
+            stored there. It was left unchanged. Move it to another key.
+            """
+        return DefaultsError(.typeMismatch, reason: reason, key: key, type: type, store: store)
     }
 
     /// Returns the library's own errors unchanged and wraps those of third-party stores.
@@ -238,17 +187,11 @@ extension DefaultsError {
         if let error = error as? DefaultsError {
             return error
         }
-        return DefaultsError(
-            .storeFailed,
-            reason: """
-                \(store) failed\(key.map { " for the key \($0.debugDescription)" } ?? "")\
-                \(type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
-                """,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: error
-        )
+        let reason = """
+            \(store) failed\(key.map { " for the key \($0.debugDescription)" } ?? "")\
+            \(type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
+            """
+        return DefaultsError(.storeFailed, reason: reason, key: key, type: type, store: store, underlyingError: error)
     }
 }
 

@@ -16,8 +16,11 @@ enum IdentifierRegistry {
 
     /// Records that a type's identifier was used in a store, and reports when another type uses it already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
+        let info = TypeInfo.of(type)
         // Each type is checked once, because the check costs more than reading settings.
-        guard TypeInfo.of(type).markAsRegistered() else {
+        guard !info.isRegistered.load(ordering: .relaxed),
+            !info.isRegistered.exchange(true, ordering: .relaxed)
+        else {
             return
         }
         let location = Location(

@@ -4,13 +4,11 @@ internal import Foundation
 // Converts the engine's errors and reports to those of the library.
 extension DefaultsError {
     static func invalidSuiteName(_ name: String) -> DefaultsError {
-        DefaultsError(
-            .invalidSuiteName,
-            reason: """
-                \(String(name.prefix(64)).debugDescription) can't be used as the name of a suite. Use one path \
-                component of 1 to 200 bytes without slashes and NUL, other than "." and "..".
-                """
-        )
+        let reason = """
+            \(String(name.prefix(64)).debugDescription) can't be used as the name of a suite. Use one path \
+            component of 1 to 200 bytes without slashes and NUL, other than "." and "..".
+            """
+        return DefaultsError(.invalidSuiteName, reason: reason)
     }
 
     static func storeUnavailable(at path: String, because fault: String) -> DefaultsError {
@@ -89,18 +87,17 @@ extension DefaultsDiagnostics.Event {
             let fate =
                 damage.copy.map { "The damaged file was backed up as \($0)." }
                 ?? "The damaged file could not be backed up and was left unchanged."
-            self.init(
-                kind: .storeDamaged,
-                error: DefaultsError(
-                    .storeDamaged,
-                    reason: """
-                        \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
-                        (\(damage.keptRecords) records) was kept. \(fate)
-                        """,
-                    store: damage.path,
-                    underlyingError: damage.copyError?.underlyingError
-                )
+            let reason = """
+                \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
+                (\(damage.keptRecords) records) was kept. \(fate)
+                """
+            let error = DefaultsError(
+                .storeDamaged,
+                reason: reason,
+                store: damage.path,
+                underlyingError: damage.copyError?.underlyingError
             )
+            self.init(kind: .storeDamaged, error: error)
         case .shortened(let path, let bytes):
             let reason = """
                 \(path) is \(bytes) bytes shorter than it was: the file was truncated, or the power failed before they \
