@@ -4,10 +4,11 @@ import PackageDescription
 
 let package = Package(
     name: "Default",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "Default", targets: ["Default"]),
         .library(name: "DefaultOperators", targets: ["DefaultOperators"]),
+        .library(name: "DefaultSwiftUI", targets: ["DefaultSwiftUI"]),
         .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
     targets: [
@@ -19,6 +20,7 @@ let package = Package(
             resources: [.copy("PrivacyInfo.xcprivacy")]
         ),
         .target(name: "DefaultOperators", dependencies: ["Default"]),
+        .target(name: "DefaultSwiftUI", dependencies: ["Default"]),
         .target(name: "DefaultTesting", dependencies: ["Default"]),
         .executableTarget(
             name: "QuickStart",

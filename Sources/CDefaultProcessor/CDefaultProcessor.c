@@ -46,13 +46,31 @@ uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t co
     return state;
 }
 
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+// The instruction takes the bytes of a word in the order of a little-endian processor.
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
 #include <arm_acle.h>
 
+#if defined(__ARM_FEATURE_CRC32)
+// Every processor that the program is compiled for has it, as those of a Mac with Apple silicon have.
 bool default_crc32c_is_in_hardware(void) {
     return true;
 }
+#elif defined(__linux__)
+#include <sys/auxv.h>
 
+bool default_crc32c_is_in_hardware(void) {
+    // HWCAP_CRC32, as the kernel's documentation lists it ("ARM64 ELF hwcaps"); not every C library has the name.
+    return getauxval(AT_HWCAP) & (1 << 7);
+}
+#else
+bool default_crc32c_is_in_hardware(void) {
+    return false;
+}
+#endif
+
+#if !defined(__ARM_FEATURE_CRC32)
+__attribute__((target("crc")))
+#endif
 uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
     const unsigned char *cursor = bytes;
     for (; count >= 8; cursor += 8, count -= 8) {

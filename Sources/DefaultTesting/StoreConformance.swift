@@ -16,7 +16,7 @@ public import Default
 /// @Suite("The vault")
 /// struct VaultTests {
 ///     static let conformance = StoreConformance(capabilities: [.threads, .severalStores]) { body in
-///         let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+///         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 ///         defer { try? FileManager.default.removeItem(at: directory) }
 ///         try body(Vault(directory: directory))
 ///     }
@@ -54,8 +54,8 @@ public struct StoreConformance: Sendable {
 
     /// What the store can do beyond what every store must.
     public let capabilities: Capabilities
-    /// How long a check may take before it counts as one that never ends; a minute unless you say otherwise.
-    public let patience: Duration
+    /// How long a check may take before it counts as one that never ends, in seconds; a minute unless you say otherwise.
+    public let patience: Double
 
     let withStore: StoreProvider
 
@@ -63,11 +63,11 @@ public struct StoreConformance: Sendable {
     ///
     /// - Parameters:
     ///   - capabilities: What the store can do beyond what every store must; the checks of other capabilities are left out.
-    ///   - patience: How long a check may take. Nothing waits this long but a check of a store that waits for itself.
+    ///   - patience: How many seconds a check may take. Nothing waits this long but a check of a store that waits for itself.
     ///   - withStore: Makes a fresh and empty store, calls its argument with it once, and cleans up, also when that throws.
     public init(
         capabilities: Capabilities = [],
-        patience: Duration = .seconds(60),
+        patience: Double = 60,
         withStore: @escaping StoreProvider
     ) {
         self.capabilities = capabilities
@@ -79,11 +79,11 @@ public struct StoreConformance: Sendable {
     ///
     /// - Parameters:
     ///   - capabilities: What the store can do beyond what every store must; the checks of other capabilities are left out.
-    ///   - patience: How long a check may take. Nothing waits this long but a check of a store that waits for itself.
+    ///   - patience: How many seconds a check may take. Nothing waits this long but a check of a store that waits for itself.
     ///   - makeStore: Makes a fresh and empty store.
     public init(
         capabilities: Capabilities = [],
-        patience: Duration = .seconds(60),
+        patience: Double = 60,
         makeStore: @escaping @Sendable () throws -> any DefaultsStore
     ) {
         self.init(capabilities: capabilities, patience: patience, withStore: { body in try body(makeStore()) })

@@ -12,10 +12,7 @@ final class Trial: @unchecked Sendable {
     private let conformance: StoreConformance
 
     /// How long the check may take, in seconds.
-    var patience: TimeInterval {
-        let (seconds, attoseconds) = conformance.patience.components
-        return TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
-    }
+    var patience: TimeInterval { conformance.patience }
 
     init(of check: StoreConformance.Check, in conformance: StoreConformance) {
         promise = check.name
@@ -110,7 +107,7 @@ extension Trial {
         }
         if done.wait(timeout: .now() + patience) == .timedOut {
             note(
-                "The check had not ended after \(conformance.patience): the store waits, perhaps for a lock that is its own."
+                "The check had not ended after \(patience) seconds: the store waits, perhaps for a lock that is its own."
             )
             _ = end()
         }

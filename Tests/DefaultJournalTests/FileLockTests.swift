@@ -4,7 +4,7 @@ import Testing
 @testable import DefaultJournal
 
 /// A test that waits for a lock that is never released fails after a minute.
-@Suite("The kept file lock", .timeLimit(.minutes(1)))
+@Suite("The kept file lock", .timeLimit(.minutes(15)))
 struct FileLockTests {
     private let directory = TemporaryDirectory()
 
@@ -107,13 +107,39 @@ struct FileLockTests {
         try journal.writeUntilLockIsKept()
     }
 
-    @Test("Without automatic maintenance the lock is never kept")
-    func withoutMaintenance() throws {
-        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+    @Test(
+        "Without automatic maintenance, or in a process that may be suspended, the lock is never kept",
+        arguments: [JournalOptions(automaticMaintenance: false), JournalOptions(keepsFileLock: false)]
+    )
+    func neverKept(options: JournalOptions) throws {
+        let journal = try Journal.openTest(directory.suite, options)
         for number in 0..<200 {
             try journal.set("a", "\(number)")
             #expect(!journal.keepsFileLock)
         }
+    }
+
+    @Test("A flush that the system doesn't allow is tried again a second later", .timeLimit(.minutes(15)))
+    func postponedFlush() throws {
+        let calls = Guarded<[Bool]>([])
+        let flushed = DispatchSemaphore(value: 0)
+        let options = JournalOptions(backgroundActivity: { work in
+            let isAllowed = calls.withLock { calls in
+                calls.append(calls.count == 1)
+                return calls.count == 2
+            }
+            if isAllowed {
+                work()
+                flushed.signal()
+            }
+            return isAllowed
+        })
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("a", "1")
+        #expect(journal.page.syncedEnd < journal.page.end)
+        flushed.wait()
+        #expect(calls.withLock { $0 } == [false, true])
+        #expect(journal.page.syncedEnd == journal.page.end)
     }
 
     #if DEBUG

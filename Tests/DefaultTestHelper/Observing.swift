@@ -1,7 +1,6 @@
 import Default
 import Foundation
 import Observation
-import Synchronization
 
 // What has to be seen in a process of its own, since the tests' process has other observers and stores at the same time.
 
@@ -68,19 +67,37 @@ private func waitForWatcher() throws -> Int {
     return try countWatchers()
 }
 
+/// Counts what is reported, on any thread.
+private final class Counts: @unchecked Sendable {
+    // Used under `lock` only.
+    private var counts: [Int]
+    private let lock = NSLock()
+
+    init(_ count: Int) {
+        counts = Array(repeating: 0, count: count)
+    }
+
+    func increment(_ index: Int) {
+        lock.withLock { counts[index] += 1 }
+    }
+
+    var description: String { lock.withLock { counts.map(String.init).joined(separator: " ") } }
+}
+
 /// Tracks containers of two suites under one key, and prints how often each was reported as changed.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 func printNoticesOfTwoSuites() {
     let suites = ["one", "two"].compactMap { PersistentStorage(suiteName: $0, keyPrefix: "p.") }
-    let counts = Mutex([0, 0])
+    let counts = Counts(2)
     func track(_ number: Int) {
         withObservationTracking {
             _ = suites[number].number.value
         } onChange: {
-            counts.withLock { $0[number] += 1 }
+            counts.increment(number)
         }
     }
     func printCounts(terminator: String) {
-        print(counts.withLock { "\($0[0]) \($0[1])" }, terminator: terminator)
+        print(counts.description, terminator: terminator)
     }
     track(0)
     track(1)

@@ -177,6 +177,16 @@ func run() throws {
             try suite.set(number, forKey: "number")
             printNow("\(number)")
         }
+    case "assign":
+        let suite = try suite()
+        let (key, text) = (arguments[1], arguments[3])
+        switch arguments[2] {
+        case "real": try suite.set(Double(text) ?? 0, forKey: key)
+        case "integer": try suite.set(Int(text) ?? 0, forKey: key)
+        case "boolean": try suite.set(text == "true", forKey: key)
+        case "data": try suite.set(Data(text.utf8), forKey: key)
+        default: try suite.set(text, forKey: key)
+        }
     case "print-number":
         print(try suite().integer(forKey: "number"))
 
@@ -243,7 +253,9 @@ func run() throws {
             print(try FileDefaults(suiteName: "s").url.path)
         }
     case "track-two-suites":
-        printNoticesOfTwoSuites()
+        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
+            printNoticesOfTwoSuites()
+        }
     default:
         print("DefaultTestHelper knows no \(CommandLine.arguments[1]).")
         exit(2)

@@ -42,7 +42,7 @@ extension KeyAccess {
     /// - Parameters:
     ///   - value: The value.
     ///   - bridge: How the value is stored.
-    ///   - isReadable: Whether the stored value is known to be readable or absent.
+    ///   - isReadable: Whether what was read under the key is known to be readable or absent.
     /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
     ///   then.
     func save<Value>(
@@ -58,17 +58,17 @@ extension KeyAccess {
         }
         var loss: DefaultsError?
         do {
-            if isReadable {
+            if isReadable, !isOverridden {
                 try store.setStoredValue(encoded, forKey: key)
             } else {
                 try store.withExclusiveAccess {
-                    let stored = store.storedValue(forKey: key)
-                    loss = stored.flatMap { unreadability(of: $0, by: bridge) }
-                    guard let stored, loss != nil else {
+                    let replaced = ownValue
+                    loss = replaced.flatMap { unreadability(of: $0, by: bridge) }
+                    guard let replaced, loss != nil else {
                         return try store.setStoredValue(encoded, forKey: key)
                     }
                     try store.transaction {
-                        try quarantine(of: Value.self).add(stored)
+                        try quarantine(of: Value.self).add(replaced)
                         try store.setStoredValue(encoded, forKey: key)
                     }
                 }

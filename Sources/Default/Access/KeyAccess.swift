@@ -45,6 +45,23 @@ struct KeyAccess {
         }
     }
 
+    /// The value that a write replaces, which no launch argument or registered default is.
+    var ownValue: PropertyListValue? {
+        // A cast to a class takes a tenth of the time of one to a protocol.
+        if let suite = store as? FileDefaults {
+            return suite.ownValue(forKey: key)
+        }
+        if let layered = store as? any LayeredStore {
+            return layered.ownValue(forKey: key)
+        }
+        return store.storedValue(forKey: key)
+    }
+
+    /// Whether a launch argument hides the stored value.
+    var isOverridden: Bool {
+        (store as? FileDefaults)?.arguments.values[StoreKey(unchecked: key)] != nil
+    }
+
     /// Stores a value; nil removes the stored one.
     ///
     /// - Throws: Errors of the store. The stored value is unchanged then.

@@ -1,49 +1,35 @@
 internal import DefaultJournal
 internal import Observation
-internal import Synchronization
 
-/// Shared by the library's `Observable` types.
+/// Makes the reads of all front ends known to Observation.
 ///
-/// Holds one registrar for each key that a view or other code inside `withObservationTracking` depends on, and notifies it
-/// of every change.
-///
-/// Computed properties create a new container at each use, so registrars can't belong to containers. They are stored here by
-/// storage and key, from the first tracked read until the second change without a read in between.
+/// Views, and other code inside `withObservationTracking`, are notified of every change of a key that they have read.
 enum TrackedKeys {
+    /// Records that a value under some keys is being read.
+    ///
+    /// Outside `withObservationTracking`, and on systems without Observation, it returns after a cheap check, which evaluates
+    /// no argument.
+    static func access(_ keys: @autoclosure () -> Set<String>, in storage: @autoclosure () -> any KeyValueStorage) {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *), TrackingDetector.isTracking else {
+            return
+        }
+        TrackedKey.access(keys(), in: storage())
+    }
+}
+
+/// A value that Observation can track.
+///
+/// Keys and computed properties have no object that a registrar could belong to. So registrars are stored here by storage
+/// and key, from the first tracked read until the second change without a read in between.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+private final class TrackedKey: Observable, Sendable {
     private struct Location: Hashable {
         let storage: String
         let keys: Set<String>
     }
 
-    private static let tracked = Guarded<[Location: TrackedKey]>([:])
+    private static let all = Guarded<[Location: TrackedKey]>([:])
 
-    /// Records that a value under some keys is being read.
-    ///
-    /// Outside `withObservationTracking` it returns after a cheap check.
-    static func access(_ keys: Set<String>, in storage: any KeyValueStorage) {
-        guard TrackingDetector.isTracking else {
-            return
-        }
-        let location = Location(storage: storage.hubName, keys: keys)
-        let key = tracked.withLock { tracked in
-            let key = tracked[location] ?? TrackedKey()
-            tracked[location] = key
-            return key
-        }
-        key.access()
-        key.observe(storage) { changed in
-            guard changed.map({ !$0.isDisjoint(with: keys) }) ?? true else {
-                return
-            }
-            if !key.notify() {
-                tracked.withLock { $0[location] = nil }
-            }
-        }
-    }
-}
-
-/// A value that Observation can track.
-private final class TrackedKey: Observable, Sendable {
     private let registrar = ObservationRegistrar()
     private let observation = Guarded<StoreObservation?>(nil)
     private let wasAccessed = Atomic<Bool>(false)
@@ -51,15 +37,37 @@ private final class TrackedKey: Observable, Sendable {
     /// The target of key paths; holds no data.
     private var value: Void { () }
 
-    func access() {
+    static func access(_ keys: Set<String>, in storage: any KeyValueStorage) {
+        let location = Location(storage: storage.hubName, keys: keys)
+        let key = all.withLock { all in
+            let key = all[location] ?? TrackedKey()
+            all[location] = key
+            return key
+        }
+        key.access()
+        key.observe(keys, in: storage) { changed in
+            guard changed.map({ !$0.isDisjoint(with: keys) }) ?? true else {
+                return
+            }
+            if !key.notify() {
+                all.withLock { $0[location] = nil }
+            }
+        }
+    }
+
+    private func access() {
         wasAccessed.store(true, ordering: .sequentiallyConsistent)
         registrar.access(self, keyPath: \.value)
     }
 
-    func observe(_ storage: any KeyValueStorage, _ handler: @escaping StoreObservation.Handler) {
+    private func observe(
+        _ keys: Set<String>,
+        in storage: any KeyValueStorage,
+        _ handler: @escaping StoreObservation.Handler
+    ) {
         observation.withLock { observation in
             if observation == nil {
-                observation = storage.observeChanges(handler)
+                observation = .of(keys, in: storage, handler)
             }
         }
     }
@@ -67,7 +75,7 @@ private final class TrackedKey: Observable, Sendable {
     /// Notifies the code that tracks the value.
     ///
     /// - Returns: Whether the value was read since the last change. If not, the observation ends.
-    func notify() -> Bool {
+    private func notify() -> Bool {
         let wasRead = wasAccessed.exchange(false, ordering: .sequentiallyConsistent)
         registrar.withMutation(of: self, keyPath: \.value) {}
         if !wasRead {
@@ -83,32 +91,57 @@ private final class TrackedKey: Observable, Sendable {
 
 /// Detects whether the calling code runs inside `withObservationTracking`.
 ///
-/// Otherwise each read of a container would have to start observing its storage. Observation has no API for this. But it
-/// inserts the key path of each read property into a set, and so hashes the values that the key path captures.
+/// Otherwise each read would have to start observing its storage. Observation has no API for this. But it inserts the key
+/// path of each read property into a set, and so hashes the values that the key path captures.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 private final class TrackingDetector: Observable, Sendable {
+    /// Whether the calling thread tracks what it reads.
+    ///
+    /// Nearly all reads are not tracked. For them it is enough that nothing was hashed in the meantime, which costs two loads
+    /// and Observation's own look-up of a thread-local variable. If something was, it may have been by another thread, so
+    /// the second look is for a probe that only this thread knows.
     static var isTracking: Bool {
-        shared.lock.lock()
-        defer { shared.lock.unlock() }
-        shared.wasHashed.store(false, ordering: .relaxed)
-        shared.registrar.access(shared, keyPath: shared.path.keyPath)
-        return shared.wasHashed.load(ordering: .relaxed)
+        let detector = shared
+        let before = detector.hashCount.load(ordering: .relaxed)
+        detector.registrar.access(detector, keyPath: detector.path.keyPath)
+        return detector.hashCount.load(ordering: .relaxed) != before && detector.isTrackingOwnProbe
     }
 
     private static let shared = TrackingDetector()
 
     private let registrar = ObservationRegistrar()
-    private let lock = ThreadLock()
-    private let wasHashed = Atomic<Bool>(false)
-    private let path = Path()
+    private let hashCount = Atomic<Int>(0)
+    private let path = Path(keyPath: \.[Probe(hashCount: nil)])
 
-    private struct Path: @unchecked Sendable {
-        // Immutable, and captures only immutable values.
-        let keyPath: KeyPath<TrackingDetector, Void> = \TrackingDetector[Probe()]
+    private var isTrackingOwnProbe: Bool {
+        let own = HashCount()
+        registrar.access(self, keyPath: \.[Probe(hashCount: own)])
+        return own.value.load(ordering: .relaxed) > 0
     }
 
-    private struct Probe: Hashable {
+    private struct Path: @unchecked Sendable {
+        // Immutable, and captures only a Sendable value.
+        let keyPath: KeyPath<TrackingDetector, Void>
+    }
+
+    private final class HashCount: Sendable {
+        let value = Atomic<Int>(0)
+    }
+
+    /// Counts how often it is hashed.
+    private struct Probe: Hashable, Sendable {
+        /// The count; nil for that of the detector.
+        let hashCount: HashCount?
+
+        /// All are equal, so that what is tracked grows by one key path, however many reads there are.
+        static func == (lhs: Probe, rhs: Probe) -> Bool { true }
+
         func hash(into hasher: inout Hasher) {
-            TrackingDetector.shared.wasHashed.store(true, ordering: .relaxed)
+            if let hashCount {
+                hashCount.value.wrappingAdd(1, ordering: .relaxed)
+            } else {
+                TrackingDetector.shared.hashCount.wrappingAdd(1, ordering: .relaxed)
+            }
         }
     }
 

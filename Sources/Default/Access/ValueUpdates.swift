@@ -73,12 +73,17 @@ public struct ValueUpdates<Value>: AsyncSequence {
         }
 
         /// Waits for the next value; the first is returned without waiting.
+        public mutating func next() async -> Value? {
+            await next(isolation: #isolation)
+        }
+
+        /// Waits for the next value; the first is returned without waiting.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
             guard !Task.isCancelled else {
                 return end()
             }
             if observation == nil {
-                observation = updates.storage.observeChanges { [signal] keys in signal.note(keys) }
+                observation = .of(updates.keys, in: updates.storage) { [signal] keys in signal.note(keys) }
                 return deliver()
             }
             while let changes = await signal.next(isolation: actor) {

@@ -1,5 +1,4 @@
 internal import DefaultJournal
-internal import Synchronization
 
 /// Cached information about a type whose values are stored.
 final class TypeInfo: Sendable {
@@ -23,9 +22,9 @@ final class TypeInfo: Sendable {
             return known
         }
         let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
-        let next = latest.load(ordering: .relaxed)
+        let next = UnsafePointer<Node>(bitPattern: latest.load(ordering: .relaxed))
         node.initialize(to: Node(id: ObjectIdentifier(type), info: TypeInfo(type), next: next))
-        latest.store(UnsafePointer(node), ordering: .releasing)
+        latest.store(UInt(bitPattern: node), ordering: .releasing)
         return node.pointee.info
     }
 
@@ -38,13 +37,13 @@ final class TypeInfo: Sendable {
         let next: UnsafePointer<Node>?
     }
 
-    // Nodes are immutable.
-    nonisolated(unsafe) private static let latest = Atomic<UnsafePointer<Node>?>(nil)
+    /// The address of the latest node, or 0; nodes are immutable.
+    private static let latest = Atomic<UInt>(0)
     private static let insertionLock = ThreadLock()
 
     private static func known(_ type: Any.Type) -> TypeInfo? {
         let id = ObjectIdentifier(type)
-        var node = latest.load(ordering: .acquiring)
+        var node = UnsafePointer<Node>(bitPattern: latest.load(ordering: .acquiring))
         while let found = node, found.pointee.id != id {
             node = found.pointee.next
         }

@@ -9,15 +9,26 @@ internal import Foundation
 /// the same bytes are compared part by part.
 enum ValueSemantics {
     /// Equatable types whose values share no mutable state.
-    private static let leaves: Set<ObjectIdentifier> = [
+    private static let leaves: Set<ObjectIdentifier> = {
+        var leaves = leavesOfAllSystems
+        if #available(macOS 13, iOS 16, tvOS 16, watchOS 9, visionOS 1, *) {
+            leaves.insert(ObjectIdentifier(Duration.self))
+        }
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            leaves.formUnion([ObjectIdentifier(Int128.self), ObjectIdentifier(UInt128.self)])
+        }
+        return leaves
+    }()
+
+    private static let leavesOfAllSystems: Set<ObjectIdentifier> = [
         ObjectIdentifier(String.self), ObjectIdentifier(Character.self), ObjectIdentifier(Bool.self),
         ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
-        ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(Int128.self),
+        ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self),
         ObjectIdentifier(UInt.self), ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self),
-        ObjectIdentifier(UInt32.self), ObjectIdentifier(UInt64.self), ObjectIdentifier(UInt128.self),
+        ObjectIdentifier(UInt32.self), ObjectIdentifier(UInt64.self),
         ObjectIdentifier(Float.self), ObjectIdentifier(Double.self), ObjectIdentifier(CGFloat.self),
         ObjectIdentifier(Decimal.self), ObjectIdentifier(Data.self), ObjectIdentifier(Date.self),
-        ObjectIdentifier(URL.self), ObjectIdentifier(UUID.self), ObjectIdentifier(Duration.self),
+        ObjectIdentifier(URL.self), ObjectIdentifier(UUID.self),
     ]
 
     /// Whether two values are equal in every part, and consist only of values.

@@ -17,7 +17,7 @@ public import Observation
 ///
 /// A container holds no value itself: containers for the same key of the same storage have the same value. It may be used
 /// from several threads if its storage may.
-public final class KeyValueContainer<Value: Codable>: Observable {
+public final class KeyValueContainer<Value: Codable> {
     /// The storage of the value.
     public let storage: any KeyValueStorage
     /// The key of the value.
@@ -71,6 +71,23 @@ public final class KeyValueContainer<Value: Codable>: Observable {
         }
     }
 
+    /// The value of a container with a default, without an optional: the stored one, otherwise the default value.
+    ///
+    /// Controls bind to it: `Slider(value: $volume.currentValue)`. Changes in place are atomic, as those of ``value``. In a
+    /// container without a ``defaultValue`` it must not be used: the program ends with a message that names the key.
+    public var currentValue: Value {
+        get {
+            let initial = requiredDefault
+            return value ?? initial
+        }
+        set { value = newValue }
+        _modify {
+            _ = requiredDefault
+            // The default value is what is changed while nothing is stored, so there always is a value.
+            yield &value!
+        }
+    }
+
     /// Whether a value is stored that can be read as this type; the default value does not count.
     public var exists: Bool {
         let stored: Value? = storage.value(forKey: key)
@@ -109,6 +126,15 @@ public final class KeyValueContainer<Value: Codable>: Observable {
         }
     }
 
+    private var requiredDefault: Value {
+        guard let defaultValue else {
+            fatalError(
+                "The container for the key \"\(key)\" has no default value; use its value, which is an optional, instead."
+            )
+        }
+        return defaultValue
+    }
+
     private func set(_ value: Value?) {
         storage.setValue(value, forKey: key)
         // A store has already notified its observers.
@@ -119,6 +145,9 @@ public final class KeyValueContainer<Value: Codable>: Observable {
 
     private var bridge: ValueBridge<Value?> { ValueBridge<Value>.storedInside().optional }
 }
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension KeyValueContainer: Observable {}
 
 @available(*, unavailable, message: "A storage need not be Sendable: UserDefaults is not off Apple's systems.")
 extension KeyValueContainer: Sendable {}

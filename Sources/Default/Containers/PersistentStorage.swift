@@ -73,17 +73,13 @@ public struct PersistentStorage {
     }
 
     private static func openSuite(named name: String) -> (any DefaultsStore)? {
-        #if canImport(Darwin)
-        // Foundation accepts any name, but stores nothing under these.
-        guard !name.isEmpty, !name.contains("/"), !name.contains("\0") else {
-            return nil
+        DefaultsDiagnostics.reporting(.openFailed) { () throws(DefaultsError) in
+            #if canImport(Darwin)
+            return try FoundationSuite.open(name)
+            #else
+            return try FileDefaults(suiteName: name)
+            #endif
         }
-        return UserDefaults(suiteName: name)
-        #else
-        return DefaultsDiagnostics.reporting(.openFailed) { () throws(DefaultsError) in
-            try FileDefaults(suiteName: name)
-        }
-        #endif
     }
 }
 
@@ -114,8 +110,24 @@ extension PersistentStorage: KeyValueStorage {
 
     /// Calls a handler at each change of a key of this storage; see ``DefaultsStore``.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        suite.observeChanges(ownChanges(for: handler))
+    }
+
+    /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
+    public func endExclusiveAccess() {
+        suite.endExclusiveAccess()
+    }
+}
+
+extension PersistentStorage: KeyObservable {
+    func observeChanges(of keys: Set<String>, _ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        .of(Set(keys.map(suiteKey(forKey:))), in: suite, ownChanges(for: handler))
+    }
+
+    /// A handler for the suite's changes that passes on those of this storage's keys.
+    private func ownChanges(for handler: @escaping StoreObservation.Handler) -> StoreObservation.Handler {
         let prefix = escapedPrefix
-        return suite.observeChanges { keys in
+        return { keys in
             guard let keys else {
                 return handler(nil)
             }
@@ -124,11 +136,6 @@ extension PersistentStorage: KeyValueStorage {
                 handler(Set(own.compactMap { String($0.utf8.dropFirst(prefix.utf8.count)) }))
             }
         }
-    }
-
-    /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
-    public func endExclusiveAccess() {
-        suite.endExclusiveAccess()
     }
 }
 

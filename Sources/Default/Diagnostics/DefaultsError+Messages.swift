@@ -24,6 +24,14 @@ extension DefaultsError {
         return DefaultsError(.unsupportedValue, reason: reason, key: key, store: store)
     }
 
+    static func valueTooLarge(_ size: Int, limit: Int, key: String, store: String) -> DefaultsError {
+        let reason = """
+            Nothing was stored under \(key.debugDescription) in \(store): with the new value it would hold \(size) bytes, and \
+            the system refuses \(limit) and more. Keep large values in files, or in a FileDefaults.
+            """
+        return DefaultsError(.valueTooLarge, reason: reason, key: key, store: store)
+    }
+
     static func encodingFailed(_ error: any Error, key: String, type: Any.Type, store: String) -> DefaultsError {
         let reason = """
             A value of type \(type) can't be encoded for the key \(key.debugDescription) (\(summary(of: error))). \

@@ -133,7 +133,7 @@ private struct JSONScanner {
         guard next == UInt8(ascii: "\""), skipString() else { return nil }
         let literal = bytes[start..<position]
         guard literal.contains(UInt8(ascii: "\\")) else {
-            return String(validating: literal.dropFirst().dropLast(), as: UTF8.self)
+            return String(strictUTF8: literal.dropFirst().dropLast())
         }
         return try? JSONDecoder().decode(String.self, from: Data(literal))
     }

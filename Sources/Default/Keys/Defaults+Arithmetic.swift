@@ -88,20 +88,78 @@ extension PropertyListValue {
             guard let own = wholeNumber, let others = other.wholeNumber else {
                 return .real(asDouble + other.asDouble)
             }
-            // Both have at most 101 bits, so the sum fits into 128.
             let sum = own + others
             return Int64(exactly: sum).map { .integer($0) } ?? UInt64(exactly: sum).map { .unsigned($0) }
         }
         return .real(asDouble + other.asDouble)
     }
 
-    private var wholeNumber: Int128? {
+    private var wholeNumber: WholeNumber? {
         switch self {
-        case .integer(let integer): Int128(integer)
-        case .unsigned(let unsigned): Int128(unsigned)
+        case .integer(let integer): WholeNumber(integer)
+        case .unsigned(let unsigned): WholeNumber(unsigned)
         // Whole numbers that are too large for an integer in a store make the sum overflow.
-        case .real(let real): real.magnitude < 0x1p100 ? Int128(exactly: real) : nil
+        case .real(let real): real.magnitude < 0x1p100 ? WholeNumber(exactly: real) : nil
         default: nil
         }
+    }
+}
+
+/// A whole number of 128 bits, of which at most 101 are used, so that a sum of two never overflows.
+///
+/// The standard library's `Int128` needs macOS 15.
+private struct WholeNumber {
+    // Two's complement.
+    var high: Int64
+    var low: UInt64
+
+    init(_ integer: Int64) {
+        high = integer >> 63
+        low = UInt64(bitPattern: integer)
+    }
+
+    init(_ unsigned: UInt64) {
+        high = 0
+        low = unsigned
+    }
+
+    /// Nil when the number has a fraction; its magnitude has to be below 2^100.
+    init?(exactly real: Double) {
+        guard real == real.rounded(.towardZero) else {
+            return nil
+        }
+        let multiple = (real.magnitude / 0x1p64).rounded(.down)
+        high = Int64(multiple)
+        low = UInt64(real.magnitude - multiple * 0x1p64)
+        if real < 0 {
+            low = 0 &- low
+            high = low == 0 ? -high : ~high
+        }
+    }
+
+    static func + (one: WholeNumber, other: WholeNumber) -> WholeNumber {
+        var sum = one
+        let (low, isCarrying) = one.low.addingReportingOverflow(other.low)
+        sum.low = low
+        sum.high += other.high + (isCarrying ? 1 : 0)
+        return sum
+    }
+}
+
+extension Int64 {
+    fileprivate init?(exactly number: WholeNumber) {
+        self.init(bitPattern: number.low)
+        guard number.high == self >> 63 else {
+            return nil
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate init?(exactly number: WholeNumber) {
+        guard number.high == 0 else {
+            return nil
+        }
+        self = number.low
     }
 }

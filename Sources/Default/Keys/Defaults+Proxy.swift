@@ -16,7 +16,10 @@ extension Defaults {
             self.key = key
         }
 
-        private var stored: PropertyListValue? { suite.storedValue(forKey: key) }
+        private var stored: PropertyListValue? {
+            TrackedKeys.access([key], in: suite)
+            return suite.storedValue(forKey: key)
+        }
     }
 }
 

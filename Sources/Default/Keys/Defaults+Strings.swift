@@ -13,7 +13,7 @@ extension Defaults {
     /// - Parameter key: The key.
     @_disfavoredOverload
     public subscript(key: String) -> Any? {
-        get { suite.storedValue(forKey: key)?.object }
+        get { self[key].object }
         nonmutating set {
             let suite = suite
             DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
@@ -24,7 +24,7 @@ extension Defaults {
 
     /// Whether a value is stored under a key, or registered for it.
     public func hasKey(_ key: String) -> Bool {
-        suite.storedValue(forKey: key) != nil
+        self[key].exists
     }
 
     /// Removes the values of keys, in one transaction if the store has transactions.

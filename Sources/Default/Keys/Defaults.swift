@@ -72,7 +72,8 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
     ///   ``DefaultsError/Code/invalidKey`` or ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
-        try KeyAccess(key.name, in: suite).load(by: key.bridge) ?? key.defaultValue
+        TrackedKeys.access([key.name], in: suite)
+        return try KeyAccess(key.name, in: suite).load(by: key.bridge) ?? key.defaultValue
     }
 
     /// Stores a value.
@@ -142,6 +143,7 @@ extension Defaults {
 
     private func value<Value>(for key: Key<Value>) -> Value {
         let access = KeyAccess(key.name, in: suite)
+        TrackedKeys.access([key.name], in: access.store)
         do {
             // Avoids an optional of a generic type; see `fastPathValue(in:forKey:)`.
             if let stored = access.store.storedValue(forKey: key.name) {

@@ -10,21 +10,27 @@
 /// It can be used in structs, classes and actors. Reading, assigning and changes in place work as in ``Defaults``:
 /// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because they
 /// only change the store.
+///
+/// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is empty. A
+/// property that is declared without its key, to be given one by an initializer, needs both types:
+/// `@Stored<Double, Void> var volume`.
 @propertyWrapper
-public struct Stored<Value> {
+public struct Stored<Value, Projection> {
     private let key: Defaults.Key<Value>
     private let defaults: Defaults
+    private let project: (Defaults, Defaults.Key<Value>) -> Projection
 
-    /// Creates a property that is stored in the platform's standard store.
-    public init(_ key: Defaults.Key<Value>) {
+    /// Creates a property whose projected value another module defines.
+    ///
+    /// A projected value can't be added by an extension, so its type is a parameter, which follows from the initializer.
+    package init(
+        _ key: Defaults.Key<Value>,
+        in defaults: Defaults,
+        project: @escaping (Defaults, Defaults.Key<Value>) -> Projection
+    ) {
         self.key = key
-        defaults = Defaults()
-    }
-
-    /// Creates a property that is stored in a store.
-    public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
-        self.key = key
-        defaults = Defaults(suite: suite)
+        self.defaults = defaults
+        self.project = project
     }
 
     /// The value; errors are reported to ``DefaultsDiagnostics``.
@@ -32,6 +38,24 @@ public struct Stored<Value> {
         get { defaults[key] }
         nonmutating set { defaults[key] = newValue }
         nonmutating _modify { yield &defaults[key] }
+    }
+
+    /// A `Binding` to the value where the property's file imports `DefaultSwiftUI`; otherwise empty.
+    public var projectedValue: Projection { project(defaults, key) }
+}
+
+// Disfavored, so that the initializers of DefaultSwiftUI are chosen where both are known.
+extension Stored where Projection == Void {
+    /// Creates a property that is stored in the platform's standard store.
+    @_disfavoredOverload
+    public init(_ key: Defaults.Key<Value>) {
+        self.init(key, in: Defaults()) { _, _ in }
+    }
+
+    /// Creates a property that is stored in a store.
+    @_disfavoredOverload
+    public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
+        self.init(key, in: Defaults(suite: suite)) { _, _ in }
     }
 }
 

@@ -9,7 +9,7 @@ extension DefaultStorable {
         var loss: DefaultsError?
         do {
             try store.withExclusiveAccess {
-                let stored = store.storedValue(forKey: key)
+                let stored = access.ownValue
                 loss = stored.flatMap { Self.lossInReplacing($0, forKey: key, in: store) }
                 guard loss != nil || Self.schemaVersion > 0 else {
                     return try store.setStoredValue(.data(data), forKey: key)

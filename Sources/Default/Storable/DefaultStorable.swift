@@ -245,9 +245,18 @@ extension DefaultStorable {
         forKey key: String? = nil,
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
-        let store = store ?? ownStore
-        return try store.withExclusiveAccess {
-            guard var value = try load(from: store, forKey: key) ?? defaultValue else {
+        try update(in: store ?? ownStore, forKey: key, default: defaultValue, change)
+    }
+
+    /// Updates the stored value, or a given one while nothing is stored.
+    static func update<Result>(
+        in store: any DefaultsStore,
+        forKey key: String?,
+        default initial: @autoclosure () -> Self?,
+        _ change: (inout Self) throws -> Result
+    ) throws -> Result {
+        try store.withExclusiveAccess {
+            guard var value = try load(from: store, forKey: key) ?? initial() else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,

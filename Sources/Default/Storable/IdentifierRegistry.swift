@@ -1,5 +1,4 @@
 internal import DefaultJournal
-internal import Synchronization
 
 /// Detects when two different types use the same identifier in one store.
 ///

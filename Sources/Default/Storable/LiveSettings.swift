@@ -6,7 +6,7 @@ public import Observation
 /// import Default
 /// import Observation
 ///
-/// let live = LiveSettings<VisualSettings>()!   // a type with a defaultValue
+/// let live = LiveSettings<VisualSettings>()    // a type with a defaultValue
 /// live.themeName = "dark"                      // one update of the stored value
 /// withObservationTracking {
 ///     print(live.themeName)
@@ -15,26 +15,43 @@ public import Observation
 /// }
 /// ```
 ///
-/// The type needs a ``DefaultStorable/defaultValue``, which is read while nothing is stored. For a type without one the
-/// initializer returns nil. The object itself holds no value. Properties can be bound (`@Bindable`). A change of any
-/// property notifies the observers of all of them.
+/// While nothing is stored, the type's ``DefaultStorable/defaultValue`` is read, or the value that
+/// ``init(default:in:forKey:)`` was given. The object itself holds no stored value. Properties can be bound (`@Bindable`). A
+/// change of any property notifies the observers of all of them.
 @dynamicMemberLookup
-public final class LiveSettings<Settings: DefaultStorable>: Observable {
+public final class LiveSettings<Settings: DefaultStorable> {
     private let explicitStore: (any DefaultsStore)?
     private let key: String?
     private let initial: Settings
 
     /// Creates an object for the settings stored under a key.
     ///
-    /// The result is nil when the type has no ``DefaultStorable/defaultValue``.
+    /// The type must have a ``DefaultStorable/defaultValue``; if that is nil, the program ends with a message that names the
+    /// type. Use ``init(default:in:forKey:)`` for a type without one.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``DefaultStorable/defaults``.
     ///   - key: The key; nil, the default, for the type's ``DefaultStorable/defaultIdentifier``.
-    public init?(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
+    public convenience init(in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
         guard let initial = Settings.defaultValue else {
-            return nil
+            fatalError(
+                """
+                LiveSettings<\(Settings.self)> needs a value to read while nothing is stored. Implement \
+                \(Settings.self).defaultValue, or create it with LiveSettings(default:in:forKey:).
+                """
+            )
         }
+        self.init(default: initial, in: store, forKey: key)
+    }
+
+    /// Creates an object for the settings stored under a key, with a value to read while nothing is stored.
+    ///
+    /// - Parameters:
+    ///   - initial: The value that is read, and changed, while nothing is stored and when the stored value can't be read. It
+    ///     is used instead of the type's ``DefaultStorable/defaultValue``, except for filling in stored values.
+    ///   - store: The store; nil, the default, for the type's ``DefaultStorable/defaults``.
+    ///   - key: The key; nil, the default, for the type's ``DefaultStorable/defaultIdentifier``.
+    public init(default initial: Settings, in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
         explicitStore = store
         self.key = key
         self.initial = initial
@@ -47,7 +64,7 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
         get {
             let store = store
             TrackedKeys.access(Set(key.map { [$0] } ?? Settings.identifiers), in: store)
-            return Settings.read(from: store, forKey: key) ?? initial
+            return Settings.read(from: store, forKey: key, default: initial)
         }
         set {
             newValue.write(to: store, withKey: key)
@@ -68,7 +85,7 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
             DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
                 let store = store
                 do {
-                    try Settings.update(in: store, forKey: key) { $0[keyPath: property] = newValue }
+                    try Settings.update(in: store, forKey: key, default: initial) { $0[keyPath: property] = newValue }
                 } catch {
                     let key = key ?? Settings.defaultIdentifier
                     throw .wrapping(error, key: key, type: Settings.self, store: store.storeDescription)
@@ -84,6 +101,9 @@ public final class LiveSettings<Settings: DefaultStorable>: Observable {
         value[keyPath: property]
     }
 }
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension LiveSettings: Observable {}
 
 @available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
 extension LiveSettings: Sendable {}

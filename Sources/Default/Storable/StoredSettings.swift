@@ -1,5 +1,5 @@
+internal import DefaultJournal
 internal import Foundation
-internal import Synchronization
 
 /// A settings value that was found in a store.
 struct StoredSettings<Settings: DefaultStorable> {
@@ -75,14 +75,26 @@ extension DefaultStorable {
 
     /// The stored value or ``defaultValue``, for non-throwing reads for which ``fastPathValue(in:forKey:)`` throws.
     static func readSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
+        usableSlowPath(from: store, forKey: key) ?? defaultValue
+    }
+
+    /// The stored value or a given one; errors are reported.
+    static func read(from store: any DefaultsStore, forKey key: String?, default initial: Self) -> Self {
+        do throws(FastPathUnavailable) {
+            return try fastPathValue(in: store, forKey: key)
+        } catch {
+            return usableSlowPath(from: store, forKey: key) ?? initial
+        }
+    }
+
+    /// The stored value; nil when there is none or it can't be read, which is reported.
+    private static func usableSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
         do {
-            if let value = try loadSlowPath(from: store, forKey: key) {
-                return value
-            }
+            return try loadSlowPath(from: store, forKey: key)
         } catch {
             DefaultsDiagnostics.report(.readFailed, error)
+            return nil
         }
-        return defaultValue
     }
 
     /// Finds the stored value.

@@ -1,5 +1,4 @@
 internal import DefaultJournal
-internal import Synchronization
 
 /// An observation of a storage's changes; it ends when it is cancelled or released.
 public final class StoreObservation: Sendable {

@@ -30,6 +30,11 @@ public struct KeyChanges: AsyncSequence {
         fileprivate let observation: StoreObservation
 
         /// Waits for changes since the iterator was created, or since the last call.
+        public mutating func next() async -> Set<String>? {
+            await next(isolation: #isolation)
+        }
+
+        /// Waits for changes since the iterator was created, or since the last call.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Set<String>? {
             switch await signal.next(isolation: actor) {
             case .keys(let keys):

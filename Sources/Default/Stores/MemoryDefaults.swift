@@ -108,6 +108,12 @@ extension MemoryDefaults: DefaultsStore {
     }
 }
 
+extension MemoryDefaults: LayeredStore {
+    func ownValue(forKey key: String) -> PropertyListValue? {
+        entries.withLock { $0[StoreKey(unchecked: key)] }
+    }
+}
+
 extension MemoryDefaults: UserDefaultsVocabulary {
     /// Registers values for keys that have no stored value, for as long as the store exists.
     ///

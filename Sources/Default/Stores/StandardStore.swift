@@ -1,5 +1,5 @@
+internal import DefaultJournal
 internal import Foundation
-internal import Synchronization
 
 /// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {

@@ -11,7 +11,7 @@ public import Foundation
 /// is killed while Foundation writes the file leaves an empty suite, two processes that write to one suite lose each other's
 /// values, and a damaged file is treated as empty. Dates are read back in whole seconds, and -0.0 as 0.0. ``FileDefaults``
 /// has none of these faults.
-extension UserDefaults: FoundationStore, DefaultsStore {}
+extension UserDefaults: FoundationStore, LayeredStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library.
 ///
@@ -25,16 +25,26 @@ extension FoundationStore {
         object(forKey: FoundationKey.name(forKey: key)).flatMap { try? PropertyListValue(object: $0) }
     }
 
+    /// The value for a key; nil where a launch argument hides it, because Foundation names no suite to read it from.
+    func ownValue(forKey key: String) -> PropertyListValue? {
+        let arguments = volatileDomain(forName: UserDefaults.argumentDomain)
+        return arguments[FoundationKey.name(forKey: key)] == nil ? storedValue(forKey: key) : nil
+    }
+
     /// Stores a value under a key or removes the stored value, and synchronizes on systems other than Apple's.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
-    ///   or ``DefaultsError/Code/synchronizationFailed``. Nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue``, on Apple's systems ``DefaultsError/Code/valueTooLarge`` and on others
+    ///   ``DefaultsError/Code/synchronizationFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         _ = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
+        if let value {
+            try FoundationLimits.ofSystem?.check(value, forKey: key, in: self)
+        }
         try ExclusiveAccess.ofProcess { () throws(DefaultsError) in
             let previous = storedValue(forKey: key)
             replace(previous, with: value, forKey: key)
@@ -45,7 +55,11 @@ extension FoundationStore {
             }
             #endif
             if let hub = SharedHubs.hub(named: ownHubName), previous != value {
+                #if canImport(Darwin)
+                FoundationWatch.check([key], named: ownHubName)
+                #else
                 ExclusiveAccess.ofProcess.notify(hub, [key])
+                #endif
             }
         }
     }
@@ -64,48 +78,38 @@ extension FoundationStore {
         }
     }
 
-    /// Calls a handler at each change of the suite that is made through this library.
+    /// Calls a handler at each change of the suite.
     ///
-    /// On Apple's systems it also reports other changes, but not their keys.
+    /// On Apple's systems these are the changes by this process, through any object for the suite, and changes by other
+    /// processes of the keys that are stored when the observation begins; changes by other processes of keys that contain a
+    /// dot, or begin with "@", are reported with the next change by this process. Settings types, typed keys and containers
+    /// also watch their own keys before anything is stored under them.
     ///
-    /// On other systems Foundation has no change notifications, so changes made through its own methods or by other
-    /// processes are not reported.
+    /// On other systems Foundation has no change notifications, so only changes made through this library are reported, not
+    /// those made through Foundation's own methods or by other processes.
     ///
     /// - Parameter handler: Receives the keys that changed.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        let observation = SharedHubs.observe(ownHubName, handler)
         #if canImport(Darwin)
-        let center = NotificationCenter.default
-        // For any object, because a suite may have several.
-        nonisolated(unsafe) let token = center.addObserver(
-            forName: UserDefaults.didChangeNotification,
-            object: nil,
-            queue: nil
-        ) { _ in handler(nil) }
-        return StoreObservation {
-            observation.cancel()
-            center.removeObserver(token)
-        }
+        return FoundationWatch.observe(self, named: ownHubName, keys: nil, handler)
         #else
-        return observation
+        return SharedHubs.observe(ownHubName, handler)
         #endif
     }
 
-    /// "UserDefaults.standard", or a description with the suite's name, on Apple's systems with the object's address.
+    /// "UserDefaults.standard", or a description with the suite's name; on Apple's systems with the object's address unless
+    /// this library opened the suite, because Foundation has no getter for the name there.
     public var storeDescription: String {
         if self === UserDefaults.standard {
             return "UserDefaults.standard"
         }
-        // Foundation has no getter for the name. If its stored property has a different name, the object identifies the
-        // suite instead.
-        let suite = Mirror(reflecting: self).children.first { $0.label == "suite" }?.value as? String
-        let name = suite.map { "suiteName: \($0.debugDescription)" } ?? "\(ObjectIdentifier(self))"
-        return "UserDefaults(\(name))"
+        let name = FoundationSuite.name(of: self).map { "suiteName: \($0.debugDescription)" }
+        return "UserDefaults(\(name ?? "\(ObjectIdentifier(self))"))"
     }
 
     /// Differs from `hubName`, because `setStoredValue` notifies observers itself.
-    private var ownHubName: String { "Foundation.\(storeDescription)" }
+    fileprivate var ownHubName: String { "Foundation.\(storeDescription)" }
 
     private func replace(_ previous: PropertyListValue?, with value: PropertyListValue?, forKey key: String) {
         let name = FoundationKey.name(forKey: key)
@@ -120,6 +124,14 @@ extension FoundationStore {
         }
     }
 }
+
+#if canImport(Darwin)
+extension UserDefaults: KeyObservable {
+    func observeChanges(of keys: Set<String>, _ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        FoundationWatch.observe(self, named: ownHubName, keys: keys, handler)
+    }
+}
+#endif
 
 extension PropertyListValue {
     /// Whether two values have the same bytes, which equal values need not have.

@@ -21,13 +21,21 @@ extension PropertyListValue {
     ///
     /// Equal values have equal bytes. <doc:FileFormat> describes them.
     public var binaryForm: Data {
-        // Data holds a number or a date without an allocation.
-        var bytes = Data()
-        encode(to: &bytes)
-        return bytes
+        switch self {
+        case .boolean, .integer, .unsigned, .real, .date:
+            // Data holds so few bytes without an allocation.
+            var bytes = Data()
+            encode(to: &bytes)
+            return bytes
+        case .data, .string, .array, .dictionary:
+            // An array takes many small pieces several times as fast as Data does.
+            var bytes: [UInt8] = []
+            encode(to: &bytes)
+            return Data(bytes)
+        }
     }
 
-    private func encode(to bytes: inout Data) {
+    private func encode<Bytes: RangeReplaceableCollection<UInt8>>(to bytes: inout Bytes) where Bytes.Index == Int {
         switch self {
         case .data(let data):
             bytes.append(Tag.data.rawValue)
@@ -75,7 +83,7 @@ extension PropertyListValue {
         var rest = UnsafeRawBufferPointer(rebasing: bytes[1...])
         switch tag {
         case .data: return .data(Data(rest))
-        case .string: return String(validating: rest, as: UTF8.self).map { .string($0) }
+        case .string: return String(strictUTF8: rest).map { .string($0) }
         case .booleanFalse, .booleanTrue: return rest.isEmpty ? .boolean(tag == .booleanTrue) : nil
         case .integer: return rest.bits.map { .integer(Int64(bitPattern: $0)) }
         case .unsigned: return rest.bits.map { .unsigned($0) }
@@ -91,7 +99,7 @@ extension PropertyListValue {
         case .dictionary where depth < maximumDepth:
             var entries: [String: PropertyListValue] = [:]
             while !rest.isEmpty {
-                guard let keyBytes = rest.takeCounted(), let key = String(validating: keyBytes, as: UTF8.self),
+                guard let keyBytes = rest.takeCounted(), let key = String(strictUTF8: keyBytes),
                     let bytes = rest.takeCounted(), let value = decode(bytes, depth: depth + 1)
                 else {
                     return nil
@@ -104,14 +112,25 @@ extension PropertyListValue {
     }
 }
 
-extension Data {
+extension String {
+    /// Creates a string from UTF-8; nil when the bytes are something else.
+    ///
+    /// The standard library's initializer that does this needs macOS 15.
+    init?<Bytes: Collection<UInt8>>(strictUTF8 bytes: Bytes) {
+        // Each byte that isn't UTF-8 is replaced by others.
+        self.init(decoding: bytes, as: UTF8.self)
+        guard utf8.elementsEqual(bytes) else { return nil }
+    }
+}
+
+extension RangeReplaceableCollection<UInt8> where Index == Int {
     fileprivate mutating func append(_ tag: PropertyListValue.Tag, _ bits: UInt64) {
         append(tag.rawValue)
         Swift.withUnsafeBytes(of: bits.littleEndian) { append(contentsOf: $0) }
     }
 
     /// Appends a four-byte length, then the bytes that a body appends.
-    fileprivate mutating func appendCounted(_ appendBytes: (inout Data) -> Void) {
+    fileprivate mutating func appendCounted(_ appendBytes: (inout Self) -> Void) {
         let start = count
         append(contentsOf: [0, 0, 0, 0])
         appendBytes(&self)

@@ -15,7 +15,8 @@ extension PropertyListValue {
         switch self {
         case .string(let string): (string as NSString).integerValue
         case .real(let real): real.isNaN ? 0 : Int(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
-        case .unsigned: .max
+        case .integer(let integer): Int(clamping: integer)
+        case .unsigned(let unsigned): Int(clamping: unsigned)
         default: asNumber?.intValue ?? 0
         }
     }
@@ -41,10 +42,11 @@ extension PropertyListValue {
     var asURL: URL? {
         guard case .string(let string) = self else { return nil }
         if string.hasPrefix("/") {
-            return URL(filePath: string)
+            return URL(fileURLWithPath: string, isDirectory: string.hasSuffix("/"))
         }
         if string.hasPrefix("~") {
-            return URL(filePath: (string as NSString).expandingTildeInPath)
+            let path = (string as NSString).expandingTildeInPath
+            return URL(fileURLWithPath: path, isDirectory: path.hasSuffix("/"))
         }
         return URL(string: string)
     }
@@ -65,8 +67,11 @@ extension PropertyListValue {
         guard case .string(let string) = self else {
             return asNumber != nil
         }
-        let digits = string.drop(while: \.isWhitespace).drop { "+-".contains($0) }
-        return digits.first?.isASCII == true && digits.first?.isNumber == true || digits.starts(with: /\.[0-9]/)
+        var digits = string.drop(while: \.isWhitespace).drop { "+-".contains($0) }
+        if digits.first == "." {
+            digits.removeFirst()
+        }
+        return digits.first?.isASCII == true && digits.first?.isNumber == true
     }
 
     /// Whether ``asBool`` finds a value that means true or false.

@@ -115,18 +115,27 @@ extension PropertyListValue {
     }
 
     /// The value in Swift's own types: `Int` for whole numbers, `UInt` for those over `Int.max`, `Double` for others.
+    ///
+    /// A whole number that a 32-bit `Int` can't represent is an `Int64`, or a `UInt64` over `Int64.max`.
     public var object: Any {
         switch self {
         case .string(let string): string
         case .boolean(let boolean): boolean
-        case .integer(let integer): Int(integer)
-        case .unsigned(let unsigned): UInt(unsigned)
+        case .integer(let integer): integer.narrowed(to: Int.self)
+        case .unsigned(let unsigned): unsigned.narrowed(to: UInt.self)
         case .real(let real): real
         case .data(let data): data
         case .date(let date): date
         case .array(let array): array.map(\.object)
         case .dictionary(let dictionary): dictionary.mapValues(\.object)
         }
+    }
+}
+
+extension FixedWidthInteger {
+    /// The number as another type; itself where that can't represent it.
+    func narrowed<Narrow: FixedWidthInteger>(to type: Narrow.Type) -> Any {
+        if let narrow = Narrow(exactly: self) { narrow } else { self }
     }
 }
 

@@ -9,6 +9,12 @@ final class BackgroundWorker: @unchecked Sendable {
     private enum Work {
         case flush(Journal)
         case compact(Journal)
+
+        var journal: Journal {
+            switch self {
+            case .flush(let journal), .compact(let journal): journal
+            }
+        }
     }
 
     private let lock = ThreadLock()
@@ -50,11 +56,23 @@ final class BackgroundWorker: @unchecked Sendable {
 
     private func run() {
         while true {
-            switch next() {
-            case .flush(let journal): journal.flushInBackground()
-            case .compact(let journal): journal.compactInBackground()
+            let work = next()
+            let journal = work.journal
+            let wasAllowed = journal.options.backgroundActivity {
+                switch work {
+                case .flush: journal.flushInBackground()
+                case .compact: journal.compactInBackground()
+                }
             }
+            if !wasAllowed { postpone(work) }
         }
+    }
+
+    /// Queues work for a second later; there is room for it, or else for work that is newer.
+    private func postpone(_ work: Work) {
+        lock.lock()
+        defer { lock.unlock() }
+        queue.append((Clock.monotonic() + 1_000_000_000, work))
     }
 
     /// Waits for the next work that is due.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension Journal {
     /// How urgently the journal needs compaction.
     enum CompactionNeed: Int, Comparable {

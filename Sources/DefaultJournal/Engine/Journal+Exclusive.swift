@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension Journal {
     /// Excludes all other writers, of this process and of others, until the matching ``endExclusiveAccess()``.
     ///

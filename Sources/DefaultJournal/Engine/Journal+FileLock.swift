@@ -1,5 +1,3 @@
-internal import Synchronization
-
 // The `flock` on `lock`, which is kept from one write to the next while no other process waits for it.
 extension Journal {
     /// How many exclusive accesses release the lock before it is kept: enough for a waiting process to wake up.
@@ -62,7 +60,9 @@ extension Journal {
     }
 
     private func decideOnFileLock() -> Bool {
-        if !page.hasWaiters, !isFileLockReleaseDue.exchange(false, ordering: .relaxed), options.automaticMaintenance {
+        if !page.hasWaiters, !isFileLockReleaseDue.exchange(false, ordering: .relaxed), options.automaticMaintenance,
+            options.keepsFileLock
+        {
             if !writer.isLockWatched { writer.isLockWatched = LockReleaser.shared.watch(self) }
             if writer.isLockWatched { return true }
         }

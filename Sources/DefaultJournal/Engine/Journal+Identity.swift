@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension Journal {
     /// Under the file lock: notices when the suite was deleted or replaced since the last write, and moves to the suite that
     /// is at its path now.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension Journal {
     /// Brings the index up to date and keeps it so until ``unlockForReading()``.
     ///

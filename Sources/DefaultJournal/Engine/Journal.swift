@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The storage engine: one suite of keys and values in a directory, shared by threads and processes.
 ///
 /// The engine owns files, locks, offsets and publication. The entries live in a ``JournalIndex`` of the layer above, which

@@ -18,14 +18,30 @@ package struct JournalOptions: Sendable {
     package var calls: SystemCalls
     /// Whether the journal flushes and compacts itself; tests that control the time of both turn it off.
     package var automaticMaintenance: Bool
+    /// Whether the file lock may be kept from one write to the next.
+    package var keepsFileLock: Bool
+    /// Runs a flush or a compaction on the background thread, on systems that may suspend the process: it must not be while
+    /// the work holds the suite's lock.
+    ///
+    /// It returns when the work is done, or returns false when the system allows none, and is called again a second later.
+    package var backgroundActivity: BackgroundActivity
+
+    package typealias BackgroundActivity = @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
 
     package init(
         report: @escaping @Sendable (JournalReport) -> Void = { _ in },
         calls: SystemCalls = SystemCalls(),
-        automaticMaintenance: Bool = true
+        automaticMaintenance: Bool = true,
+        keepsFileLock: Bool = true,
+        backgroundActivity: @escaping BackgroundActivity = { work in
+            work()
+            return true
+        }
     ) {
         self.report = report
         self.calls = calls
         self.automaticMaintenance = automaticMaintenance
+        self.keepsFileLock = keepsFileLock
+        self.backgroundActivity = backgroundActivity
     }
 }

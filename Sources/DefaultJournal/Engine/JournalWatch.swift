@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A thread that waits for other processes to write to a suite and brings its index up to date when they have.
 ///
 /// It watches the suite's directory, not the journal, which compaction replaces by another file. While nothing changes,

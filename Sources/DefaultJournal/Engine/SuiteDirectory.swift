@@ -149,7 +149,7 @@ extension SuiteDirectory {
 
     /// Signals a process that keeps the lock, through the file, since the page isn't mapped yet.
     private static func signalWaiting(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) {
-        var word = UInt64(1)
+        var word = UInt64(1).littleEndian
         let outcome = withUnsafeBytes(of: &word) { bytes in
             Result { () throws(JournalError) in
                 try calls.write(bytes, to: lock, at: LockPage.hasWaitersOffset, path: path)

@@ -15,7 +15,7 @@ enum Clock {
 
     /// Nanoseconds since 1970 on the clock of the kernel's file times, which advances in ticks of some milliseconds.
     static func fileTime() -> UInt64 {
-        #if os(Linux) || os(Android)
+        #if os(Linux)
         clock_gettime_nsec(CLOCK_REALTIME_COARSE)
         #else
         clock_gettime_nsec(CLOCK_REALTIME)

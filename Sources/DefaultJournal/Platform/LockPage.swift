@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The page of memory that all processes of a suite share: the first page of the file `lock`.
 ///
 /// With it a reader finds out, without a system call, whether and where there are new records. Its content is trusted only
@@ -21,9 +19,11 @@ internal import Synchronization
 /// | 7 | not 0 after a failed sync, until the journal was rewritten |
 /// | 8 | not 0 while a process compacts |
 /// | 9 | not 0 while a process waits for the lock: a hint to the process that keeps it |
+///
+/// Words are little-endian, as in the journal.
 struct LockPage: @unchecked Sendable {
     // A fixed address in a shared mapping; every word of it is accessed as an atomic.
-    private let words: UnsafeMutablePointer<Atomic<UInt64>>
+    private let words: UnsafeMutablePointer<UInt64>
 
     /// Bytes that are mapped, and that the file has at least.
     static let size = 4096
@@ -39,7 +39,7 @@ struct LockPage: @unchecked Sendable {
     #endif
 
     init(mapping: UnsafeMutableRawPointer, calls: SystemCalls) {
-        words = mapping.assumingMemoryBound(to: Atomic<UInt64>.self)
+        words = mapping.assumingMemoryBound(to: UInt64.self)
         #if DEBUG
         probe = calls.probe
         #endif
@@ -47,43 +47,43 @@ struct LockPage: @unchecked Sendable {
 
     var mapping: UnsafeMutableRawPointer { UnsafeMutableRawPointer(words) }
 
-    var generation: UInt64 { words[1].load(ordering: .acquiring) }
+    var generation: UInt64 { load(1) }
 
-    var journalID: UInt64 { words[2].load(ordering: .acquiring) }
+    var journalID: UInt64 { load(2) }
 
-    var end: UInt64 { words[3].load(ordering: .acquiring) }
+    var end: UInt64 { load(3) }
 
     var syncedEnd: UInt64 {
-        get { words[4].load(ordering: .acquiring) }
+        get { load(4) }
         nonmutating set { store(newValue, at: 4) }
     }
 
-    var directoryDirty: UInt64 { words[5].load(ordering: .acquiring) }
+    var directoryDirty: UInt64 { load(5) }
 
     /// Clears ``directoryDirty`` unless a later rename has set it again.
     func clearDirectoryDirty(of journalID: UInt64) {
-        _ = words[5].compareExchange(expected: journalID, desired: 0, ordering: .acquiringAndReleasing)
+        _ = AtomicWord(words + 5).compareExchange(expected: journalID.littleEndian, desired: 0)
         didStore()
     }
 
     var pending: UInt64 {
-        get { words[6].load(ordering: .acquiring) }
+        get { load(6) }
         nonmutating set { store(newValue, at: 6) }
     }
 
     var syncFailed: Bool {
-        get { words[7].load(ordering: .acquiring) != 0 }
+        get { load(7) != 0 }
         nonmutating set { store(newValue ? 1 : 0, at: 7) }
     }
 
     var isCompacting: Bool {
-        get { words[8].load(ordering: .acquiring) != 0 }
+        get { load(8) != 0 }
         nonmutating set { store(newValue ? 1 : 0, at: 8) }
     }
 
     /// Only a hint: a process that was killed leaves it set, and the first of several waiting processes clears it.
     var hasWaiters: Bool {
-        get { words[9].load(ordering: .relaxed) != 0 }
+        get { load(9, ordering: .relaxed) != 0 }
         nonmutating set { store(newValue ? 1 : 0, at: 9) }
     }
 
@@ -115,13 +115,17 @@ struct LockPage: @unchecked Sendable {
     /// reverse order, processes that have the suite open would never notice the commit.
     private func finishPublication() {
         // Only the lock's holder writes the page, so load and store need not be one atomic step.
-        store(words[1].load(ordering: .relaxed) &+ 1, at: 1)
+        store(load(1, ordering: .relaxed) &+ 1, at: 1)
         store(0, at: 6)
+    }
+
+    private func load(_ word: Int, ordering: MemoryOrdering = .acquiring) -> UInt64 {
+        UInt64(littleEndian: AtomicWord(words + word).load(ordering: ordering))
     }
 
     /// Every store to the page; all processes see the stores in this order.
     private func store(_ value: UInt64, at word: Int) {
-        words[word].store(value, ordering: .releasing)
+        AtomicWord(words + word).store(value.littleEndian, ordering: .releasing)
         didStore()
     }
 
@@ -151,9 +155,10 @@ struct LockPage: @unchecked Sendable {
     static func blank() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size)
         bytes.withUnsafeMutableBytes { page in
-            page.storeBytes(of: magic, as: UInt64.self)
+            guard let start = page.baseAddress else { return }
+            start.storeLittleEndian(magic, at: 0)
             // Processes that have applied another page's generation must notice the change.
-            page.storeBytes(of: UInt64.random(in: 1...(UInt64.max >> 1)), toByteOffset: 8, as: UInt64.self)
+            start.storeLittleEndian(UInt64.random(in: 1...(UInt64.max >> 1)), at: 8)
         }
         return bytes
     }

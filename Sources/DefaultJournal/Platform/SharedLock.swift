@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A lock that readers share, for many short reads on several processors.
 ///
 /// The cache line of a mutex, or of a single count of readers, would move between processors with each look-up, which takes
@@ -9,7 +7,6 @@ internal import Synchronization
 /// Readers never wait for each other. They must be short, since a writer spins while it waits for them.
 package final class SharedLock: Sendable {
     private let writerMutex = ThreadLock()
-    private let writerActive = Atomic<Bool>(false)
     private let slots = Slots()
 
     package init() {}
@@ -19,13 +16,13 @@ package final class SharedLock: Sendable {
         writerMutex.lock()
         // New readers are refused from here on, and earlier ones are waited for. Both sides store before they load, so at
         // least one of them sees the other.
-        writerActive.store(true, ordering: .sequentiallyConsistent)
+        slots.writerActive.store(1, ordering: .sequentiallyConsistent)
         if slots.haveReaders { waitForReaders() }
     }
 
     /// Ends what ``lock()`` began.
     package func unlock() {
-        writerActive.store(false, ordering: .releasing)
+        slots.writerActive.store(0, ordering: .releasing)
         writerMutex.unlock()
     }
 
@@ -49,7 +46,7 @@ package final class SharedLock: Sendable {
     func tryLockShared() -> Int? {
         let slot = slots.nearest
         slots.addReader(to: slot)
-        if writerActive.load(ordering: .sequentiallyConsistent) {
+        if slots.writerActive.load(ordering: .sequentiallyConsistent) != 0 {
             slots.removeReader(from: slot)
             return nil
         }
@@ -66,44 +63,43 @@ package final class SharedLock: Sendable {
     }
 }
 
-/// Counts of readers, each on a cache line of its own.
+/// Counts of readers, and the flag of a writer, each on a cache line of its own.
 private final class Slots: @unchecked Sendable {
-    private struct Slot: ~Copyable {
-        let readers = Atomic<Int>(0)
-        // Two cache lines: processors fetch them in pairs.
-        private let padding: (Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int) = (
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-        )
-    }
-
     private static let count = 16
+    /// Two cache lines: processors fetch them in pairs.
+    private static let stride = 128
 
-    // Atomics need a fixed address. The alignment keeps other data out of the first slot's cache line.
-    private let slots = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Slot>.stride, alignment: 128)
-        .bindMemory(to: Slot.self, capacity: count)
+    // The readers' words, then the writer's; only atomic operations access them.
+    private let memory = UnsafeMutableRawPointer.allocate(byteCount: (count + 1) * stride, alignment: stride)
 
     init() {
-        for index in 0..<Self.count { (slots + index).initialize(to: Slot()) }
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: (Self.count + 1) * Self.stride)
     }
 
     deinit {
-        slots.deinitialize(count: Self.count)
-        UnsafeMutableRawPointer(slots).deallocate()
+        memory.deallocate()
     }
+
+    private func word(_ index: Int) -> AtomicWord {
+        AtomicWord((memory + index &* Self.stride).assumingMemoryBound(to: UInt64.self))
+    }
+
+    /// Not 0 while a writer has the lock or waits for readers.
+    var writerActive: AtomicWord { word(Self.count) }
 
     /// The slot of the calling thread's processor.
     var nearest: Int { Threads.processor & (Self.count - 1) }
 
     func addReader(to index: Int) {
-        slots[index].readers.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        word(index).wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 
     func removeReader(from index: Int) {
-        slots[index].readers.wrappingSubtract(1, ordering: .releasing)
+        word(index).wrappingSubtract(1, ordering: .releasing)
     }
 
     var haveReaders: Bool {
-        for index in 0..<Self.count where slots[index].readers.load(ordering: .sequentiallyConsistent) != 0 {
+        for index in 0..<Self.count where word(index).load(ordering: .sequentiallyConsistent) != 0 {
             return true
         }
         return false

@@ -4,6 +4,8 @@ internal import Darwin
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#else
+#error("Default does not support Windows or Android; see the README.")
 #endif
 
 /// The result of `fstat` and `stat`, as far as the engine needs it.
@@ -264,10 +266,10 @@ extension SystemCalls {
     func sync(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
         try perform(.fsync, path, event: { SystemCallEvent(.fsync, path: path(), descriptor: descriptor) }) { _ in
             #if canImport(Darwin)
-            // fsync alone leaves the data in the drive's cache there.
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
-            #endif
+            return Self.fullSync(descriptor)
+            #else
             return Int(fsync(descriptor))
+            #endif
         }
     }
 
@@ -276,13 +278,23 @@ extension SystemCalls {
         try perform(.fdatasync, path, event: { SystemCallEvent(.fdatasync, path: path(), descriptor: descriptor) }) {
             _ in
             #if canImport(Darwin)
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
-            return Int(fsync(descriptor))
+            return Self.fullSync(descriptor)
             #else
             return Int(fdatasync(descriptor))
             #endif
         }
     }
+
+    #if canImport(Darwin)
+    /// Flushes a file and the drive's cache, in which `fsync` alone leaves the data on Apple's systems (`man 2 fsync`).
+    ///
+    /// File systems that can't flush the drive's cache, such as those on a network, are flushed as far as they can. Any other
+    /// error is one.
+    private static func fullSync(_ descriptor: Int32) -> Int {
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+        return [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL].contains(errno) ? Int(fsync(descriptor)) : -1
+    }
+    #endif
 
     /// Takes the exclusive lock of an open file, waiting for it.
     func lock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {

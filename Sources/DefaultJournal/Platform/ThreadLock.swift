@@ -1,5 +1,4 @@
 internal import CDefaultProcessor
-internal import Synchronization
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Glibc)

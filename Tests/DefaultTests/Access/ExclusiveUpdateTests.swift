@@ -31,7 +31,7 @@ private struct UnsafeBody: @unchecked Sendable {
     let body: () throws -> Void
 }
 
-@Suite("An update", .timeLimit(.minutes(5)))
+@Suite("An update", .timeLimit(.minutes(15)))
 struct ExclusiveUpdateTests {
     /// Runs a body several times on each of eight threads.
     private func repeatOnEightThreads(_ rounds: Int = 500, _ body: @escaping () throws -> Void) throws {
@@ -113,9 +113,10 @@ struct ExclusiveUpdateTests {
         try kind.withStore { store in
             let shared = UnsafeStore(store)
             let isOver = Guarded(false)
-            let writerEnded = DispatchSemaphore(value: 0)
+            let writing = DispatchGroup()
+            writing.enter()
             let writer = Thread {
-                defer { writerEnded.signal() }
+                defer { writing.leave() }
                 var number: Int64 = 0
                 while !isOver.withLock({ $0 }) {
                     number += 1
@@ -126,7 +127,7 @@ struct ExclusiveUpdateTests {
             // A write after the test has removed its folder would create the suite again.
             defer {
                 isOver.withLock { $0 = true }
-                writerEnded.wait()
+                writing.wait()
             }
             while store.storedValue(forKey: "k") == nil {
                 sched_yield()

@@ -42,7 +42,7 @@ struct GivenStoreBlock {
 
                 var updates = VisualSettings.updates(in: suite).makeAsyncIterator()
                 #expect(await updates.next(isolation: nil) == settings)
-                let live = try #require(LiveSettings<VisualSettings>(in: suite))
+                let live = LiveSettings<VisualSettings>(in: suite)
                 live.size = 14
                 #expect(await updates.next(isolation: nil) == VisualSettings(themeName: "blue", size: 14))
                 #expect(live.value == VisualSettings(themeName: "blue", size: 14))

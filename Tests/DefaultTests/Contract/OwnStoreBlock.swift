@@ -29,18 +29,6 @@ private final class Shelf: DefaultsStore, Sendable {
     func flush() {}
 }
 
-/// A store that keeps nothing, and has errors of its own.
-private struct Refusing: DefaultsStore {
-    struct Refusal: Error {}
-    let storeDescription = "Refusing"
-
-    func storedValue(forKey key: String) -> PropertyListValue? { nil }
-    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Refusal() }
-    func storedKeys() -> [String] { [] }
-    func flush() throws { throw Refusal() }
-    func checkAvailability() throws { throw Refusal() }
-}
-
 private struct Theme: DefaultStorable, Equatable {
     var name = "bright"
     static let defaults = Shelf()

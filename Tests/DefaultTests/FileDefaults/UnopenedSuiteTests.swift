@@ -4,7 +4,7 @@ import Testing
 
 @testable import Default
 
-@Suite("A suite that can't be opened yet", .timeLimit(.minutes(2)))
+@Suite("A suite that can't be opened yet", .timeLimit(.minutes(15)))
 struct UnopenedSuiteTests {
     /// Runs a test on a suite in a place that is made only by `unblock`.
     private func withUnopenedSuite(

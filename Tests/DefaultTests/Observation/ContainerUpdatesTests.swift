@@ -71,7 +71,7 @@ private final class Received<Value> {
 }
 
 @MainActor
-@Suite("A container's updates", .timeLimit(.minutes(2)))
+@Suite("A container's updates", .timeLimit(.minutes(15)))
 struct ContainerUpdatesTests {
     @Test("come for changes of its own key only, from a storage of one's own too")
     func otherKeys() async throws {

@@ -38,7 +38,7 @@ private final class Tracker: Sendable {
     }
 }
 
-@Suite("Observable values", .timeLimit(.minutes(2)))
+@Suite("Observable values", .timeLimit(.minutes(15)))
 struct ObservableTests {
     @Test("of containers report all changes", arguments: StoreKind.allCases)
     func containers(kind: StoreKind) throws {
@@ -81,11 +81,6 @@ struct ObservableTests {
     func liveSettings() throws {
         withDefaults(MemoryDefaults()) {
             let live = LiveSettings<Theme>()
-            #expect(LiveSettings<Undefaulted>() == nil)
-            guard let live else {
-                Issue.record("no live settings")
-                return
-            }
             #expect(live.name == "bright")
             let tracker = Tracker()
             tracker.read { _ = live.name }
@@ -98,6 +93,127 @@ struct ObservableTests {
             #expect(live.name == "dark")
             live.value = Theme(name: "new", size: 1)
             #expect(Theme.read() == Theme(name: "new", size: 1))
+        }
+    }
+
+    @Test("of a settings type without a default use the one that they are given")
+    func givenDefault() throws {
+        let store = MemoryDefaults()
+        let live = LiveSettings(default: Undefaulted(name: "given"), in: store)
+        #expect(live.name == "given")
+        #expect(store.storedKeys() == [])
+        let tracker = Tracker()
+        tracker.read { _ = live.value }
+        live.name = "set"
+        #expect(tracker.notices == 1)
+        #expect(Undefaulted.read(from: store)?.name == "set")
+        // The given one is used for a type that has another, too.
+        let elsewhere = LiveSettings<Theme>(in: store, forKey: "elsewhere")
+        elsewhere.name = "dark"
+        elsewhere.size = 7
+        #expect(try Theme.load(from: store, forKey: "elsewhere") == Theme(name: "dark", size: 7))
+        #expect(try Theme.load(from: store) == nil)
+        let other = LiveSettings(default: Theme(name: "given", size: 1), in: store)
+        #expect(other.value == Theme(name: "given", size: 1))
+        other.size = 2
+        #expect(Theme.read(from: store) == Theme(name: "given", size: 2))
+        try store.set(Data("garbage".utf8), forKey: "Theme")
+        expectReport(.undecodable) { #expect(other.name == "given") }
+    }
+
+    @Test("of a settings type without a default end the process and name the type")
+    func missingDefault() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = LiveSettings<Undefaulted>(in: MemoryDefaults())
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains("Implement Undefaulted.defaultValue, or create it with LiveSettings(default:"))
+    }
+
+    @Test("of a container with a default need no optional", arguments: StoreKind.allCases)
+    func currentValue(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let container: KeyValueContainer<Int> = store.makeContainer(default: 5, key: "number")
+            let tracker = Tracker()
+            tracker.read { #expect(container.currentValue == 5) }
+            #expect(store.storedKeys() == [])
+            container.currentValue += 1
+            #expect(tracker.notices == 1)
+            #expect(container.value == 6)
+            container.currentValue = 7
+            #expect(store.storedValue(forKey: "number") == .integer(7))
+            // What the key path of a binding does.
+            let path: ReferenceWritableKeyPath<KeyValueContainer<Int>, Int> = \.currentValue
+            container[keyPath: path] = 8
+            #expect(container[keyPath: path] == 8)
+            container.remove()
+            #expect(container.currentValue == 5)
+        }
+        let vault = KeyValueContainer<Int>(storage: Vault(), key: "number", defaultValue: 1)
+        vault.currentValue += 1
+        #expect(vault.currentValue == 2)
+    }
+
+    @Test("of a container without a default end the process and name the key")
+    func missingContainerDefault() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container: KeyValueContainer<Int> = MemoryDefaults().makeContainer(key: "number")
+            container.value = 1
+            _ = container.currentValue
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains(#"The container for the key "number" has no default value"#))
+    }
+
+    @Test("of typed and string keys report all changes, however they are read", arguments: StoreKind.allCases)
+    func keys(kind: StoreKind) throws {
+        let reads: [(Defaults) -> Void] = [
+            { _ = $0[DefaultsKey<Int>("number")] }, { _ = try? $0.load(DefaultsKey<Int>("number")) },
+            { _ = $0.exists(key: DefaultsKey<Int>("number")) }, { _ = $0.hasKey("number") },
+            { _ = $0["number"].int }, { _ = $0["number"].exists },
+        ]
+        for read in reads {
+            try kind.withStore { store in
+                let defaults = Defaults(suite: store)
+                let tracker = Tracker()
+                tracker.read { read(defaults) }
+                defaults["another"] = 1
+                #expect(tracker.notices == 0)
+                defaults["number"] = 1
+                #expect(tracker.notices == 1)
+                tracker.read { read(defaults) }
+                defaults[DefaultsKey<Int>("number")] += 1
+                #expect(tracker.notices == 2)
+            }
+        }
+    }
+
+    @Test("are told apart when many threads read at once, some of them tracked")
+    func threads() throws {
+        try withTemporaryDirectory { directory in
+            let tracked = try FileDefaults(url: directory.appending(path: "tracked.defaults"))
+            let untracked = try FileDefaults(url: directory.appending(path: "untracked.defaults"))
+            let tracker = Tracker()
+            let started = Guarded(0)
+            try onEightThreads {
+                let number = started.withLock { started in
+                    started += 1
+                    return started
+                }
+                if number.isMultiple(of: 2) {
+                    for _ in 0..<500 {
+                        tracker.read { _ = Defaults(suite: tracked)["number"].int }
+                    }
+                } else {
+                    for _ in 0..<5_000 {
+                        _ = Defaults(suite: untracked)["number"].int
+                    }
+                }
+            }
+            #expect(tracked.isObserved)
+            #expect(!untracked.isObserved)
+            try tracked.set(1, forKey: "number")
+            #expect(tracker.notices == 2_000)
         }
     }
 
@@ -140,7 +256,7 @@ struct ObservableTests {
     }
 }
 
-@Suite("A task's own defaults", .timeLimit(.minutes(2)))
+@Suite("A task's own defaults", .timeLimit(.minutes(15)))
 struct IsolationTests {
     @Test("are used only by that task and its children")
     func parallel() async throws {

@@ -20,7 +20,7 @@ private struct Plain: DefaultStorable {
     var name = "bright"
 }
 
-@Suite("Updates", .timeLimit(.minutes(5)))
+@Suite("Updates", .timeLimit(.minutes(15)))
 struct UpdatesTests {
     @Test("begin with the current value, and continue with each new one", arguments: StoreKind.allCases)
     func values(kind: StoreKind) async throws {
@@ -224,7 +224,9 @@ struct UpdatesTests {
     func manySubscriptions() async throws {
         try await withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
-            let before = descriptors()
+            let observation = suite.observeChanges { _ in }
+            #expect(try watches(of: suite) == 1)
+            observation.cancel()
             weak var retained: MemoryDefaults?
             do {
                 let memory = MemoryDefaults()
@@ -248,18 +250,22 @@ struct UpdatesTests {
             }
             #expect(retained == nil)
             // The watching thread closes its descriptors before it exits.
-            while descriptors() > before {
+            while try watches(of: suite) > 0 {
                 await Task.yield()
             }
             #expect(Defaults(suite: suite)[.count] == 1_000)
         }
     }
 
-    private func descriptors() -> Int {
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return all.filter { descriptor in
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-            return target?.contains("inotify") ?? false
+    /// How many of this process's descriptors watch a suite's directory; other tests watch other ones.
+    private func watches(of suite: FileDefaults) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: suite.url.path)
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")
+        return descriptors.filter { descriptor in
+            // A descriptor may have been closed meanwhile.
+            let info = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
+            return info?.contains("ino:\(String(inode, radix: 16)) ") ?? false
         }.count
     }
 

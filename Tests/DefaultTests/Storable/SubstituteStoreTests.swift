@@ -25,7 +25,7 @@ private struct ChoosingFile: DefaultStorable, Equatable {
     static var defaults: FileDefaults { chosen ?? .standard }
 }
 
-@Suite("A store that is used for the standard one", .timeLimit(.minutes(2)))
+@Suite("A store that is used for the standard one", .timeLimit(.minutes(15)))
 struct SubstituteStoreTests {
     @Test("is used by a settings type that chose none, by no other")
     func choices() async throws {
@@ -37,8 +37,8 @@ struct SubstituteStoreTests {
             #expect(Choosing.read() == Choosing(level: 2))
             try Choosing.update { $0.level = 3 }
             try Unchoosing.update { $0.level = 4 }
-            #expect(LiveSettings<Choosing>()?.level == 3)
-            #expect(LiveSettings<Unchoosing>()?.level == 4)
+            #expect(LiveSettings<Choosing>().level == 3)
+            #expect(LiveSettings<Unchoosing>().level == 4)
             #expect(substitute.storedKeys() == ["Unchoosing"])
         }
         var updates = withDefaults(substitute) { Choosing.updates() }.makeAsyncIterator()

@@ -356,7 +356,7 @@ struct StoreConformanceKitTests {
 
     @Test("notices that observers are not called", arguments: PlantedFault.silent)
     func silentFault(fault: PlantedFault) throws {
-        let conformance = StoreConformance(capabilities: .all, patience: .seconds(2), makeStore: fault.makeStore)
+        let conformance = StoreConformance(capabilities: .all, patience: 2, makeStore: fault.makeStore)
         let findings = conformance.findings(of: try check(named: fault.promise))
         #expect(findings.contains { $0.details.contains(fault.details) }, "\(findings)")
     }
@@ -366,7 +366,7 @@ struct StoreConformanceKitTests {
         let makeStore = try #require(PlantedFault.endless[promise])
         let breakables = Breakables()
         defer { breakables.breakOpen() }
-        let conformance = StoreConformance(capabilities: .all, patience: .milliseconds(100)) { body in
+        let conformance = StoreConformance(capabilities: .all, patience: 0.1) { body in
             try body(makeStore(breakables))
         }
         let findings = conformance.findings(of: try check(named: promise))

@@ -23,7 +23,7 @@ private func prefixed(_ store: some DefaultsStore) -> any DefaultsStore {
 extension StoreKind {
     /// What the kit is told about stores of this kind.
     var conformance: StoreConformance {
-        StoreConformance(capabilities: capabilities, patience: .seconds(600)) { body in try withStore(body) }
+        StoreConformance(capabilities: capabilities, patience: 600) { body in try withStore(body) }
     }
 
     /// Whether stores of this kind are known not to keep a promise: Foundation's XML has no fractions of seconds.
@@ -58,7 +58,7 @@ struct StoreConformanceTests {
         StoreKind.allCases
     )
     func defaultImplementations(check: StoreConformance.Check, kind: StoreKind) {
-        let conformance = StoreConformance(capabilities: [.threads, .severalStores], patience: .seconds(600)) { body in
+        let conformance = StoreConformance(capabilities: [.threads, .severalStores], patience: 600) { body in
             try kind.withStore { store in try body(PlainStore(base: store)) }
         }
         withKnownIssue {
@@ -70,7 +70,7 @@ struct StoreConformanceTests {
 
     @Test("that is the example of the documentation keeps the promise", arguments: StoreConformance.checks)
     func documentedStore(check: StoreConformance.Check) {
-        let conformance = StoreConformance(capabilities: [.threads, .severalStores], patience: .seconds(600)) { body in
+        let conformance = StoreConformance(capabilities: [.threads, .severalStores], patience: 600) { body in
             try withTemporaryDirectory { directory in
                 try body(Archive(file: directory.appending(path: "archive")))
             }
@@ -83,7 +83,7 @@ struct StoreConformanceTests {
         arguments: [StoreKind.memory, .file]
     )
     func prefixedStore(kind: StoreKind) throws {
-        let conformance = StoreConformance(capabilities: .all, patience: .seconds(600)) { body in
+        let conformance = StoreConformance(capabilities: .all, patience: 600) { body in
             try kind.withStore { store in try body(prefixed(store)) }
         }
         // With the prefix an empty key is no longer empty, and the longest ones are too long.

@@ -3,19 +3,6 @@ import Testing
 
 @testable import Default
 
-/// A store with UserDefaults's words that keeps nothing, and has an error of its own.
-private struct Refusing: UserDefaultsVocabulary {
-    struct Refusal: Error {}
-    let storeDescription = "Refusing"
-
-    func storedValue(forKey key: String) -> PropertyListValue? { nil }
-    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Refusal() }
-    func storedKeys() -> [String] { [] }
-    func flush() throws { throw Refusal() }
-    func registerValues(_ values: [String: PropertyListValue]) {}
-    func allValues() -> [String: PropertyListValue] { [:] }
-}
-
 @Suite("A store's details")
 struct StoreDetailTests {
     @Test("in memory are its own: values, registered values, description")

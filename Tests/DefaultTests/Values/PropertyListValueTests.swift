@@ -94,15 +94,62 @@ struct PropertyListValueTests {
         #expect(Double(propertyListValue: .unsigned(.max)) == nil)
         #expect(Double(propertyListValue: .integer(1 << 53 + 1)) == nil)
         #expect(Float(propertyListValue: .real(0.1)) == 0.1)
-        for number in [PropertyListValue.integer(1), .real(1), .unsigned(.max), .string("true")] {
-            #expect(Bool(propertyListValue: number) == nil)
-        }
-        #expect(Int(propertyListValue: .boolean(true)) == nil)
         #expect((UInt64(1) << 63).propertyListValue == .unsigned(1 << 63))
         #expect(UInt64(Int64.max).propertyListValue == .integer(.max))
-        #expect([Int](propertyListValue: .array([.integer(1), .string("2")])) == nil)
+        #expect([Int](propertyListValue: .array([.integer(1), .string("two")])) == nil)
         #expect([String: Int](propertyListValue: .dictionary(["a": .integer(1), "b": .real(0.5)])) == nil)
         #expect(URL(propertyListValue: .string("")) == nil)
+    }
+
+    @Test("is read as a number or a Boolean where UserDefaults does so with the whole of it")
+    func numbersAndBooleans() {
+        for value in [PropertyListValue.integer(5), .real(0.5), .unsigned(.max), .boolean(true)] {
+            #expect(Bool(propertyListValue: value) == true)
+        }
+        for value in [PropertyListValue.integer(0), .real(0), .unsigned(0), .boolean(false)] {
+            #expect(Bool(propertyListValue: value) == false)
+        }
+        for text in ["YES", "yes", "Y", "true", "TRUE", "t", "1", "5", "-1", "2.5"] {
+            #expect(Bool(propertyListValue: .string(text)) == true, "\(text)")
+        }
+        for text in ["NO", "no", "n", "false", "F", "0", "0.0", "-0"] {
+            #expect(Bool(propertyListValue: .string(text)) == false, "\(text)")
+        }
+        for text in ["", " ", "yes!", "truth", "1 apple", "on", "nan", "0x1"] {
+            #expect(Bool(propertyListValue: .string(text)) == nil, "\(text)")
+        }
+        let integers: [(String, Int?)] = [
+            ("5", 5), ("-5", -5), ("+5", 5), ("5.0", 5), ("1e3", 1_000), ("9223372036854775807", .max), ("2.5", nil),
+            ("", nil), ("-", nil), (" 5", nil), ("5 apples", nil), ("0x10", nil), ("YES", nil),
+            ("9223372036854775808", nil),
+        ]
+        for (text, number) in integers {
+            #expect(Int(propertyListValue: .string(text)) == number, "\(text)")
+        }
+        #expect(UInt64(propertyListValue: .string("18446744073709551615")) == .max)
+        #expect(UInt8(propertyListValue: .string("256")) == nil)
+        #expect(Int(propertyListValue: .boolean(true)) == 1)
+        #expect(Int8(propertyListValue: .boolean(false)) == 0)
+        let doubles: [(String, Double?)] = [
+            ("2.5", 2.5), ("-.5", -0.5), ("1e-3", 0.001), ("5", 5), ("inf", nil), ("nan", nil), ("1e999", nil),
+            ("0x1p3", nil), ("2,5", nil), ("2.5 l", nil), ("", nil),
+        ]
+        for (text, number) in doubles {
+            #expect(Double(propertyListValue: .string(text)) == number, "\(text)")
+        }
+        #expect(Double(propertyListValue: .boolean(true)) == 1)
+        #expect(Float(propertyListValue: .string("0.5")) == 0.5)
+        #expect([Int](propertyListValue: .array([.integer(1), .string("2")])) == [1, 2])
+    }
+
+    @Test("keeps a number that the type it is given as can't represent")
+    func narrowing() {
+        #expect(Int64(5).narrowed(to: Int32.self) as? Int32 == 5)
+        #expect(Int64(1 << 40).narrowed(to: Int32.self) as? Int64 == 1 << 40)
+        #expect(Int64(-1 << 40).narrowed(to: Int32.self) as? Int64 == -1 << 40)
+        #expect(UInt64.max.narrowed(to: UInt32.self) as? UInt64 == .max)
+        #expect(PropertyListValue.integer(.min).object as? Int == .min)
+        #expect(PropertyListValue.unsigned(.max).object as? UInt == .max)
     }
 
     @Test("is copied from Foundation's numbers as what they are")

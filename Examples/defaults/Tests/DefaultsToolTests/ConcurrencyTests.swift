@@ -17,9 +17,10 @@ struct ConcurrencyTests {
             let isDone = Atomic<Bool>(false)
             let rounds = Atomic<Int>(0)
             let failures = Mutex<[String]>([])
-            let writerEnded = DispatchSemaphore(value: 0)
+            let writing = DispatchGroup()
+            writing.enter()
             let writer = Thread {
-                defer { writerEnded.signal() }
+                defer { writing.leave() }
                 while !isDone.load(ordering: .relaxed) {
                     let round = rounds.wrappingAdd(1, ordering: .relaxed).newValue
                     do {
@@ -36,8 +37,7 @@ struct ConcurrencyTests {
             writer.start()
             func endWriter() {
                 isDone.store(true, ordering: .relaxed)
-                writerEnded.wait()
-                writerEnded.signal()
+                writing.wait()
             }
             // A write after the test has removed its folder would create the suite again.
             defer { endWriter() }

@@ -52,7 +52,7 @@ extension DefaultsError {
 
     /// For a property list, or one of its keys, that can't be imported.
     static func importFailed(propertyList: URL, _ error: any Error, key: String? = nil) -> DefaultsError {
-        let path = propertyList.path(percentEncoded: false)
+        let path = propertyList.path
         let reason =
             if let key {
                 """

@@ -7,13 +7,10 @@ extension FileDefaults: DefaultsStore {
         if !arguments.values.isEmpty, let argument = arguments.values[key] {
             return argument
         }
-        if let value = suite.withCurrent({ $0.storedOrRegisteredValue(for: key) }) {
-            return value
+        guard let value = suite.withOpenSuite({ $0.value(for: key) ?? $0.index.registeredValue(for: key) }) else {
+            return suite.registeredValue(for: key)
         }
-        guard let suite = suite.openIfPossible() else {
-            return self.suite.registeredValue(for: key)
-        }
-        return suite.storedOrRegisteredValue(for: key)
+        return value
     }
 
     /// Stores a value under a key, or removes the stored value.
@@ -100,6 +97,12 @@ extension FileDefaults: DefaultsStore {
     /// "FileDefaults" with the path of the suite's directory.
     public var storeDescription: String {
         "FileDefaults(\((try? suite.path()) ?? "unavailable"))"
+    }
+}
+
+extension FileDefaults: LayeredStore {
+    func ownValue(forKey key: String) -> PropertyListValue? {
+        suite.withOpenSuite { $0.value(for: StoreKey(unchecked: key)) } ?? nil
     }
 }
 

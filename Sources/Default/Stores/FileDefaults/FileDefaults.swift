@@ -53,8 +53,10 @@ public final class FileDefaults: Sendable {
     /// Opens the suite with a name, and creates it if it doesn't exist.
     ///
     /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple's systems
-    /// in the user's Application Support directory. If the same directory contains a property list of Foundation's with that
-    /// name (`<suiteName>.plist`), a new suite imports its values once, and leaves the file unchanged.
+    /// in the user's Application Support directory. On tvOS an app can write nothing but caches, which the system deletes
+    /// when it needs room and the app isn't running; the suite is there. If Foundation keeps a property list of that name in
+    /// the same directory, or on Apple's systems in `Library/Preferences`, a new suite imports its values once, and leaves
+    /// the file unchanged.
     ///
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
@@ -94,6 +96,6 @@ public final class FileDefaults: Sendable {
     ///
     /// - Throws: ``DefaultsError`` when there is no home directory, or the suite's name is invalid.
     public var url: URL {
-        get throws(DefaultsError) { URL(filePath: try suite.path(), directoryHint: .isDirectory) }
+        get throws(DefaultsError) { URL(fileURLWithPath: try suite.path(), isDirectory: true) }
     }
 }

@@ -1,6 +1,5 @@
 internal import DefaultJournal
 internal import Foundation
-internal import Synchronization
 
 /// An open suite: its journal, and the entries that the journal keeps up to date.
 final class OpenSuite: Sendable {
@@ -25,7 +24,7 @@ final class FileSuite: @unchecked Sendable {
     // Used under `opening`; called when the suite is opened.
     private var observersBefore: [@Sendable (OpenSuite) -> Void] = []
 
-    /// A reference that can be used without being copied; see ``withCurrent(_:)``.
+    /// A reference that can be used without being copied; see ``withOpenSuite(_:)``.
     private struct Opened: ~Copyable {
         let suite: OpenSuite
     }
@@ -44,15 +43,16 @@ final class FileSuite: @unchecked Sendable {
 
     /// The open suite; nil while it has not been opened.
     var current: OpenSuite? {
-        withCurrent { $0 }
+        isOpen.load(ordering: .acquiring) ? opened?.suite : nil
     }
 
-    /// Calls a body with the open suite, without copying the reference to it.
+    /// Calls a body with the suite, which is opened first if it isn't open; nil if that fails.
     ///
-    /// Its reference count would move between the processors of threads that read at once.
-    func withCurrent<Result>(_ body: (OpenSuite) -> Result) -> Result? {
+    /// The reference to an open suite is not copied: its count would move between the processors of threads that read at
+    /// once.
+    func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
         guard isOpen.load(ordering: .acquiring) else {
-            return nil
+            return (try? open()).map(body)
         }
         switch opened {
         case .some(let opened): return body(opened.suite)
@@ -74,13 +74,20 @@ final class FileSuite: @unchecked Sendable {
             return current
         }
         let path = try location.path()
-        let options = JournalOptions(report: { events.report(.init($0)) })
+        var options = JournalOptions(report: { events.report(.init($0)) })
+        #if canImport(Darwin)
+        options.keepsFileLock = false
+        options.backgroundActivity = AppleFiles.performActivity
+        #endif
         let journal: Journal
         do {
             journal = try Journal.open(at: path, options: options) { SuiteIndex() }
         } catch {
             throw .opening(error)
         }
+        #if canImport(Darwin)
+        AppleFiles.protect(path)
+        #endif
         guard let index = journal.index as? SuiteIndex else {
             throw .storeUnavailable(at: path, because: "it is already open in this process for another purpose")
         }

@@ -43,7 +43,7 @@ enum FoundationImport {
     }
 
     private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: PropertyListValue]? {
-        guard FileManager.default.fileExists(atPath: propertyList.path(percentEncoded: false)) else {
+        guard FileManager.default.fileExists(atPath: propertyList.path) else {
             return nil
         }
         let objects: [String: Any]

@@ -14,11 +14,6 @@ extension OpenSuite {
         return entry?.value
     }
 
-    /// The stored value for a key, otherwise the registered one.
-    func storedOrRegisteredValue(for key: StoreKey) -> PropertyListValue? {
-        value(for: key) ?? index.registeredValue(for: key)
-    }
-
     /// All stored values, including changes by this thread's transaction.
     var values: [StoreKey: PropertyListValue] {
         entries.compactMapValues(\.value)

@@ -13,21 +13,27 @@ enum SuiteLocation: Sendable {
         switch self {
         case .named(let name):
             try Self.check(name)
-            return try Self.configurationHome().appending(path: name + ".defaults").path(percentEncoded: false)
+            return try Self.configurationHome().appendingPathComponent(name + ".defaults", isDirectory: true).path
         case .directory(let url):
-            guard url.isFileURL, !url.path(percentEncoded: false).isEmpty else {
+            guard url.isFileURL, !url.path.isEmpty else {
                 throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
             }
-            return url.standardizedFileURL.path(percentEncoded: false)
+            return url.standardizedFileURL.path
         }
     }
 
-    /// The property list of Foundation's suite with the same name.
+    /// The property list in which Foundation keeps the suite with the same name.
     func foundationPropertyList() throws(DefaultsError) -> URL? {
-        switch self {
-        case .named(let name): try Self.configurationHome().appending(path: name + ".plist")
-        case .directory: nil
+        guard case .named(let name) = self else {
+            return nil
         }
+        #if canImport(Darwin)
+        let library = try Self.userDirectory(.libraryDirectory)
+        let directory = library.appendingPathComponent("Preferences", isDirectory: true)
+        #else
+        let directory = try Self.configurationHome()
+        #endif
+        return directory.appendingPathComponent(name + ".plist", isDirectory: false)
     }
 
     private static func check(_ name: String) throws(DefaultsError) {
@@ -39,27 +45,38 @@ enum SuiteLocation: Sendable {
         }
     }
 
+    #if canImport(Darwin)
+    private static func userDirectory(_ directory: FileManager.SearchPathDirectory) throws(DefaultsError) -> URL {
+        guard let url = FileManager.default.urls(for: directory, in: .userDomainMask).first else {
+            throw .storeUnavailable(at: "the user's library", because: "the system names no such directory")
+        }
+        return url
+    }
+    #endif
+
     /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple's systems the
-    /// user's Application Support directory.
+    /// user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
     private static func configurationHome() throws(DefaultsError) -> URL {
-        #if canImport(Darwin)
-        return URL.applicationSupportDirectory
+        #if os(tvOS)
+        return try userDirectory(.cachesDirectory)
+        #elseif canImport(Darwin)
+        return try userDirectory(.applicationSupportDirectory)
         #else
         let environment = ProcessInfo.processInfo.environment
         // According to the specification, a relative path is invalid and is ignored.
         if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") {
-            return URL(filePath: home, directoryHint: .isDirectory)
+            return URL(fileURLWithPath: home, isDirectory: true)
         }
         let home =
             if let home = environment["HOME"], home.hasPrefix("/") {
-                URL(filePath: home, directoryHint: .isDirectory)
+                URL(fileURLWithPath: home, isDirectory: true)
             } else {
                 FileManager.default.homeDirectoryForCurrentUser
             }
         guard home.path.hasPrefix("/") else {
             throw .storeUnavailable(at: ".config", because: "there is no home directory")
         }
-        return home.appending(path: ".config", directoryHint: .isDirectory)
+        return home.appendingPathComponent(".config", isDirectory: true)
         #endif
     }
 }

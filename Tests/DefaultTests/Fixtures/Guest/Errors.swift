@@ -50,6 +50,14 @@ func missingMembers(_ defaults: UserDefaults) async {
     await defaults.set(1, forKey: "k")
 }
 
+// What the library needs of types that are not its own is not a member of them in other programs.
+func missingMembersOfValues(_ defaults: UserDefaults) {
+    defaults.integer(forKey: "k").atomicWord
+    defaults.bool(forKey: "k").atomicWord
+    defaults.data(forKey: "k")?.propertyListObject
+    defaults.string(forKey: "k")?.storeKey
+}
+
 class Overriding: UserDefaults {
     override func set(_ value: Data, forKey defaultName: String) {}
     override func set(_ value: Any?, forKey defaultName: String) throws {}

@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# Type-checks the library for macOS on Linux, at the minimum version that Package.swift states. The compiler, its knowledge of
+# availability and the standard library's interfaces are real. Darwin, ObjectiveC, Foundation, Dispatch, os and SwiftUI are
+# stubs in this folder, which state where their signatures are known from: nothing is proven about Apple's SDK beyond what
+# they say, and nothing is run.
+#
+# 1. DefaultJournal is compiled to an object file, debug and release; everything else is type-checked, with Objective-C
+#    interoperability, for which the toolchain for Linux can't generate code.
+# 2. Statements on a UserDefaults mean the same declarations with and without `import Default` (KeyValueCoding.swift).
+# 3. `Default` is type-checked for iOS too, for what is compiled only where the system suspends apps (`check.sh ios`).
+# 4. What the objects call, and the sources name, that Apple requires a reason for is in the privacy manifest
+#    (required-reasons).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+kit=$PWD/.ci/apple
+system=${1:-macos}
+work=$PWD/.build/apple/$system
+case $system in
+macos) triple=(x86_64-apple-macosx "") oldest=10.15 library=(macosx x86_64-apple-macos x86_64-apple-macosx10.13) ;;
+# The simulator's, because the interfaces for Linux declare what is particular to this processor.
+ios) triple=(x86_64-apple-ios -simulator) oldest=13.0 library=(iphonesimulator x86_64-apple-ios-simulator x86_64-apple-ios12.0-simulator) ;;
+esac
+failures=0
+
+fail() {
+    echo "$*" >&2
+    failures=$((failures + 1))
+}
+
+# The minimum version that the package in a folder states.
+minimum_of() {
+    swift package --package-path "$1" dump-package | tr -d ' \n' |
+        sed -n 's/.*"platformName":"'$system'","version":"\([0-9.]*\)".*/\1/p'
+}
+
+minimum=$(minimum_of .)
+[ -n "$minimum" ] || {
+    echo "Package.swift states no minimum version of $system." >&2
+    exit 1
+}
+
+# The stubs are no SDK with settings of its own, which the compiler warns of each time.
+swiftc() {
+    command swiftc "$@" 2> >(grep -vF 'Could not read SDKSettings.json' >&2)
+}
+
+# The compiler's own cache knows which interfaces and flags its modules were made from.
+mkdir -p "$work"
+rm -rf "$work/modules" "$work/objects"
+mkdir -p "$work/modules" "$work/objects" "$work/processor"
+"$kit/stdlib.sh" "$work/resources" "${library[@]}"
+cat >"$work/processor/module.modulemap" <<MAP
+module CDefaultProcessor { header "$PWD/Sources/CDefaultProcessor/include/CDefaultProcessor.h" export * }
+MAP
+common=(
+    -resource-dir "$work/resources" -module-cache-path "$work/cache" -sdk "$kit/sdk" -Xcc -ffreestanding
+    -I "$work/modules" -I "$work/processor" -diagnostic-style llvm
+)
+ours=(
+    "${common[@]}" -target "${triple[0]}$minimum${triple[1]}" -wmo -swift-version 6 -package-name default
+    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
+    -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
+)
+strictly=(-warnings-as-errors -Werror ExplicitSendable)
+configurations=("-Onone -D DEBUG" "-O")
+
+# A module that stands for one of Apple's.
+stub() {
+    swiftc -emit-module "${common[@]}" -parse-as-library -swift-version 5 -target "${triple[0]}$oldest${triple[1]}" -module-name "$1" \
+        "${@:2}" -Xfrontend -disable-objc-attr-requires-foundation-module -o "$work/modules/$1.swiftmodule" "$kit/$1.swift"
+}
+
+sources() {
+    find "$1" -name '*.swift' | sort
+}
+
+# Type-checks a module, debug and release, and makes it known to those above it.
+check_module() {
+    local name=$1 folder=$2 configuration
+    for configuration in "${configurations[@]}"; do
+        # Nothing else in the sources differs between the two.
+        [ "$configuration" = -O ] || grep -rqw DEBUG "$folder" || continue
+        echo "$name, $configuration"
+        swiftc -typecheck "${ours[@]}" "${strictly[@]}" $configuration -parse-as-library -module-name "$name" $(sources "$folder") ||
+            fail "$name does not compile for $system $minimum ($configuration)."
+    done
+    swiftc -emit-module "${ours[@]}" -parse-as-library -suppress-warnings -module-name "$name" \
+        -Xfrontend -experimental-skip-all-function-bodies -o "$work/modules/$name.swiftmodule" $(sources "$folder") ||
+        fail "There is no module $name."
+}
+
+echo "$system $minimum"
+stub Darwin -import-underlying-module
+stub ObjectiveC -import-underlying-module
+stub Dispatch
+stub Foundation -import-underlying-module
+stub os
+[ ! -e "$kit/Combine.swift" ] || stub Combine
+[ ! -e "$kit/SwiftUI.swift" ] || stub SwiftUI
+
+if [ "$system" != macos ]; then
+    configurations=("-O")
+    check_module DefaultJournal Sources/DefaultJournal
+    check_module Default Sources/Default
+    [ "$failures" = 0 ]
+    exit
+fi
+
+for target in "x86_64-apple-macosx$minimum" "arm64-apple-macosx$minimum"; do
+    echo "CDefaultProcessor, $target"
+    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -ffreestanding -I Sources/CDefaultProcessor/include \
+        -isystem "$kit/sdk/usr/include" \
+        -o "$work/objects/CDefaultProcessor-${target%%-*}.o" Sources/CDefaultProcessor/CDefaultProcessor.c ||
+        fail "CDefaultProcessor does not compile for $target."
+done
+# The module uses no class of Objective-C's. Without interoperability the compiler can generate code.
+for configuration in "${configurations[@]}"; do
+    echo "DefaultJournal to an object file, $configuration"
+    swiftc -c "${ours[@]}" "${strictly[@]}" $configuration -parse-as-library -Xfrontend -disable-objc-interop -module-name DefaultJournal \
+        -o "$work/objects/DefaultJournal${configuration// /}.o" $(sources Sources/DefaultJournal) ||
+        fail "DefaultJournal does not compile for macOS $minimum ($configuration)."
+done
+check_module DefaultJournal Sources/DefaultJournal
+check_module Default Sources/Default
+check_module DefaultOperators Sources/DefaultOperators
+check_module DefaultTesting Sources/DefaultTesting
+[ ! -e Sources/DefaultSwiftUI ] || check_module DefaultSwiftUI Sources/DefaultSwiftUI
+
+# Examples whose sources need nothing but the package.
+echo "Examples/QuickStart"
+swiftc -typecheck "${ours[@]}" "${strictly[@]}" -module-name QuickStart $(sources Examples/QuickStart) ||
+    fail "Examples/QuickStart does not compile for macOS $minimum."
+
+# Views, at the minimum of the example that has some: Observation needs more than the library.
+views=$(minimum_of Examples/SettingsScreen)
+viewing=("${ours[@]}" "${strictly[@]}" -target "${triple[0]}$views" -parse-as-library)
+echo "Examples/SettingsScreen and the documentation's views, macOS $views"
+screen=Examples/SettingsScreen/Sources
+swiftc -typecheck "${viewing[@]}" -module-name SettingsScreen $(sources $screen/SettingsScreen) &&
+    swiftc -emit-module "${viewing[@]}" -Xfrontend -experimental-skip-all-function-bodies -module-name SettingsScreen \
+        -o "$work/modules/SettingsScreen.swiftmodule" $(sources $screen/SettingsScreen) &&
+    swiftc -typecheck "${viewing[@]}" -module-name SettingsApp $(sources $screen/SettingsApp) ||
+    fail "Examples/SettingsScreen does not compile for macOS $views."
+rm -rf "$work/snippets"
+mkdir "$work/snippets"
+.ci/snippets views "$work/snippets"
+for snippet in "$work"/snippets/*.swift; do
+    swiftc -typecheck "${viewing[@]}" -module-name Snippet "$snippet" || fail "A view in the documentation does not compile."
+done
+
+"$kit/check.sh" ios || fail "Default does not compile for iOS."
+
+echo "KeyValueCoding.swift"
+# The declarations that the statements mean, in their order. Line numbers are the same in both.
+meanings() {
+    swiftc -dump-ast "${common[@]}" -target "x86_64-apple-macosx$minimum" -swift-version 5 -parse-as-library "$@" \
+        -module-name KeyValueCoding "$kit/KeyValueCoding.swift" >"$work/ast"
+    # Each with its type, which differs between overloads of one name.
+    grep -E ' decl="(Foundation|ObjectiveC|Default|DefaultJournal)\.' "$work/ast" | sed 's/^ *//'
+}
+meanings >"$work/meanings" && meanings -D WITH_DEFAULT >"$work/meanings-with-default" ||
+    fail "KeyValueCoding.swift does not compile."
+[ "$(grep -cE 'setValue\(_:forKey|observe\(_:' "$work/meanings")" -ge 8 ] ||
+    fail "The statements of KeyValueCoding.swift were not found in what the compiler prints."
+diff "$work/meanings" "$work/meanings-with-default" >&2 ||
+    fail "With \`import Default\` (>) statements on a UserDefaults mean other declarations than without (<)."
+
+echo "Privacy manifest"
+manifest=Sources/Default/PrivacyInfo.xcprivacy
+{
+    llvm-nm --undefined-only --just-symbol-name "$work"/objects/*.o | sed -n 's/^_\([a-z_0-9]*\)\(\$.*\)*$/\1/p'
+    # Names in the sources, without comments.
+    find Sources -name '*.swift' -exec sed 's,//.*,,' {} + | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | sed 's/^/:/'
+} | sort -u >"$work/used"
+[ -s "$work/used" ] || fail "No symbols were found."
+awk 'NR == FNR { used[$0]; next } /^[A-Z]/ && $2 in used { print $1, $2 }' "$work/used" "$kit/required-reasons" >"$work/needed"
+cat "$work/needed"
+# The reasons that the manifest gives for a category.
+declared() {
+    tr -d ' \n\t' <"$manifest" |
+        sed -n "s,.*<string>NSPrivacyAccessedAPICategory$1</string><key>NSPrivacyAccessedAPITypeReasons</key><array>\([^a]*\)</array>.*,\1,p" |
+        sed 's,</*string>, ,g'
+}
+for category in $(cut -d ' ' -f 1 "$work/needed" | sort -u); do
+    given=$(declared "$category")
+    reasons=$(sed -n "s/^# reasons $category //p" "$kit/required-reasons")
+    if [ -z "$given" ] || [ -z "$reasons" ]; then
+        fail "$manifest gives no reason for $category:" $(sed -n "s/^$category //p" "$work/needed")
+    fi
+    for reason in $reasons; do
+        grep -qF " $reason " <<<"$given" || fail "$manifest does not give the reason $reason for $category."
+    done
+done
+
+[ "$failures" = 0 ] || {
+    echo "$failures problems." >&2
+    exit 1
+}

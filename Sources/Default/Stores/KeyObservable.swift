@@ -1,0 +1,20 @@
+/// A storage that may have to know which keys to watch.
+///
+/// Foundation on Apple's systems reports what another process changes for single keys only.
+protocol KeyObservable: KeyValueStorage {
+    /// Calls a handler at each change of some keys, and possibly of others.
+    func observeChanges(of keys: Set<String>, _ handler: @escaping StoreObservation.Handler) -> StoreObservation
+}
+
+extension StoreObservation {
+    /// Calls a handler at each change of some keys of a storage, and possibly of others.
+    ///
+    /// It is not a method of the storage, because that would appear in the diagnostics of programs that use `UserDefaults`.
+    static func of(
+        _ keys: Set<String>,
+        in storage: any KeyValueStorage,
+        _ handler: @escaping Handler
+    ) -> StoreObservation {
+        (storage as? any KeyObservable)?.observeChanges(of: keys, handler) ?? storage.observeChanges(handler)
+    }
+}

@@ -1,0 +1,62 @@
+#if canImport(SwiftUI)
+// A file with views needs no second import for keys, settings types and containers.
+@_exported public import Default
+public import SwiftUI
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension Stored where Projection == Binding<Value> {
+    /// Creates a property of a view that is stored in the platform's standard store; `$` before its name gives a `Binding`.
+    ///
+    /// ```swift
+    /// extension Defaults.Keys {
+    ///     static let volume = Defaults.Key<Double>("volume", default: 0.5)
+    /// }
+    ///
+    /// struct VolumeView: View {
+    ///     @Stored(.volume) private var volume
+    ///     var body: some View { Slider(value: $volume) }
+    /// }
+    /// ```
+    ///
+    /// A view whose body reads the property, or makes a binding to it, is updated each time the stored value changes, by
+    /// this process or another. Assigning to the binding stores at once; errors are reported to `DefaultsDiagnostics`.
+    ///
+    /// - Parameter key: The key.
+    public init(_ key: Defaults.Key<Value>) {
+        self.init(key, in: Defaults(), project: Binding.init(_:_:))
+    }
+
+    /// Creates a property of a view that is stored in a store; see ``init(_:)``.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - suite: The store. If it isn't `Sendable`, use the binding on the main actor only, as views do.
+    public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
+        self.init(key, in: Defaults(suite: suite), project: Binding.init(_:_:))
+    }
+}
+
+/// A `Stored` property of a view that an initializer gives its key, or its store.
+///
+/// ```swift
+/// struct LevelView: View {
+///     @StoredBinding private var level: Double
+///
+///     init(_ key: Defaults.Key<Double>) { _level = Stored(key) }
+///
+///     var body: some View { Slider(value: $level) }
+/// }
+/// ```
+public typealias StoredBinding<Value> = Stored<Value, Binding<Value>>
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension Binding {
+    fileprivate init(_ defaults: Defaults, _ key: Defaults.Key<Value>) {
+        // Tracked: a control may read a binding where nothing tracks it, so the body that makes it depends on the value.
+        _ = defaults[key]
+        // Views use bindings on the main actor. Other uses are subject to what the store allows, which the initializer says.
+        nonisolated(unsafe) let defaults = defaults
+        self.init(get: { defaults[key] }, set: { defaults[key] = $0 })
+    }
+}
+#endif

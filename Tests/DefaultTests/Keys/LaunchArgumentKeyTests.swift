@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("A typed key that a launch argument overrides")
+struct LaunchArgumentKeyTests {
+    private static let flag = Defaults.Key<Bool>("flag")
+    private static let number = Defaults.Key<Int>("n")
+    private static let fraction = Defaults.Key<Double>("x")
+    private static let list = Defaults.Key<[Int]>("list")
+
+    private struct Settings: DefaultStorable, Equatable {
+        var level = 3
+    }
+
+    /// Runs a test on a suite with launch arguments, and on the same suite without.
+    private func withSuite(
+        _ arguments: [String],
+        _ test: (_ overridden: FileDefaults, _ plain: FileDefaults) throws -> Void
+    ) throws {
+        try withTemporaryDirectory { directory in
+            func suite(_ arguments: [String]) -> FileDefaults {
+                FileDefaults(
+                    suite: FileSuite(location: .directory(directory.appending(path: "s"))),
+                    durability: .background,
+                    arguments: LaunchArguments(["tool"] + arguments)
+                )
+            }
+            try test(suite(arguments), suite([]))
+        }
+    }
+
+    @Test("reads it as a Boolean, an integer or a fraction")
+    func reads() throws {
+        try withSuite(["-flag", "YES", "-n", "5", "-x", "2.5", "-list", "(1, 2)"]) { suite, plain in
+            let defaults = Defaults(suite: suite)
+            let collector = EventCollector()
+            collector.collect {
+                #expect(defaults[Self.flag])
+                #expect(defaults[Self.number] == 5)
+                #expect(defaults[Self.fraction] == 2.5)
+                #expect(defaults[Self.list] == [1, 2])
+                let container: KeyValueContainer<Int> = suite.makeContainer(key: "n")
+                #expect(container.value == 5)
+            }
+            #expect(collector.events.isEmpty)
+            #expect(plain.storedKeys() == [])
+        }
+    }
+
+    @Test("reads a string that `defaults write` stored, and writes its own form")
+    func storedStrings() throws {
+        try withSuite([]) { suite, _ in
+            try suite.set("41", forKey: "n")
+            try suite.set("no", forKey: "flag")
+            let defaults = Defaults(suite: suite)
+            defaults[Self.number] += 1
+            defaults[Self.flag].toggle()
+            #expect(suite.storedValue(forKey: "n") == .integer(42))
+            #expect(suite.storedValue(forKey: "flag") == .boolean(true))
+            #expect(try defaults.quarantined(Self.number).isEmpty)
+        }
+    }
+
+    @Test("is written without quarantining the argument, which is not stored")
+    func argumentsAreNotQuarantined() throws {
+        try withSuite(["-n", "many", "-Settings", "loud"]) { suite, plain in
+            let defaults = Defaults(suite: suite)
+            defaults[Self.number] = 7
+            defaults[Self.number] += 1
+            try defaults.update(Self.fraction) { $0 += 0.5 }
+            try Settings().save(to: suite)
+            #expect(plain.storedValue(forKey: "n") == .integer(1))
+            #expect(Set(plain.storedKeys()) == ["n", "x", "Settings"])
+        }
+    }
+
+    @Test("is written after the unreadable value that the argument hides was quarantined")
+    func hiddenValues() throws {
+        try withSuite(["-n", "5"]) { suite, plain in
+            let defaults = Defaults(suite: suite)
+            try plain.set("many", forKey: "n")
+            defaults[Self.number] += 1
+            #expect(plain.storedValue(forKey: "n") == .integer(6))
+            #expect(try defaults.quarantined(Self.number).map(\.value) == [.string("many")])
+
+            try plain.set("more", forKey: "n")
+            try defaults.update(Self.number) { $0 = 9 }
+            #expect(plain.storedValue(forKey: "n") == .integer(9))
+            #expect(try defaults.quarantined(Self.number).map(\.value) == [.string("more"), .string("many")])
+        }
+    }
+
+    @Test("with a registered default that can't be read is written without it", arguments: StoreKind.allCases)
+    func registeredDefaults(kind: StoreKind) throws {
+        try kind.withStore { store in
+            guard let store = store as? any UserDefaultsVocabulary else { return }
+            try store.registerValues(["n": .string("many")])
+            Defaults(suite: store)[Self.number] = 7
+            #expect(store.storedKeys() == ["n"])
+            #expect(store.storedValue(forKey: "n") == .integer(7))
+        }
+    }
+}

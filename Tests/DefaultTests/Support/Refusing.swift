@@ -1,0 +1,15 @@
+import Default
+
+/// A store that holds nothing and refuses every change, with an error of its own.
+struct Refusing: UserDefaultsVocabulary {
+    struct Refusal: Error {}
+    let storeDescription = "Refusing"
+
+    func storedValue(forKey key: String) -> PropertyListValue? { nil }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Refusal() }
+    func storedKeys() -> [String] { [] }
+    func flush() throws { throw Refusal() }
+    func checkAvailability() throws { throw Refusal() }
+    func registerValues(_ values: [String: PropertyListValue]) {}
+    func allValues() -> [String: PropertyListValue] { [:] }
+}
