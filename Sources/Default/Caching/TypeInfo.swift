@@ -1,18 +1,22 @@
 internal import DefaultJournal
 
 /// Cached information about a type whose values are stored.
-final class TypeInfo: Sendable {
+struct TypeInfo: ~Copyable {
+    private let id: ObjectIdentifier
     /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
     let plainName: String
     /// Whether the type's identifier was registered; see `IdentifierRegistry`.
     let isRegistered = Atomic<Bool>(false)
+    private let next: UnsafePointer<TypeInfo>?
 
-    private init(_ type: Any.Type) {
+    private init(_ type: Any.Type, next: UnsafePointer<TypeInfo>?) {
+        id = ObjectIdentifier(type)
         plainName = String(describing: type)
+        self.next = next
     }
 
     /// The information about a type; there is one for each type that the program stores, and it is never freed.
-    static func of(_ type: Any.Type) -> TypeInfo {
+    static func of(_ type: Any.Type) -> UnsafePointer<TypeInfo> {
         if let known = known(type) {
             return known
         }
@@ -21,32 +25,25 @@ final class TypeInfo: Sendable {
         if let known = known(type) {
             return known
         }
-        let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
-        let next = UnsafePointer<Node>(bitPattern: latest.load(ordering: .relaxed))
-        node.initialize(to: Node(id: ObjectIdentifier(type), info: TypeInfo(type), next: next))
-        latest.store(UInt(bitPattern: node), ordering: .releasing)
-        return node.pointee.info
+        let info = UnsafeMutablePointer<TypeInfo>.allocate(capacity: 1)
+        info.initialize(to: TypeInfo(type, next: UnsafePointer(bitPattern: latest.load(ordering: .relaxed))))
+        latest.store(UInt(bitPattern: info), ordering: .releasing)
+        return UnsafePointer(info)
     }
 
     // A linked list that only grows, at its front, so it can be searched without a lock and without reference counting. A
     // dictionary behind a shared lock would take a third of a read of unchanged settings.
 
-    private struct Node {
-        let id: ObjectIdentifier
-        let info: TypeInfo
-        let next: UnsafePointer<Node>?
-    }
-
-    /// The address of the latest node, or 0; nodes are immutable.
+    /// The address of the latest type's information, or 0.
     private static let latest = Atomic<UInt>(0)
     private static let insertionLock = ThreadLock()
 
-    private static func known(_ type: Any.Type) -> TypeInfo? {
+    private static func known(_ type: Any.Type) -> UnsafePointer<TypeInfo>? {
         let id = ObjectIdentifier(type)
-        var node = UnsafePointer<Node>(bitPattern: latest.load(ordering: .acquiring))
-        while let found = node, found.pointee.id != id {
-            node = found.pointee.next
+        var info = UnsafePointer<TypeInfo>(bitPattern: latest.load(ordering: .acquiring))
+        while let found = info, found.pointee.id != id {
+            info = found.pointee.next
         }
-        return node?.pointee.info
+        return info
     }
 }

@@ -37,27 +37,26 @@ public protocol DefaultsDecoder {
 ///
 /// A coder may be used from several threads at once. Don't change an encoder or decoder after you created a coder with it.
 public struct DefaultsCoder: Sendable {
-    // One reference, because a coder is copied at each read.
-    private let storage: Storage
+    // A coder is copied at each read, which counts no reference for a built-in one, and one for another.
+    private enum Format: Sendable {
+        case json, propertyList
+        case custom(Custom)
+    }
 
-    private final class Storage: Sendable {
+    private final class Custom: Sendable {
         let encoder: any DefaultsEncoder & Sendable
         let decoder: any DefaultsDecoder & Sendable
-        let isBuiltIn: Bool
 
-        init(
-            encoder: any DefaultsEncoder & Sendable,
-            decoder: any DefaultsDecoder & Sendable,
-            isBuiltIn: Bool
-        ) {
+        init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
             self.encoder = encoder
             self.decoder = decoder
-            self.isBuiltIn = isBuiltIn
         }
     }
 
-    private init(storage: Storage) {
-        self.storage = storage
+    private let format: Format
+
+    private init(_ format: Format) {
+        self.format = format
     }
 
     /// Creates a coder from an encoder and the decoder that reads what it writes.
@@ -66,39 +65,60 @@ public struct DefaultsCoder: Sendable {
     ///   - encoder: The encoder.
     ///   - decoder: The decoder.
     public init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
-        self.init(storage: Storage(encoder: encoder, decoder: decoder, isBuiltIn: false))
+        self.init(.custom(Custom(encoder: encoder, decoder: decoder)))
     }
 
     /// Whether the coder always decodes the same bytes to the same value, so that decoded values can be cached.
     ///
     /// A custom coder may depend on a key that changes, and the values it decodes may be secret.
-    var isBuiltIn: Bool { storage.isBuiltIn }
+    var isBuiltIn: Bool {
+        switch format {
+        case .json, .propertyList: true
+        case .custom: false
+        }
+    }
 
     /// JSON, with sorted keys so that equal values have equal bytes, and without escaped slashes.
     ///
     /// NaN and the infinities can't be encoded, because JSON lacks them; ``propertyList`` supports them.
-    public static let json: DefaultsCoder = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: JSONDecoder(), isBuiltIn: true))
-    }()
+    public static var json: DefaultsCoder { DefaultsCoder(.json) }
 
     /// Binary property lists.
-    public static let propertyList: DefaultsCoder = {
+    public static var propertyList: DefaultsCoder { DefaultsCoder(.propertyList) }
+
+    private static let jsonEncoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
+    private static let jsonDecoder = JSONDecoder()
+
+    private static let propertyListEncoder: PropertyListEncoder = {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
-        return DefaultsCoder(storage: Storage(encoder: encoder, decoder: PropertyListDecoder(), isBuiltIn: true))
+        return encoder
     }()
+
+    private static let propertyListDecoder = PropertyListDecoder()
 }
 
 extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// Encodes a value with the coder's encoder.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        try storage.encoder.encode(value)
+        switch format {
+        case .json: try Self.jsonEncoder.encode(value)
+        case .propertyList: try Self.propertyListEncoder.encode(value)
+        case .custom(let custom): try custom.encoder.encode(value)
+        }
     }
 
     /// Decodes a value with the coder's decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try storage.decoder.decode(type, from: data)
+        switch format {
+        case .json: try Self.jsonDecoder.decode(type, from: data)
+        case .propertyList: try Self.propertyListDecoder.decode(type, from: data)
+        case .custom(let custom): try custom.decoder.decode(type, from: data)
+        }
     }
 }

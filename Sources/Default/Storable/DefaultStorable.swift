@@ -85,7 +85,7 @@ public protocol DefaultStorable: Codable {
 
 extension DefaultStorable {
     /// The type's plain name.
-    public static var defaultIdentifier: String { TypeInfo.of(Self.self).plainName }
+    public static var defaultIdentifier: String { TypeInfo.of(Self.self).pointee.plainName }
 
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }

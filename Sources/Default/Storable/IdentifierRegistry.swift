@@ -17,8 +17,8 @@ enum IdentifierRegistry {
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
         let info = TypeInfo.of(type)
         // Each type is checked once, because the check costs more than reading settings.
-        guard !info.isRegistered.load(ordering: .relaxed),
-            !info.isRegistered.exchange(true, ordering: .relaxed)
+        guard !info.pointee.isRegistered.load(ordering: .relaxed),
+            !info.pointee.isRegistered.exchange(true, ordering: .relaxed)
         else {
             return
         }

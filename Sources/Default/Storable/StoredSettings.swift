@@ -30,7 +30,7 @@ extension DefaultStorable {
     /// The last is the key that version 3 of the older library of this name used. It described the metatype instead of the
     /// type.
     static var identifiers: [String] {
-        [defaultIdentifier] + previousIdentifiers + ["\(TypeInfo.of(Self.self).plainName).Type"]
+        [defaultIdentifier] + previousIdentifiers + ["\(TypeInfo.of(Self.self).pointee.plainName).Type"]
     }
 
     /// Whether decoded values can be cached and shared.

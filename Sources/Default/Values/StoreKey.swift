@@ -49,11 +49,15 @@ public struct StoreKey: Hashable, Sendable {
     package func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        var string = string
-        let outcome = string.withUTF8 { bytes in
+        func outcome(_ bytes: UnsafeBufferPointer<UInt8>) -> Swift.Result<Result, Failure> {
             Swift.Result { () throws(Failure) in try body(bytes) }
         }
-        return try outcome.get()
+        if let outcome = string.utf8.withContiguousStorageIfAvailable(outcome) {
+            return try outcome.get()
+        }
+        // A string from Objective-C.
+        var copy = string
+        return try copy.withUTF8(outcome).get()
     }
 }
 

@@ -86,9 +86,9 @@ struct DecodedValueCacheTests {
         struct One: Equatable {}
         struct Other: Equatable {}
         for _ in 0..<3 {
-            #expect(TypeInfo.of(One.self).plainName == "One")
-            #expect(TypeInfo.of(Other.self).plainName == "Other")
-            #expect(TypeInfo.of(One.self) === TypeInfo.of(One.self))
+            #expect(TypeInfo.of(One.self).pointee.plainName == "One")
+            #expect(TypeInfo.of(Other.self).pointee.plainName == "Other")
+            #expect(TypeInfo.of(One.self) == TypeInfo.of(One.self))
         }
         let cache = DecodedValueCache()
         for _ in 0..<3 {
