@@ -107,6 +107,10 @@ if [ "$system" != macos ]; then
     exit
 fi
 
+# Beside what follows, each on one processor.
+"$kit/check.sh" ios >"$work/ios" 2>&1 &
+ios=$!
+
 for target in "x86_64-apple-macosx$minimum" "arm64-apple-macosx$minimum"; do
     echo "CDefaultProcessor, $target"
     clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -ffreestanding -I Sources/CDefaultProcessor/include \
@@ -149,7 +153,8 @@ for snippet in "$work"/snippets/*.swift; do
     swiftc -typecheck "${viewing[@]}" -module-name Snippet "$snippet" || fail "A view in the documentation does not compile."
 done
 
-"$kit/check.sh" ios || fail "Default does not compile for iOS."
+wait "$ios" || fail "Default does not compile for iOS."
+cat "$work/ios"
 
 echo "KeyValueCoding.swift"
 # The declarations that the statements mean, in their order. Line numbers are the same in both.

@@ -61,11 +61,14 @@ struct MutationTests {
         #"{"x":{"y":1}}"#, #"{"title":"t","plain":{}}"#,
     ].map { StoredTree.parse(Data($0.utf8))?.tree ?? .json([]) }
 
-    @Test("loses only the mutated values, is unchanged by a read, and quarantined by a write")
-    func mutations() throws {
+    @Test(
+        "loses only the mutated values, is unchanged by a read, and quarantined by a write",
+        arguments: [0x5EED, 0x1DEA, 0xF1E1D, 0xC0DE] as [UInt64]
+    )
+    func mutations(seed: UInt64) throws {
         let store = MemoryDefaults()
         // Discards thousands of events that would go to standard error.
-        try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store) } }
+        try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store, seed: seed) } }
     }
 
     @Test("is handled in binary property lists too")
@@ -88,15 +91,15 @@ struct MutationTests {
         #expect(filledIn > 20)
     }
 
-    private func checkMutations(in store: MemoryDefaults) throws {
-        var random = SeededGenerator(state: 0x5EED)
+    private func checkMutations(in store: MemoryDefaults, seed: UInt64) throws {
+        var random = SeededGenerator(state: seed)
         let bytes = try DefaultsCoder.json.encode(original)
         let tree = try #require(StoredTree.parse(bytes)).tree
         // Values that are replaced as a whole or not at all.
         let fields = tree.fieldPaths.filter { $0.first != "mode" && $0.first != "badges" } + [["mode"], ["badges"]]
         let paths = tree.allPaths
         var outcomes = (complete: 0, filledIn: 0, undecodable: 0)
-        for round in 0..<10_000 {
+        for round in 0..<2_000 {
             var mutated = tree
             var touched: [StoredTree.Path] = []
             for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -149,7 +152,7 @@ struct MutationTests {
             }
             try Everything.removeQuarantined()
         }
-        #expect(outcomes.complete > 100 && outcomes.filledIn > 5_000 && outcomes.undecodable > 1_000)
+        #expect(outcomes.complete > 20 && outcomes.filledIn > 1_000 && outcomes.undecodable > 200)
     }
 
     /// Truncates, changes, adds or removes bytes.
