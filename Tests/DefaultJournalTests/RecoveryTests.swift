@@ -140,6 +140,27 @@ struct RecoveryTests {
         #expect(try first.verify().isIntact)
     }
 
+    @Test("A journal without a byte is reported if the lock file knows of records, and once")
+    func emptied() throws {
+        for count in [0, 3] {
+            let directory = TemporaryDirectory()
+            let size = try {
+                let journal = try Journal.openTest(directory.suite)
+                for number in 0..<count { try journal.set("key\(number)", "value") }
+                try journal.synchronize()
+                return try directory.bytes().count
+            }()
+            try directory.write([])
+            let reports = ReportCollector()
+            for _ in 0..<2 {
+                #expect(try Journal.openUnregistered(directory.suite, reports.options).all.isEmpty)
+            }
+            #expect(
+                reports.all == (count == 0 ? [] : [.shortened(path: directory.journal, bytes: UInt64(size))])
+            )
+        }
+    }
+
     @Test("All engines notice a journal that was truncated while it was open")
     func cutWhileOpen() throws {
         let directory = TemporaryDirectory()

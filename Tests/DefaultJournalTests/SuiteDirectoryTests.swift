@@ -30,6 +30,38 @@ struct SuiteDirectoryTests {
         #expect(!files.fileExists(atPath: directory.path + "/nowhere"))
     }
 
+    @Test("A file with a second name is rejected, and what that name is for stays as it is")
+    func secondNames() throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("key", "value")
+        for name in ["journal", "lock", "journal.fresh"] {
+            let suite = directory.path + "/second-\(name)"
+            let path = suite + "/" + name
+            try files.createDirectory(atPath: suite, withIntermediateDirectories: true)
+            try directory.write(Array("precious".utf8), to: "target-\(name)")
+            try files.linkItem(atPath: directory.path + "/target-\(name)", toPath: path)
+            #expect(throws: JournalError(.linked, path: path)) { try Journal.openTest(suite) }
+            #expect(try directory.bytes("target-\(name)") == Array("precious".utf8))
+            try files.removeItem(atPath: directory.path + "/target-\(name)")
+            try files.removeItem(atPath: path)
+            #expect(try Journal.openTest(suite).all.isEmpty)
+        }
+    }
+
+    @Test("A directory that all users may write to is reported when it is opened, and used")
+    func writableByOthers() throws {
+        for (mode, isReported) in [(0o700, false), (0o775, false), (0o702, true), (0o1777, true)] {
+            let suite = directory.path + "/mode-\(mode)"
+            try files.createDirectory(atPath: suite, withIntermediateDirectories: true)
+            // As an attribute of a new directory it would be subject to the umask.
+            try files.setAttributes([.posixPermissions: mode], ofItemAtPath: suite)
+            let reports = ReportCollector()
+            let journal = try Journal.openTest(suite, reports.options)
+            try journal.set("key", "value")
+            #expect(reports.all == (isReported ? [.writableByOthers(path: suite)] : []))
+        }
+    }
+
     @Test("A file or a link at the path of the suite's directory is rejected")
     func wrongSuite() throws {
         try directory.write([1], to: "suite")

@@ -89,6 +89,8 @@ extension DefaultsDiagnostics.Event {
         public static let storeDamaged = Kind("store damaged")
         /// A suite was deleted or replaced while it was open.
         public static let storeReplaced = Kind("store replaced")
+        /// All users may write to a suite's directory, and so may replace what is stored there.
+        public static let storeExposed = Kind("store exposed")
         /// Flushing or compacting a suite in the background failed; it will be tried again.
         public static let maintenanceFailed = Kind("maintenance failed")
         /// A new suite could not import the values that Foundation stored under its name.

@@ -98,6 +98,8 @@ extension DefaultsError {
         public static let storeDamaged = Code("storeDamaged")
         /// A suite was deleted or replaced while it was open.
         public static let storeReplaced = Code("storeReplaced")
+        /// All users may write to a suite's directory, and so may replace what is stored there; reported when it is opened.
+        public static let storeExposed = Code("storeExposed")
         /// One of Foundation's property lists could not be imported; it is unchanged.
         public static let importFailed = Code("importFailed")
         /// A store failed; ``DefaultsError/underlyingError`` is the system's error or the store's own.

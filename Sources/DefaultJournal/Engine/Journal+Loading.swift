@@ -24,7 +24,11 @@ extension Journal {
     private func load() throws(JournalError) -> Bool {
         guard let file = try openJournal() else { return try startEmpty() }
         let status = try SuiteDirectory.checkFile(file.raw, path: journalPath, calls: calls)
-        guard status.size > 0 else { return try startEmpty() }
+        guard status.size > 0 else {
+            // A new suite's journal gets its name with its header.
+            if page.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: page.end)) }
+            return try startEmpty()
+        }
         let bytes = try FileBytes(reading: 0..<status.size, of: file.raw, calls: calls, path: journalPath)
         guard bytes.count > 0 else { return try startEmpty() }
         let found = try readHeader(bytes.buffer)

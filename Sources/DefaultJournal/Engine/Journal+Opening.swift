@@ -61,6 +61,7 @@ extension Journal {
             let isNew = try journal.reload()
             if isNew { try journal.syncDirectoryIfDirty() }
             let status = try options.calls.status(journal.state.suite.directory.raw, path: path)
+            if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
             journal.markIdentityVerified(changed: status.changed, now: Clock.fileTime())
         } catch {
             journal.deliverReports()

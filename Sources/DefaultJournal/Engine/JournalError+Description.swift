@@ -10,6 +10,9 @@ extension JournalError: CustomStringConvertible {
                 + "Update the library to open it."
         case .notARegularFile:
             "\(path) is not a regular file; links are not followed. Move it away, and a new one is created."
+        case .linked:
+            "\(path) has another name, by a hard link, and what is written here would change what is there. Remove one of the "
+                + "names, or replace this file by a copy of itself."
         case .notADirectory:
             "\(path) is not a directory; links are not followed. Move it away, or choose another directory for the suite."
         case .notOwned:

@@ -4,6 +4,8 @@ package enum JournalReport: Sendable, Hashable {
     case damaged(Damage)
     /// Committed bytes are missing at the journal's end: it was truncated, or power was lost before a sync.
     case shortened(path: String, bytes: UInt64)
+    /// All users may write to the suite's directory, and so may replace its files.
+    case writableByOthers(path: String)
     /// The suite was deleted or replaced while it was open; the one at its path now is used.
     case replaced(path: String)
     /// What was written is not on the disk yet, because flushing in the background failed. It is tried again.

@@ -158,12 +158,14 @@ extension SuiteDirectory {
         try outcome.get()
     }
 
-    /// Accepts only a regular file of this user.
+    /// Accepts only a regular file of this user that has no other name.
     @discardableResult
     static func checkFile(_ descriptor: Int32, path: String, calls: SystemCalls) throws(JournalError) -> FileStatus {
         let status = try calls.status(descriptor, path: path)
         guard status.isRegular else { throw JournalError(.notARegularFile, path: path) }
         guard status.owner == SystemCalls.user else { throw JournalError(.notOwned, path: path) }
+        // None: it was removed after it was opened.
+        guard status.links <= 1 else { throw JournalError(.linked, path: path) }
         return status
     }
 

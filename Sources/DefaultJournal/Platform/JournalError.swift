@@ -8,6 +8,8 @@ package struct JournalError: Error, Hashable, Sendable {
         case newerFormat(version: UInt32)
         /// A path that should be a regular file is something else.
         case notARegularFile
+        /// A file has another name, by a hard link.
+        case linked
         /// A path that should be the suite's directory is something else.
         case notADirectory
         /// The file or directory belongs to another user.

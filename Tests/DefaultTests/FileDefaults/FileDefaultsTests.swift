@@ -190,6 +190,29 @@ struct FileDefaultsTests {
         }
     }
 
+    @Test("reports a directory that all users may write to, and refuses a file with a second name")
+    func exposed() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: url.path)
+            let collector = EventCollector()
+            try collector.collect { try FileDefaults(url: url).set(1, forKey: "k") }
+            #expect(collector.events.map(\.kind) == [.storeExposed])
+            #expect(collector.codes == [.storeExposed])
+
+            let linked = directory.appending(path: "linked")
+            try FileManager.default.createDirectory(at: linked, withIntermediateDirectories: false)
+            try FileManager.default.linkItem(
+                at: url.appending(path: "journal"),
+                to: linked.appending(path: "journal")
+            )
+            let error = #expect(throws: DefaultsError.self) { try FileDefaults(url: linked) }
+            #expect(error?.code == .storeUnavailable)
+            #expect(error?.description.contains("hard link") == true)
+        }
+    }
+
     @Test("is recreated by the next write after its directory was deleted, and reports it")
     func deletedWhileOpen() throws {
         try withTemporaryDirectory { directory in

@@ -38,7 +38,7 @@ extension DefaultsError {
             case .valueTooLarge, .batchTooLarge: .valueTooLarge
             case .keyInvalid: .invalidKey
             case .newerFormat: .newerFormat
-            case .notARegularFile, .notADirectory, .notOwned, .invalidPath, .unstable: .storeUnavailable
+            case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable: .storeUnavailable
             case .system, .alreadyExists, .replaced: .storeFailed
             }
         return DefaultsError(
@@ -104,6 +104,12 @@ extension DefaultsDiagnostics.Event {
                 reached the disk. Everything else was kept.
                 """
             self.init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: reason, store: path))
+        case .writableByOthers(let path):
+            let reason = """
+                All users may write to the directory \(path), so they can replace what is stored there. Take that permission \
+                away: chmod o-w.
+                """
+            self.init(kind: .storeExposed, error: DefaultsError(.storeExposed, reason: reason, store: path))
         case .replaced(let path):
             let reason = """
                 The suite at \(path) was deleted or replaced while it was open. Its current contents are used from now on.
