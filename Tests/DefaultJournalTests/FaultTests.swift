@@ -107,7 +107,7 @@ struct FaultTests {
                 try fill(directory, promises)
                 var bytes = try directory.bytes()
                 // The record of key3's first value, which a later one replaced: no live entry is lost.
-                bytes[64 + 36 * 3 + 20] ^= 0x40
+                bytes[JournalHeader.size + 36 * 3 + 20] ^= 0x40
                 try directory.write(bytes)
             },
             run: { directory, options, promises in

@@ -42,13 +42,15 @@ struct FormatTests {
         let sample = SampleJournal()
         func parse(_ bytes: [UInt8]) -> JournalHeader.Reading { bytes.withUnsafeBytes { JournalHeader.parse($0) } }
         #expect(parse(sample.bytes) == .valid(JournalHeader(salt: sample.salt), damage: []))
-        for index in 0..<64 {
-            var bytes = sample.bytes
-            bytes[index] ^= 0x10
-            let range: Range<UInt64> = index < 32 ? 0..<32 : 32..<64
-            #expect(parse(bytes) == .valid(JournalHeader(salt: sample.salt), damage: [range]))
-            bytes[(index + 32) % 64] ^= 0x10
-            #expect(parse(bytes) == .unusable)
+        for index in 0..<32 {
+            for (offset, other) in [(0, 4096), (4096, 0)] {
+                var bytes = sample.bytes
+                bytes[offset + index] ^= 0x10
+                let damage = UInt64(offset)..<UInt64(offset + 32)
+                #expect(parse(bytes) == .valid(JournalHeader(salt: sample.salt), damage: [damage]))
+                bytes[other + index] ^= 0x10
+                #expect(parse(bytes) == .unusable)
+            }
         }
         for count in 0..<32 { #expect(parse(Array(sample.bytes[..<count])) == .unusable) }
         var newer = sample.bytes

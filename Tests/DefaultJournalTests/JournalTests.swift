@@ -91,7 +91,7 @@ struct JournalTests {
                 try journal.set("key\(key)", "\(round) \(key) " + String(repeating: "x", count: 100))
             }
             let size = try directory.bytes().count
-            #expect(size <= Int(Journal.sizeBound(liveBytes: 64 + 20 * (23 + 5 + 120))))
+            #expect(size <= Int(Journal.sizeBound(liveBytes: UInt64(JournalHeader.size) + 20 * (23 + 5 + 120))))
         }
         try journal.compact()
         let report = try journal.verify()

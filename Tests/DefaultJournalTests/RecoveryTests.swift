@@ -19,7 +19,11 @@ struct RecoveryTests {
 
     @Test("Every prefix opens with every complete record")
     func prefixes() throws {
-        for count in 0...sample.bytes.count where count < 140 || count % 7 == 0 || count > sample.bytes.count - 40 {
+        let records = JournalHeader.size
+        for count in 0...sample.bytes.count
+        where count < 40
+            || records - 40 < count && (count < records + 80 || count % 7 == 0 || count > sample.bytes.count - 40)
+        {
             let directory = TemporaryDirectory()
             let reports = ReportCollector()
             try suite(Array(sample.bytes[..<count]), in: directory)
@@ -37,7 +41,8 @@ struct RecoveryTests {
 
     @Test("A changed byte costs one record; the damaged file is backed up once and reported once")
     func changedBytes() throws {
-        for index in 0..<sample.bytes.count where index < 130 || index % 5 == 0 {
+        // What is between the copies of the header means nothing.
+        for index in Array(0..<32) + Array(4096..<sample.bytes.count) where index < 4_200 || index % 5 == 0 {
             let directory = TemporaryDirectory()
             let reports = ReportCollector()
             var bytes = sample.bytes
@@ -59,17 +64,35 @@ struct RecoveryTests {
         }
     }
 
+    @Test("A lost sector costs the records that lie in it, and the first one none", arguments: [512, 4096])
+    func lostSectors(size: Int) throws {
+        let sample = SampleJournal(records: 300)
+        for start in stride(from: 0, to: sample.bytes.count, by: size) {
+            let directory = TemporaryDirectory()
+            var bytes = sample.bytes
+            let sector = start..<min(start + size, bytes.count)
+            for index in sector { bytes[index] = 0xE5 }
+            try suite(bytes, in: directory)
+            let lost = sample.records.indices.filter { sample.records[$0].overlaps(sector) }
+            let reports = ReportCollector()
+            let journal = try Journal.openTest(directory.suite, reports.options)
+            #expect(journal.all.count == 300 - lost.count)
+            #expect(lost.allSatisfy { journal["key\($0)"] == nil })
+            #expect(reports.damage.count == (sector.contains(0) || sector.upperBound > 4_096 ? 1 : 0))
+        }
+    }
+
     @Test("The same damage twice is backed up once")
     func sameDamage() throws {
         let directory = TemporaryDirectory()
         var bytes = sample.bytes
-        bytes[200] ^= 1
+        bytes[4_200] ^= 1
         for _ in 0..<3 {
             try suite(bytes, in: directory)
             #expect(try Journal.openUnregistered(directory.suite).all.count == 49)
         }
         #expect(try directory.damagedCopies.count == 1)
-        bytes[400] ^= 1
+        bytes[4_400] ^= 1
         try suite(bytes, in: directory)
         #expect(try Journal.openUnregistered(directory.suite).all.count == 48)
         #expect(try directory.damagedCopies.count == 2)
@@ -85,10 +108,10 @@ struct RecoveryTests {
             try journal.synchronize()
         }
         var bytes = try directory.bytes()
-        for index in 0..<64 { bytes[index] = 0 }
+        for index in 0..<JournalHeader.size { bytes[index] = 0 }
         try directory.write(bytes)
         #expect(try Journal.openUnregistered(directory.suite, reports.options)["a"] == "1")
-        #expect(reports.damage.map(\.ranges) == [[0..<64]])
+        #expect(reports.damage.map(\.ranges) == [[0..<UInt64(JournalHeader.size)]])
     }
 
     @Test("A file that is not a journal is backed up, and the suite starts empty")
@@ -166,7 +189,7 @@ struct RecoveryTests {
         let directory = TemporaryDirectory()
         let first = try Journal.openTest(directory.suite)
         for number in 0..<20 { try first.set("key\(number)", "value") }
-        truncate(directory.journal, 64 + 100)
+        truncate(directory.journal, off_t(JournalHeader.size + 100))
         let reports = ReportCollector()
         let second = try Journal.openUnregistered(directory.suite, reports.options)
         try second.set("new", "1")
@@ -201,7 +224,7 @@ struct RecoveryTests {
     func noRoomForCopy() throws {
         let directory = TemporaryDirectory()
         var bytes = sample.bytes
-        bytes[100] ^= 1
+        bytes[4_200] ^= 1
         try suite(bytes, in: directory)
         let probe = SystemCallProbe()
         let reports = ReportCollector()

@@ -137,7 +137,7 @@ struct ReplayTests {
             journal.bytes.withUnsafeBytes { bytes in
                 var table = LiveTable(bytes)
                 let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-                _ = Replay.run(records, at: 64, salt: journal.salt, visitor: &table)
+                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &table)
                 var found: [String: [UInt8]] = [:]
                 for index in 0..<table.entryCount {
                     guard case .set(let key, let value) = table.entry(index) else { continue }

@@ -1,4 +1,7 @@
-/// The first 64 bytes of a journal: the same 32 bytes twice, so that one damaged sector or byte loses nothing.
+/// The beginning of a journal: the same 32 bytes at offset 0 and at offset 4096.
+///
+/// No sector of a disk holds both, so that a lost one costs only the records that lie in it. The bytes between the two mean
+/// nothing, and are written as 0.
 ///
 /// | offset | size | content |
 /// | --- | --- | --- |
@@ -9,12 +12,14 @@
 /// | 24 | 4 | reserved, 0 |
 /// | 28 | 4 | CRC-32C of the 28 bytes before |
 package struct JournalHeader: Equatable, Sendable {
-    /// Bytes that the header takes, both copies together.
-    package static let size = 64
+    /// Bytes that the header takes, both copies and what is between them.
+    package static let size = offsets[1] + copySize
     /// The format that this version of the library writes.
     package static let currentVersion: UInt32 = 1
 
     static let copySize = 32
+    /// Where the copies are.
+    static let offsets = [0, 4096]
     /// The line ending catches a transfer that translated line endings, as in PNG's signature.
     static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
 
@@ -30,10 +35,11 @@ package struct JournalHeader: Equatable, Sendable {
         JournalHeader(salt: UInt64.random(in: 1...UInt64.max))
     }
 
-    /// Writes both copies to `target`, which has room for ``size`` bytes.
+    /// Writes the header to `target`, which has room for ``size`` bytes.
     package func encode(to target: UnsafeMutableRawPointer) {
-        for copy in 0..<2 {
-            let start = target + copy * Self.copySize
+        target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
+        for offset in Self.offsets {
+            let start = target + offset
             start.storeLittleEndian(Self.magic, at: 0)
             start.storeLittleEndian(Self.currentVersion, at: 8)
             start.storeLittleEndian(UInt32(0), at: 12)
@@ -60,7 +66,7 @@ extension JournalHeader {
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading {
         var header: JournalHeader?
         var damage: [Range<UInt64>] = []
-        for start in [0, copySize] {
+        for start in offsets {
             guard bytes.count >= start + copySize,
                 case let copy = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + copySize)]),
                 copy.littleEndian(at: 0, as: UInt64.self) == magic,
