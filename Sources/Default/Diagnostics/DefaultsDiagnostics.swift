@@ -93,6 +93,10 @@ extension DefaultsDiagnostics.Event {
         public static let storeExposed = Kind("store exposed")
         /// Flushing or compacting a suite in the background failed; it will be tried again.
         public static let maintenanceFailed = Kind("maintenance failed")
+        /// The system refused to watch a suite for changes by other processes; reported once per suite and process.
+        ///
+        /// Such changes are looked for twice a second instead.
+        public static let watchFailed = Kind("watch failed")
         /// A new suite could not import the values that Foundation stored under its name.
         public static let importFailed = Kind("import failed")
 

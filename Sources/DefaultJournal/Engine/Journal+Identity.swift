@@ -90,7 +90,7 @@ extension Journal {
         stateLock.unlock()
         JournalRegistry.shared.move(self, from: old, to: new)
         writer.isDirty = false
-        watch.withLock { $0?.directoryChanged() }
+        watchPresentDirectory()
         try reload()
     }
 }

@@ -46,6 +46,8 @@ package final class Journal: @unchecked Sendable {
     let hasReports = Atomic<Bool>(false)
     /// Waits for other processes' writes while there are observers.
     let watch = Guarded<JournalWatch?>(nil)
+    /// So that observers that come and go don't repeat the report.
+    let isRefusedWatchReported = Atomic<Bool>(false)
     /// Whether a kept file lock is to be released at the end of the current exclusive access.
     let isFileLockReleaseDue = Atomic<Bool>(false)
 
@@ -124,7 +126,7 @@ extension Journal {
     }
 
     /// Delivers the stored reports, unless the calling thread has exclusive access, whose end delivers them.
-    func deliverReports() {
+    package func deliverReports() {
         guard hasReports.load(ordering: .acquiring), owner.load(ordering: .relaxed) != Threads.current else { return }
         let noted = reports.withLock { reports in
             hasReports.store(false, ordering: .releasing)

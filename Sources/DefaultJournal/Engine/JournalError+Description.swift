@@ -4,7 +4,7 @@ extension JournalError: CustomStringConvertible {
         switch kind {
         case .system(let call, let code):
             "The system call \(call.rawValue) failed for \(path): \(SystemCalls.message(for: code)) (error \(code)). "
-                + Self.advice(for: code)
+                + Self.advice(for: call, code)
         case .newerFormat(let version):
             "\(path) has format version \(version), which a later version of this library wrote; nothing was changed. "
                 + "Update the library to open it."
@@ -36,8 +36,18 @@ extension JournalError: CustomStringConvertible {
         }
     }
 
-    private static func advice(for code: Int32) -> String {
-        switch SystemErrors.group(of: code) {
+    private static func advice(for call: SystemCall, _ code: Int32) -> String {
+        switch (call, SystemErrors.group(of: code)) {
+        case (.inotifyInit, .descriptors):
+            return "Raise fs.inotify.max_user_instances or the limit of open files, or close what is no longer needed."
+        case (.inotifyAddWatch, .space): return "Raise fs.inotify.max_user_watches, or watch fewer directories."
+        case (.inotifyAddWatch, _): return "Check whether /proc is mounted."
+        case (_, let group): return advice(for: group)
+        }
+    }
+
+    private static func advice(for group: SystemErrors.Group) -> String {
+        switch group {
         case .space: "What was stored before is intact; try again when there is room on the disk."
         case .permission:
             "Give this user permission to read and write there, or choose another directory for the suite."

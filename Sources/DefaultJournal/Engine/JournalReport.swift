@@ -14,6 +14,10 @@ package enum JournalReport: Sendable, Hashable {
     case compactionFailed(JournalError)
     /// A read could not catch up with what others wrote, and used the entries in memory.
     case catchUpFailed(JournalError)
+    /// The system refused to watch the suite for other processes' changes.
+    ///
+    /// They are looked for twice a second if `isPolled`; otherwise the next read or write notices them.
+    case watchRefused(JournalError, isPolled: Bool)
 
     /// What was damaged, and where the damaged file is backed up.
     package struct Damage: Sendable, Hashable {

@@ -1,92 +1,92 @@
-/// A thread that waits for other processes to write to a suite and brings its index up to date when they have.
-///
-/// It watches the suite's directory, not the journal, which compaction replaces by another file. While nothing changes,
-/// it is blocked in the kernel.
-final class JournalWatch: Sendable {
-    private struct State {
-        var isStopped = false
-        /// The descriptor that wakes the thread up; nil once the thread has ended and closed it.
-        var wakeUp: Int32?
+/// One journal's part in the ``JournalWatcher``.
+final class JournalWatch: @unchecked Sendable {
+    // Mutable state is used under the watcher's lock only.
+
+    /// Whether ``onChange`` has to be called.
+    enum Notice {
+        case none
+        /// It is in the watcher's queue.
+        case queued
+        /// It is being called.
+        case running
+        /// It is being called, and there was a change since that call began.
+        case outdated
     }
 
-    private let state = Guarded(State())
+    var notice = Notice.none
+    /// The number of its directory among the ``DirectoryEvents``; nil if the system doesn't watch it.
+    var directory: Int32?
 
-    /// Starts watching.
-    ///
+    private let journal: @Sendable () -> Journal?
+    private let onChange: @Sendable () -> Void
+
     /// - Parameters:
-    ///   - journal: The journal, which the watch does not keep alive.
-    ///   - onChange: Called on the watching thread when the index may have changed; no lock is held then.
-    /// - Returns: Nil when the system doesn't support it, or has no resources left for it.
-    static func start(_ journal: Journal, onChange: @escaping @Sendable () -> Void) -> JournalWatch? {
-        guard let events = DirectoryEvents.make() else { return nil }
-        let watch = JournalWatch()
-        watch.state.withLock { $0.wakeUp = events.wakeUpDescriptor }
-        journal.watchDirectory(with: events)
-        // A closure can't own a noncopyable value.
-        let box = EventsBox(events)
-        let started = Threads.start { [weak journal] in
-            watch.run(box, { journal }, onChange)
-        }
-        return started == 0 ? watch : nil
+    ///   - journal: Returns the journal, which the watch does not keep alive.
+    ///   - onChange: Called when the index may have changed; no lock is held then.
+    init(of journal: @escaping @Sendable () -> Journal?, onChange: @escaping @Sendable () -> Void) {
+        self.journal = journal
+        self.onChange = onChange
     }
 
-    /// Ends the thread; it may still be in a call of `onChange`.
-    func stop() {
-        state.withLock { state in
-            state.isStopped = true
-            state.wakeUp.map(DirectoryEvents.wakeUp)
-        }
-    }
-
-    /// Makes the thread watch the journal's present directory.
-    func directoryChanged() {
-        state.withLock { $0.wakeUp.map(DirectoryEvents.wakeUp) }
-    }
-
-    private func run(_ box: EventsBox, _ journal: () -> Journal?, _ onChange: () -> Void) {
-        Threads.name("DefaultWatch")
-        // Closed only when no other thread can use the descriptor any more, whose number may be reused.
-        defer { state.withLock { $0.wakeUp = nil } }
-        while true {
-            box.events.wait()
-            guard !state.withLock(\.isStopped), let journal = journal() else { return }
-            journal.watchDirectory(with: box.events)
-            journal.catchUpWithWriter()
-            onChange()
-        }
-    }
-}
-
-private final class EventsBox: Sendable {
-    let events: DirectoryEvents
-
-    init(_ events: consuming DirectoryEvents) {
-        self.events = events
+    /// Brings the index up to date, and calls the handler.
+    func notify() {
+        guard let journal = journal() else { return }
+        journal.catchUpWithWriter()
+        onChange()
     }
 }
 
 extension Journal {
     /// Watches for what other processes write, until ``stopWatching()``.
     ///
-    /// - Parameter onChange: Called on a thread of its own when the index may have changed.
+    /// Where the system refuses to watch the directory, changes are looked for twice a second, and the first refusal is
+    /// reported.
+    ///
+    /// - Parameter onChange: Called on a thread of the library when the index may have changed. The calls don't overlap, and
+    ///   a change during a call leads to another one.
     package func startWatching(_ onChange: @escaping @Sendable () -> Void) {
+        guard DirectoryEvents.isSupported else { return }
         watch.withLock { watch in
-            if watch == nil { watch = JournalWatch.start(self, onChange: onChange) }
+            guard watch == nil else { return }
+            let new = JournalWatch(of: { [weak self] in self }, onChange: onChange)
+            if watchDirectory(for: new) { watch = new }
         }
     }
 
-    /// Ends what ``startWatching(_:)`` began.
+    /// Ends what ``startWatching(_:)`` began; it may still be in a call of `onChange`.
     package func stopWatching() {
         watch.withLock { watch in
-            watch?.stop()
+            watch.map(JournalWatcher.shared.remove)
             watch = nil
         }
     }
 
-    func watchDirectory(with events: borrowing DirectoryEvents) {
-        stateLock.lock()
-        defer { stateLock.unlock() }
-        events.watch(state.suite.directory.raw)
+    /// Makes a watch that there is one of the present directory.
+    func watchPresentDirectory() {
+        watch.withLock { watch in
+            if let present = watch, !watchDirectory(for: present) { watch = nil }
+        }
+    }
+
+    /// - Returns: Whether there is a watch now, if only by polling.
+    private func watchDirectory(for watch: JournalWatch) -> Bool {
+        let refusal: JournalError?
+        do throws(JournalError) {
+            stateLock.lock()
+            defer { stateLock.unlock() }
+            let directory = state.suite.directory.raw
+            refusal = try JournalWatcher.shared.watch(directory, for: watch, calls: calls, path: path)
+        } catch {
+            noteRefusedWatch(error, isPolled: false)
+            return false
+        }
+        if let refusal { noteRefusedWatch(refusal, isPolled: true) }
+        return true
+    }
+
+    private func noteRefusedWatch(_ error: JournalError, isPolled: Bool) {
+        guard !isRefusedWatchReported.exchange(true, ordering: .relaxed) else { return }
+        note(.watchRefused(error, isPolled: isPolled))
     }
 
     /// After another process's write was noticed: brings the index up to date once the write is committed.

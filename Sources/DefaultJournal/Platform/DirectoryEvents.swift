@@ -5,73 +5,114 @@ internal import Musl
 #endif
 
 #if os(Linux)
-/// Waits for changes in a directory, without polling: inotify, and a pair of sockets for wake-ups.
-struct DirectoryEvents: ~Copyable {
+/// Reports changes in directories, without polling: inotify, and a pair of sockets for wake-ups.
+final class DirectoryEvents: Sendable {
+    static let isSupported = true
+
     private let events: OwnedDescriptor
     private let wakeUps: OwnedDescriptor
     private let wakeUpEnd: OwnedDescriptor
 
-    /// Nil when the system has no descriptors or watches left.
-    static func make() -> DirectoryEvents? {
-        let events = OwnedDescriptor(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
-        var pair: [Int32] = [-1, -1]
-        let type = bits(of: SOCK_STREAM) | bits(of: SOCK_CLOEXEC) | bits(of: SOCK_NONBLOCK)
-        guard events.raw >= 0, socketpair(AF_UNIX, type, 0, &pair) == 0 else { return nil }
-        return DirectoryEvents(
-            events: events,
-            wakeUps: OwnedDescriptor(pair[0]),
-            wakeUpEnd: OwnedDescriptor(pair[1])
-        )
+    /// Creates them without watching a directory.
+    ///
+    /// - Parameters:
+    ///   - calls: The system calls.
+    ///   - path: The directory that is to be watched first, for errors.
+    /// - Throws: An error when the system has no descriptors left, or no more of this kind for this user.
+    init(calls: SystemCalls, path: String) throws(JournalError) {
+        events = try calls.makeDirectoryEvents(path: path)
+        let pair = try calls.makeSocketPair(path: path)
+        wakeUps = OwnedDescriptor(pair.0)
+        wakeUpEnd = OwnedDescriptor(pair.1)
     }
-
-    /// The descriptor for ``wakeUp(_:)``.
-    var wakeUpDescriptor: Int32 { wakeUpEnd.raw }
 
     /// Watches an open directory: writes to its files, and files that are created in it or renamed into it.
-    func watch(_ directory: Int32) {
-        // By its descriptor: its path may lead to another directory already. Watching it again has no effect.
-        let mask = UInt32(IN_MODIFY) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE)
-        _ = inotify_add_watch(events.raw, "/proc/self/fd/\(directory)", mask)
+    ///
+    /// - Parameters:
+    ///   - directory: The directory's descriptor.
+    ///   - calls: The system calls.
+    ///   - path: The directory, for errors.
+    /// - Returns: The number under which ``wait(until:)`` reports it. It is the same each time as long as the directory is
+    ///   watched.
+    /// - Throws: An error when the system refuses.
+    func add(_ directory: Int32, calls: SystemCalls, path: String) throws(JournalError) -> Int32 {
+        try calls.watch(directory, with: events.raw, path: path)
     }
 
-    /// Returns once something has changed or ``wakeUp(_:)`` was called.
-    func wait() {
+    /// Ends the watch of a directory, which may have been deleted; what it has reported may still be returned once.
+    func remove(_ number: Int32) {
+        _ = inotify_rm_watch(events.raw, number)
+    }
+
+    /// What ``wait(until:)`` found.
+    struct Changes: Equatable {
+        /// The numbers of directories that have changed.
+        var directories: Set<Int32> = []
+        /// Whether any directory may have changed, because there were more events than the system keeps.
+        var areIncomplete = false
+    }
+
+    /// Waits for changes, until ``wakeUp()`` is called or ``Clock/monotonic()`` reaches a deadline.
+    ///
+    /// - Parameter deadline: When to return without changes; nil to wait as long as it takes.
+    /// - Returns: The changes, some of which may only be returned by the next call.
+    func wait(until deadline: UInt64? = nil) -> Changes {
         var descriptors = [
             pollfd(fd: events.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wakeUps.raw, events: Int16(POLLIN), revents: 0),
         ]
-        _ = poll(&descriptors, nfds_t(descriptors.count), -1)
-        // The events' content doesn't matter, and several events at once count as one.
-        withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
-            while read(events.raw, buffer.baseAddress, buffer.count) > 0 {}
+        let milliseconds = deadline.map { deadline -> Int32 in
+            let now = Clock.monotonic()
+            return deadline > now ? Int32(clamping: (deadline - now) / 1_000_000 + 1) : 0
+        }
+        _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1)
+        // Several events of a directory at once count as one.
+        return withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
             while read(wakeUps.raw, buffer.baseAddress, buffer.count) > 0 {}
+            let count = read(events.raw, buffer.baseAddress, buffer.count)
+            return Self.changes(in: UnsafeRawBufferPointer(rebasing: buffer[..<max(count, 0)]))
         }
     }
 
-    static func wakeUp(_ descriptor: Int32) {
-        // A full socket is readable, and so wakes up as well.
-        _ = send(descriptor, "!", 1, Int32(MSG_NOSIGNAL))
+    private static func changes(in bytes: UnsafeRawBufferPointer) -> Changes {
+        var changes = Changes()
+        let size = MemoryLayout<inotify_event>.size
+        var offset = 0
+        while offset + size <= bytes.count {
+            let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+            if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+                changes.areIncomplete = true
+            } else {
+                changes.directories.insert(event.wd)
+            }
+            offset += size + Int(event.len)
+        }
+        return changes
     }
 
-    #if canImport(Glibc)
-    private static func bits(of type: __socket_type) -> Int32 { Int32(bitPattern: type.rawValue) }
-    #else
-    private static func bits(of type: Int32) -> Int32 { type }
-    #endif
+    func wakeUp() {
+        // A full socket is readable, and so wakes up as well.
+        _ = send(wakeUpEnd.raw, "!", 1, Int32(MSG_NOSIGNAL))
+    }
 }
 #else
 /// On other systems there are no events: changes of other processes are noticed by the next read.
-struct DirectoryEvents: ~Copyable {
-    static func make() -> DirectoryEvents? {
-        nil
+final class DirectoryEvents: Sendable {
+    static let isSupported = false
+
+    init(calls: SystemCalls, path: String) throws(JournalError) {}
+
+    func add(_ directory: Int32, calls: SystemCalls, path: String) throws(JournalError) -> Int32 { -1 }
+
+    func remove(_ number: Int32) {}
+
+    struct Changes: Equatable {
+        var directories: Set<Int32> = []
+        var areIncomplete = false
     }
 
-    var wakeUpDescriptor: Int32 { -1 }
+    func wait(until deadline: UInt64? = nil) -> Changes { Changes() }
 
-    func watch(_ directory: Int32) {}
-
-    func wait() {}
-
-    static func wakeUp(_ descriptor: Int32) {}
+    func wakeUp() {}
 }
 #endif

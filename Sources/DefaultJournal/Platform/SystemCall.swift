@@ -18,4 +18,7 @@ package enum SystemCall: String, Sendable, Hashable, CaseIterable {
     case getcwd
     case malloc
     case pthreadCreate = "pthread_create"
+    case inotifyInit = "inotify_init1"
+    case inotifyAddWatch = "inotify_add_watch"
+    case socketpair
 }

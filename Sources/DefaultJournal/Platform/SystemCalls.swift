@@ -334,6 +334,45 @@ extension SystemCalls {
         return mapping
     }
 
+    #if os(Linux)
+    /// A new inotify descriptor.
+    func makeDirectoryEvents(path: @autoclosure () -> String) throws(JournalError) -> OwnedDescriptor {
+        let raw = try perform(.inotifyInit, path, event: { SystemCallEvent(.inotifyInit, path: path()) }) { _ in
+            Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
+        }
+        return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
+    }
+
+    /// Has an inotify descriptor report writes to an open directory's files, and new names in the directory.
+    ///
+    /// - Returns: The number of the directory; the same if it is watched already.
+    func watch(_ directory: Int32, with events: Int32, path: @autoclosure () -> String) throws(JournalError) -> Int32 {
+        let event = { SystemCallEvent(.inotifyAddWatch, path: path(), descriptor: directory) }
+        let number = try perform(.inotifyAddWatch, path, event: event) { _ in
+            // By its descriptor: its path may lead to another directory already.
+            let mask = UInt32(IN_MODIFY) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE)
+            return Int(inotify_add_watch(events, "/proc/self/fd/\(directory)", mask))
+        }
+        return Int32(truncatingIfNeeded: number)
+    }
+
+    /// The two ends of a stream that never blocks.
+    func makeSocketPair(path: @autoclosure () -> String) throws(JournalError) -> (Int32, Int32) {
+        var pair: [Int32] = [-1, -1]
+        let type = Self.bits(of: SOCK_STREAM) | Self.bits(of: SOCK_CLOEXEC) | Self.bits(of: SOCK_NONBLOCK)
+        try perform(.socketpair, path, event: { SystemCallEvent(.socketpair, path: path()) }) { _ in
+            Int(socketpair(AF_UNIX, type, 0, &pair))
+        }
+        return (pair[0], pair[1])
+    }
+
+    #if canImport(Glibc)
+    private static func bits(of type: __socket_type) -> Int32 { Int32(bitPattern: type.rawValue) }
+    #else
+    private static func bits(of type: Int32) -> Int32 { type }
+    #endif
+    #endif
+
     static func unmap(_ mapping: UnsafeMutableRawPointer, count: Int) {
         munmap(mapping, count)
     }

@@ -121,6 +121,20 @@ extension DefaultsDiagnostics.Event {
             self.init(kind: .maintenanceFailed, error: .failing(error, in: error.path))
         case .catchUpFailed(let error):
             self.init(kind: .readFailed, error: .failing(error, in: error.path))
+        case .watchRefused(let error, let isPolled):
+            let consequence =
+                isPolled
+                ? "They are looked for twice a second instead." : "They are noticed by the next read or write instead."
+            let reason = """
+                Changes of the suite at \(error.path) by other processes can't be waited for. \(consequence) \(error)
+                """
+            let refusal = DefaultsError(
+                .storeFailed,
+                reason: reason,
+                store: error.path,
+                underlyingError: error.underlyingError
+            )
+            self.init(kind: .watchFailed, error: refusal)
         }
     }
 }

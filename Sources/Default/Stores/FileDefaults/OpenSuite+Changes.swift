@@ -19,11 +19,13 @@ extension OpenSuite {
 
     /// Calls a handler at each change of the suite, until the observation is cancelled.
     ///
-    /// The first observer in the process starts watching for writes by other processes, and the end of the last one stops
+    /// The first observer of the suite in the process starts watching for writes by other processes, and the end of the last one stops
     /// it.
     func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let observation = index.changes.add(handler) { [weak self] in self?.updateWatch() }
         updateWatch()
+        // Here and not where it is reported: the handler of the event may observe this suite.
+        journal.deliverReports()
         return observation
     }
 

@@ -1,0 +1,253 @@
+/// Watches the directories of all watched journals of the process, and calls their handlers, on two threads.
+///
+/// It watches a suite's directory, not the journal, which compaction replaces by another file. One thread waits for the
+/// system's events, another one calls the handlers; while nothing changes, both are blocked in the kernel. They start with
+/// the first watch and the first change, and end with the last watch.
+///
+/// **A handler that blocks** would keep the others from being called. If others wait for a thread that has been in one call
+/// for a tenth of a second, a new thread takes its place, and the old one ends when it returns.
+///
+/// **Where the system refuses** to watch a directory, the first thread has the journal looked at twice a second.
+///
+/// **Locks:** ``lock`` is taken after a journal's `watch` and `stateLock`, and is never held while a journal is used or
+/// released.
+final class JournalWatcher: @unchecked Sendable {
+    // Mutable state is used under `lock` only.
+
+    static let shared = JournalWatcher()
+
+    private let lock = ThreadLock()
+    private var watches: [ObjectIdentifier: JournalWatch] = [:]
+
+    /// Shared by all directories, since the system allows a user few of these; nil until one is watched.
+    private var events: DirectoryEvents?
+    /// The watches by the numbers of their directories.
+    ///
+    /// Two journals may have one directory, when a suite was deleted and recreated; see ``JournalRegistry``.
+    private var watchesByDirectory: [Int32: [JournalWatch]] = [:]
+    /// Those whose directory the system doesn't watch.
+    private var polledWatches: [ObjectIdentifier: JournalWatch] = [:]
+    private var nextPoll: UInt64 = 0
+    private var isWaiting = false
+    /// Wakes the waiting thread up while there are no ``events``.
+    private let wakeUpWithoutEvents = ThreadCondition()
+
+    /// Watches whose handlers have to be called.
+    private var queue: [JournalWatch] = []
+    /// The thread that takes from the queue.
+    private var notifier: Notifier?
+    private let wakeUpNotifier = ThreadCondition()
+
+    /// Nanoseconds between two looks at a journal that the system doesn't watch.
+    private static let pollingInterval: UInt64 = 500_000_000
+    /// Nanoseconds that a handler may take while others wait.
+    private static let patience: UInt64 = 100_000_000
+
+    private final class Notifier: @unchecked Sendable {
+        /// When its present call began; used under the watcher's lock only.
+        var busySince: UInt64?
+    }
+}
+
+// MARK: Watches
+
+extension JournalWatcher {
+    /// Watches an open directory for a watch, instead of the one before if there was one.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory's descriptor.
+    ///   - watch: The watch, which need not be known yet.
+    ///   - calls: The system calls.
+    ///   - path: The directory, for errors.
+    /// - Returns: The error if the system refuses, so that changes are looked for by polling.
+    /// - Throws: An error if there is no thread for it, so that there is no watch.
+    func watch(
+        _ directory: Int32,
+        for watch: JournalWatch,
+        calls: SystemCalls,
+        path: String
+    ) throws(JournalError) -> JournalError? {
+        // An event of the directory can't be missed: it is assigned to a watch under the lock.
+        lock.lock()
+        defer { lock.unlock() }
+        if !isWaiting {
+            let code = Threads.start { [self] in wait() }
+            guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: path) }
+            isWaiting = true
+        }
+        watches[ObjectIdentifier(watch)] = watch
+        do throws(JournalError) {
+            let number = try provideEvents(calls: calls, path: path).add(directory, calls: calls, path: path)
+            polledWatches[ObjectIdentifier(watch)] = nil
+            if watch.directory != number {
+                forgetDirectory(of: watch)
+                watch.directory = number
+                watchesByDirectory[number, default: []].append(watch)
+            }
+            return nil
+        } catch {
+            forgetDirectory(of: watch)
+            polledWatches[ObjectIdentifier(watch)] = watch
+            wakeUp()
+            return error
+        }
+    }
+
+    private func provideEvents(calls: SystemCalls, path: String) throws(JournalError) -> DirectoryEvents {
+        if let events { return events }
+        let new = try DirectoryEvents(calls: calls, path: path)
+        events = new
+        wakeUpWithoutEvents.signal()
+        return new
+    }
+
+    /// Ends a watch; its handler may still be in a call.
+    func remove(_ watch: JournalWatch) {
+        lock.lock()
+        defer { lock.unlock() }
+        watches[ObjectIdentifier(watch)] = nil
+        polledWatches[ObjectIdentifier(watch)] = nil
+        forgetDirectory(of: watch)
+        if watch.notice == .queued { queue.removeAll { $0 === watch } }
+        if watches.isEmpty {
+            wakeUp()
+            wakeUpNotifier.signal()
+        }
+    }
+
+    /// The system's numbers count up, so late events of this directory aren't taken for another one's.
+    private func forgetDirectory(of watch: JournalWatch) {
+        guard let number = watch.directory else { return }
+        watch.directory = nil
+        watchesByDirectory[number]?.removeAll { $0 === watch }
+        guard watchesByDirectory[number]?.isEmpty ?? false else { return }
+        watchesByDirectory[number] = nil
+        events?.remove(number)
+    }
+}
+
+// MARK: The thread that waits for events
+
+extension JournalWatcher {
+    private func wait() {
+        Threads.name("DefaultWatch")
+        lock.lock()
+        defer { lock.unlock() }
+        while !watches.isEmpty {
+            let deadline = deadline
+            if let events {
+                lock.unlock()
+                note(events.wait(until: deadline))
+                lock.lock()
+            } else {
+                wakeUpWithoutEvents.wait(lock, until: deadline)
+            }
+            poll()
+            provideNotifier()
+        }
+        events = nil
+        isWaiting = false
+    }
+
+    /// When to look at what no event reports; nil while there is nothing like that.
+    private var deadline: UInt64? {
+        var deadline = polledWatches.isEmpty ? nil : nextPoll
+        if !queue.isEmpty {
+            let now = Clock.monotonic()
+            let end = (notifier?.busySince ?? now) + Self.patience
+            // Later than now, even if no new thread could be started.
+            deadline = min(deadline ?? .max, max(end, now + Self.patience / 10))
+        }
+        return deadline
+    }
+
+    private func wakeUp() {
+        events?.wakeUp()
+        wakeUpWithoutEvents.signal()
+    }
+
+    private func poll() {
+        guard !polledWatches.isEmpty, Clock.monotonic() >= nextPoll else { return }
+        nextPoll = Clock.monotonic() + Self.pollingInterval
+        polledWatches.values.forEach(enqueue)
+    }
+
+    /// Has the handlers of changed directories called.
+    func note(_ changes: DirectoryEvents.Changes) {
+        lock.lock()
+        defer { lock.unlock() }
+        if changes.areIncomplete {
+            watches.values.forEach(enqueue)
+        } else {
+            // A directory that is no longer watched may be among them.
+            for number in changes.directories { watchesByDirectory[number]?.forEach(enqueue) }
+        }
+        provideNotifier()
+    }
+}
+
+// MARK: The thread that calls the handlers
+
+extension JournalWatcher {
+    private func enqueue(_ watch: JournalWatch) {
+        switch watch.notice {
+        case .none:
+            watch.notice = .queued
+            queue.append(watch)
+            wakeUpNotifier.signal()
+        case .running: watch.notice = .outdated
+        case .queued, .outdated: break
+        }
+    }
+
+    /// Starts a thread for the queue if there is none, or if a handler blocks the one that there is.
+    private func provideNotifier() {
+        guard !queue.isEmpty else { return }
+        if let notifier {
+            guard let start = notifier.busySince, Clock.monotonic() >= start + Self.patience else { return }
+        }
+        let new = Notifier()
+        // If it can't be started, that is tried again as long as the queue isn't empty.
+        if Threads.start({ [self] in notify(as: new) }) == 0 { notifier = new }
+    }
+
+    private func notify(as notifier: Notifier) {
+        Threads.name("DefaultNotify")
+        while let watch = next(for: notifier) {
+            watch.notify()
+            finish(watch, by: notifier)
+        }
+    }
+
+    /// Waits for a watch whose handler has to be called; nil when the thread has to end.
+    private func next(for notifier: Notifier) -> JournalWatch? {
+        lock.lock()
+        defer { lock.unlock() }
+        notifier.busySince = nil
+        while notifier === self.notifier {
+            if let watch = queue.first {
+                queue.removeFirst()
+                watch.notice = .running
+                notifier.busySince = Clock.monotonic()
+                return watch
+            }
+            if watches.isEmpty {
+                self.notifier = nil
+            } else {
+                wakeUpNotifier.wait(lock)
+            }
+        }
+        return nil
+    }
+
+    private func finish(_ watch: JournalWatch, by notifier: Notifier) {
+        lock.lock()
+        defer { lock.unlock() }
+        let isOutdated = watch.notice == .outdated
+        watch.notice = .none
+        guard isOutdated, watches[ObjectIdentifier(watch)] != nil else { return }
+        enqueue(watch)
+        // Only the thread that waits for events notices when the notifier is blocked too.
+        if notifier !== self.notifier { wakeUp() }
+    }
+}

@@ -1,0 +1,157 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("A watched journal")
+struct WatchTests {
+    private let directory = TemporaryDirectory()
+
+    /// The calls of a watch's handler.
+    private final class Calls: Sendable {
+        private let calls: AsyncStream<Void>
+        let note: AsyncStream<Void>.Continuation
+
+        init() {
+            (calls, note) = AsyncStream.makeStream()
+        }
+
+        /// Waits for a call after which a condition is met.
+        func wait(until isMet: () -> Bool = { true }) async {
+            for await _ in calls where isMet() { return }
+        }
+    }
+
+    #if DEBUG
+    @Test("notices other processes' changes where the system refuses to watch it, and reports that once")
+    func refused() async throws {
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options
+        options.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openTest(directory.suite, options)
+        let calls = Calls()
+        for _ in 0..<2 {
+            journal.stopWatching()
+            probe.plan(.fail(code: ENOSPC), call: .inotifyAddWatch, number: 0)
+            journal.startWatching { calls.note.yield() }
+        }
+        #expect(probe.fired == 2)
+        #expect(reports.all.isEmpty)
+        journal.deliverReports()
+        let error = JournalError(.system(.inotifyAddWatch, code: ENOSPC), path: directory.suite)
+        #expect(reports.all == [.watchRefused(error, isPolled: true)])
+        #expect(error.description.contains("max_user_watches"))
+        #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
+        await calls.wait { journal.all.count == 10 }
+    }
+    #endif
+
+    @Test("is reported again when it changes during a call, after that call")
+    func changeDuringCall() async throws {
+        struct State {
+            var calls = 0
+            var isRunning = false
+            var overlaps = 0
+        }
+        let journal = try Journal.openTest(directory.suite)
+        let state = Guarded(State())
+        let calls = Calls()
+        let release = DispatchSemaphore(value: 0)
+        journal.startWatching {
+            state.withLock { state in
+                state.calls += 1
+                state.overlaps += state.isRunning ? 1 : 0
+                state.isRunning = true
+            }
+            calls.note.yield()
+            release.wait()
+            state.withLock { $0.isRunning = false }
+        }
+        let change = DirectoryEvents.Changes(areIncomplete: true)
+        JournalWatcher.shared.note(change)
+        await calls.wait()
+        // Many changes during a call are one.
+        for _ in 0..<10 { JournalWatcher.shared.note(change) }
+        release.signal()
+        await calls.wait()
+        #expect(state.withLock(\.overlaps) == 0)
+        // A call that was due when the watch ended isn't made.
+        JournalWatcher.shared.note(change)
+        journal.stopWatching()
+        let before = state.withLock(\.calls)
+        release.signal()
+        let other = try Journal.openTest(directory.path + "/other")
+        let otherCalls = Calls()
+        other.startWatching { otherCalls.note.yield() }
+        JournalWatcher.shared.note(change)
+        await otherCalls.wait()
+        #expect(state.withLock(\.calls) == before)
+    }
+
+    @Test("is watched in its new directory after it was deleted and recreated")
+    func recreated() async throws {
+        let journal = try Journal.openTest(directory.suite)
+        let calls = Calls()
+        journal.startWatching { calls.note.yield() }
+        try FileManager.default.removeItem(atPath: directory.suite)
+        try journal.set("first", "1")
+        #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
+        await calls.wait { journal.all.count == 11 }
+    }
+
+    @Test("is watched on while another journal of its directory is watched no longer")
+    func oneDirectory() async throws {
+        let journals = [
+            try Journal.openTest(directory.suite), try Journal.openUnregistered(directory.suite),
+            try Journal.openUnregistered(directory.suite),
+        ]
+        let calls = journals.map { _ in Calls() }
+        for (journal, calls) in zip(journals, calls) { journal.startWatching { calls.note.yield() } }
+        journals[1].stopWatching()
+        #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
+        for number in [0, 2] { await calls[number].wait { journals[number].all.count == 10 } }
+        journals[0].stopWatching()
+        #expect(try Helper(["keys", directory.suite, "q", "10"]).finish().status == 0)
+        await calls[2].wait { journals[2].all.count == 20 }
+    }
+
+    @Test("is looked at when the system has lost events")
+    func lostEvents() async throws {
+        let journals = try (0..<3).map { try Journal.openTest(directory.path + "/\($0)") }
+        let calls = journals.map { _ in Calls() }
+        for (journal, calls) in zip(journals, calls) { journal.startWatching { calls.note.yield() } }
+        JournalWatcher.shared.note(DirectoryEvents.Changes(areIncomplete: true))
+        for calls in calls { await calls.wait() }
+    }
+
+    @Test("gets the events of directories that are watched, and learns when some of them are lost")
+    func directoryEvents() throws {
+        let events = try DirectoryEvents(calls: SystemCalls(), path: directory.path)
+        let descriptor = open(directory.path, O_RDONLY | O_DIRECTORY)
+        defer { close(descriptor) }
+        let number = try events.add(descriptor, calls: SystemCalls(), path: directory.path)
+        #expect(try events.add(descriptor, calls: SystemCalls(), path: directory.path) == number)
+        events.wakeUp()
+        #expect(events.wait() == DirectoryEvents.Changes())
+        #expect(events.wait(until: 0) == DirectoryEvents.Changes())
+        try directory.write([1], to: "a file with a long name")
+        try directory.write([1], to: "b")
+        #expect(events.wait() == DirectoryEvents.Changes(directories: [number]))
+        // More events than the system keeps, none of them like the one before.
+        let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+        let files = ["a", "b"].map { open(directory.path + "/" + $0, O_RDWR | O_CREAT, 0o600) }
+        defer { files.forEach { close($0) } }
+        let count = try #require(Int(limit.trimmingCharacters(in: .whitespacesAndNewlines)))
+        for event in 0...count { pwrite(files[event % 2], "x", 1, 0) }
+        var changes = events.wait()
+        while !changes.areIncomplete, !changes.directories.isEmpty { changes = events.wait(until: 0) }
+        #expect(changes.areIncomplete)
+        events.remove(number)
+        while !events.wait(until: 0).directories.isEmpty {}
+        try directory.write([1], to: "c")
+        #expect(events.wait(until: 0) == DirectoryEvents.Changes())
+    }
+}
+#endif
