@@ -111,3 +111,147 @@ func printNoticesOfTwoSuites() {
     suites[0].number.value = 2
     printCounts(terminator: "\n")
 }
+
+// MARK: Many suites
+
+/// The suites in a directory that `printNoticesOfManySuites(in:count:)` and `writeToManySuites(in:count:)` share.
+private func manySuites(in directory: URL, count: Int) throws -> [FileDefaults] {
+    try (0..<count).map { try FileDefaults(url: directory.appending(path: "\($0).defaults")) }
+}
+
+/// Lets this process open as many files as the system allows, or no more than it has open.
+private func limitOpenFiles(toPresentOnes: Bool) {
+    #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    let resource = Int32(RLIMIT_NOFILE)
+    #endif
+    var limit = rlimit()
+    getrlimit(resource, &limit)
+    if toPresentOnes {
+        let lowestUnused = open("/dev/null", O_RDONLY)
+        close(lowestUnused)
+        limit.rlim_cur = rlim_t(lowestUnused)
+    } else {
+        limit.rlim_cur = limit.rlim_max
+    }
+    setrlimit(resource, &limit)
+}
+
+private func countThreads() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+}
+
+/// This process's inotify descriptors.
+private func inotifyDescriptors() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { descriptor in
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+        return target?.contains("inotify") ?? false
+    }
+}
+
+/// How many directories this process watches.
+private func countWatchedDirectories() throws -> Int {
+    try inotifyDescriptors().reduce(0) { count, descriptor in
+        let info = try String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
+        return count + info.split(separator: "\n").count { $0.hasPrefix("inotify wd:") }
+    }
+}
+
+/// The suites that were reported as changed, on any thread.
+private final class ChangedSuites: @unchecked Sendable {
+    // Used under `condition` only.
+    private var numbers: Set<Int> = []
+    private let condition = NSCondition()
+    private let expected: Int
+
+    init(_ expected: Int) {
+        self.expected = expected
+    }
+
+    func insert(_ number: Int) {
+        condition.withLock {
+            numbers.insert(number)
+            condition.signal()
+        }
+    }
+
+    /// Waits for all suites, and returns how many that are.
+    func waitForAll() -> Int {
+        condition.withLock {
+            while numbers.count < expected {
+                condition.wait()
+            }
+            return numbers.count
+        }
+    }
+}
+
+/// Observes many suites, and prints what that takes: numbers, one to a line.
+///
+/// First the inotify descriptors and the additional threads and descriptors. When another process has written to all suites:
+/// the suites that were reported as changed, and the additional threads. Then the watched directories when all but one
+/// observation have ended, and the inotify descriptors when all have.
+func printNoticesOfManySuites(in directory: URL, count: Int) throws {
+    limitOpenFiles(toPresentOnes: false)
+    let suites = try manySuites(in: directory, count: count)
+    // Starts the threads that writers need.
+    try suites[0].set(true, forKey: "first")
+    let threads = try countThreads()
+    let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    let changed = ChangedSuites(count)
+    var observations = suites.enumerated().map { number, suite in
+        suite.observeChanges { keys in
+            if keys?.contains("number") ?? true {
+                changed.insert(number)
+            }
+        }
+    }
+    printNow("\(try inotifyDescriptors().count)")
+    printNow("\(try countThreads() - threads)")
+    printNow("\(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - descriptors)")
+    printNow("\(changed.waitForAll())")
+    printNow("\(try countThreads() - threads)")
+    observations.removeLast(count - 1)
+    printNow("\(try countWatchedDirectories())")
+    observations = []
+    _ = try countWatchers(afterEnd: true)
+    printNow("\(try inotifyDescriptors().count)")
+}
+
+/// Changes each of the suites that another process observes.
+func writeToManySuites(in directory: URL, count: Int) throws {
+    limitOpenFiles(toPresentOnes: false)
+    for suite in try manySuites(in: directory, count: count) {
+        try suite.set(1, forKey: "number")
+    }
+}
+
+/// Observes a suite while the system has no descriptor left to watch it with, and prints numbers, one to a line.
+///
+/// First the events that this caused, then those of them that name the suite and the system call. Then what another process
+/// has stored under "number", when it is reported.
+func printNoticesWithoutWatch(of suite: FileDefaults) throws {
+    try suite.set(0, forKey: "number")
+    let names = [try suite.url.path, "inotify_init1", "max_user_instances"]
+    let events = Counts(2)
+    DefaultsDiagnostics.handler = { event in
+        events.increment(0)
+        if event.kind.name == "watch failed", names.allSatisfy(event.error.description.contains) {
+            events.increment(1)
+        }
+    }
+    limitOpenFiles(toPresentOnes: true)
+    // Each of them is refused.
+    suite.observeChanges { _ in }.cancel()
+    let isDone = DispatchSemaphore(value: 0)
+    let observation = suite.observeChanges { keys in
+        if keys?.contains("number") ?? true {
+            isDone.signal()
+        }
+    }
+    printNow(events.description.replacing(" ", with: "\n"))
+    isDone.wait()
+    printNow("\(suite.integer(forKey: "number"))")
+    observation.cancel()
+}

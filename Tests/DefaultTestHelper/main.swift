@@ -241,6 +241,12 @@ func run() throws {
         printFirstAsynchronousUse()
     case "count-watchers":
         try printWatchers(of: suite())
+    case "watch-many":
+        try printNoticesOfManySuites(in: URL(filePath: arguments[0]), count: Int(arguments[1]) ?? 0)
+    case "write-many":
+        try writeToManySuites(in: URL(filePath: arguments[0]), count: Int(arguments[1]) ?? 0)
+    case "watch-refused":
+        try printNoticesWithoutWatch(of: suite())
     case "change-and-compact":
         let suite = try suite()
         try suite.set("another value", forKey: "changed")

@@ -522,6 +522,67 @@ struct ObserverTests {
         }
     }
 
+    @Test("of each of 1,000 suites hears of another process's changes, through one descriptor and two threads")
+    func manySuites() throws {
+        try withTemporaryDirectory { directory in
+            let helper = try TestHelper.start(["watch-many", directory.path, "1000"], pipesOutput: true)
+            defer { helper.kill() }
+            let costs = helper.readNumbers(atLeast: 3)
+            try #require(costs.count == 3)
+            let (inotify, threads, descriptors) = (costs[0], costs[1], costs[2])
+            try #require(inotify == 1)
+            #expect(threads == 1)
+            // A pair of sockets wakes the thread up.
+            #expect(descriptors == 3)
+            let outcome = try TestHelper.run(["write-many", directory.path, "1000"])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            // All suites were reported. One directory is watched when one observation is left, and none in the end.
+            #expect(helper.readNumbers(atLeast: 4) == [1_000, 2, 1, 0])
+        }
+    }
+
+    @Test("hears of another process's changes, and the program why they take longer, where the system refuses a watch")
+    func refusedWatch() throws {
+        try withTemporaryDirectory { directory in
+            let path = directory.appending(path: "suite.defaults").path
+            let helper = try TestHelper.start(["watch-refused", path], pipesOutput: true)
+            defer { helper.kill() }
+            try #require(helper.readNumbers(atLeast: 2) == [1, 1])
+            let outcome = try TestHelper.run(["assign", path, "number", "integer", "7"])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(helper.readNumbers(atLeast: 1) == [7])
+        }
+    }
+
+    @Test("of one suite hears of another process's changes while handlers of other suites block")
+    func blockedHandlers() async throws {
+        try await withTemporaryDirectory { directory in
+            let urls = (0..<4).map { directory.appending(path: "\($0).defaults") }
+            let suites = try urls.map { try FileDefaults(url: $0) }
+            let release = DispatchSemaphore(value: 0)
+            var observations: [StoreObservation] = []
+            for (suite, url) in zip(suites, urls).dropLast() {
+                let (calls, call) = AsyncStream.makeStream(of: Void.self)
+                observations.append(
+                    suite.observeChanges { _ in
+                        call.yield()
+                        release.wait()
+                    }
+                )
+                #expect(try TestHelper.run(["assign", url.path, "key", "integer", "1"]).status == 0)
+                var iterator = calls.makeAsyncIterator()
+                await iterator.next(isolation: nil)
+            }
+            var changes = suites[3].changes().makeAsyncIterator()
+            #expect(try TestHelper.run(["assign", urls[3].path, "key", "integer", "1"]).status == 0)
+            #expect(await changes.next(isolation: nil) == ["key"])
+            for observation in observations {
+                observation.cancel()
+                release.signal()
+            }
+        }
+    }
+
     @Test("hears of exactly the keys that another process changed before it compacted the suite")
     func compactedElsewhere() async throws {
         try await withTemporaryDirectory { directory in
