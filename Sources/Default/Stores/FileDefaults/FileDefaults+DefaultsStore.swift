@@ -77,9 +77,11 @@ extension FileDefaults: DefaultsStore {
     /// Calls a handler at each change of the suite, made through this object, another object for the suite, or another
     /// process.
     ///
-    /// The first observation of a suite in a process starts a thread that watches the suite's directory, and the end of the
-    /// last one stops it. On Apple's systems there is no such thread: changes by other processes are noticed at the next
-    /// read.
+    /// While a suite has observations, its directory is watched. One descriptor and two threads serve all suites of the process:
+    /// one waits for changes by other processes, one calls the handlers for them. The end of the last observation ends both.
+    /// Where the system refuses to watch the directory, changes are looked for twice a second, and
+    /// ``DefaultsDiagnostics/Event/Kind/watchFailed`` says why. On Apple's systems nothing is watched: changes by other
+    /// processes are noticed at the next read.
     ///
     /// - Parameter handler: Receives the keys that changed, on any thread, when the new values can be read.
     /// - Returns: The observation.
