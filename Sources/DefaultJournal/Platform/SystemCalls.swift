@@ -35,7 +35,7 @@ struct FileStatus {
 
     var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
     var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
-    var isWritableByOthers: Bool { mode & UInt32(S_IWOTH) != 0 }
+    var isWritableByOthers: Bool { mode & 0o002 != 0 }
 }
 
 /// All file system calls of the engine.
