@@ -4,23 +4,35 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("A watched journal")
+// One after the other: what the tests say was lost is news for all watches of the process.
+@Suite("A watched journal", .serialized)
 struct WatchTests {
     private let directory = TemporaryDirectory()
 
     /// The calls of a watch's handler.
     private final class Calls: Sendable {
-        private let calls: AsyncStream<Void>
-        let note: AsyncStream<Void>.Continuation
+        private let calls: AsyncStream<Int>
+        private let call: AsyncStream<Int>.Continuation
 
         init() {
-            (calls, note) = AsyncStream.makeStream()
+            (calls, call) = AsyncStream.makeStream()
         }
 
-        /// Waits for a call after which a condition is met.
-        func wait(until isMet: () -> Bool = { true }) async {
-            for await _ in calls where isMet() { return }
+        /// - Parameter entries: How many entries the journal has during the call.
+        func note(entries: Int = 0) {
+            call.yield(entries)
         }
+
+        /// Waits for a call, or for one during which the journal has this many entries.
+        func wait(forEntries entries: Int = 0) async {
+            for await number in calls where number >= entries { return }
+        }
+    }
+
+    private func watch(_ journal: Journal) -> Calls {
+        let calls = Calls()
+        journal.startWatching { [weak journal] in calls.note(entries: journal?.all.count ?? 0) }
+        return calls
     }
 
     #if DEBUG
@@ -31,11 +43,11 @@ struct WatchTests {
         var options = reports.options
         options.calls = SystemCalls(probe: probe)
         let journal = try Journal.openTest(directory.suite, options)
-        let calls = Calls()
+        var calls: [Calls] = []
         for _ in 0..<2 {
             journal.stopWatching()
             probe.plan(.fail(code: ENOSPC), call: .inotifyAddWatch, number: 0)
-            journal.startWatching { calls.note.yield() }
+            calls.append(watch(journal))
         }
         #expect(probe.fired == 2)
         #expect(reports.all.isEmpty)
@@ -44,7 +56,8 @@ struct WatchTests {
         #expect(reports.all == [.watchRefused(error, isPolled: true)])
         #expect(error.description.contains("max_user_watches"))
         #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
-        await calls.wait { journal.all.count == 10 }
+        await calls[1].wait(forEntries: 10)
+        journal.stopWatching()
     }
     #endif
 
@@ -65,7 +78,7 @@ struct WatchTests {
                 state.overlaps += state.isRunning ? 1 : 0
                 state.isRunning = true
             }
-            calls.note.yield()
+            calls.note()
             release.wait()
             state.withLock { $0.isRunning = false }
         }
@@ -83,22 +96,22 @@ struct WatchTests {
         let before = state.withLock(\.calls)
         release.signal()
         let other = try Journal.openTest(directory.path + "/other")
-        let otherCalls = Calls()
-        other.startWatching { otherCalls.note.yield() }
+        let otherCalls = watch(other)
         JournalWatcher.shared.note(change)
         await otherCalls.wait()
         #expect(state.withLock(\.calls) == before)
+        other.stopWatching()
     }
 
     @Test("is watched in its new directory after it was deleted and recreated")
     func recreated() async throws {
         let journal = try Journal.openTest(directory.suite)
-        let calls = Calls()
-        journal.startWatching { calls.note.yield() }
+        let calls = watch(journal)
         try FileManager.default.removeItem(atPath: directory.suite)
         try journal.set("first", "1")
         #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
-        await calls.wait { journal.all.count == 11 }
+        await calls.wait(forEntries: 11)
+        journal.stopWatching()
     }
 
     @Test("is watched on while another journal of its directory is watched no longer")
@@ -107,23 +120,23 @@ struct WatchTests {
             try Journal.openTest(directory.suite), try Journal.openUnregistered(directory.suite),
             try Journal.openUnregistered(directory.suite),
         ]
-        let calls = journals.map { _ in Calls() }
-        for (journal, calls) in zip(journals, calls) { journal.startWatching { calls.note.yield() } }
+        let calls = journals.map(watch)
         journals[1].stopWatching()
         #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
-        for number in [0, 2] { await calls[number].wait { journals[number].all.count == 10 } }
+        for number in [0, 2] { await calls[number].wait(forEntries: 10) }
         journals[0].stopWatching()
         #expect(try Helper(["keys", directory.suite, "q", "10"]).finish().status == 0)
-        await calls[2].wait { journals[2].all.count == 20 }
+        await calls[2].wait(forEntries: 20)
+        journals[2].stopWatching()
     }
 
     @Test("is looked at when the system has lost events")
     func lostEvents() async throws {
         let journals = try (0..<3).map { try Journal.openTest(directory.path + "/\($0)") }
-        let calls = journals.map { _ in Calls() }
-        for (journal, calls) in zip(journals, calls) { journal.startWatching { calls.note.yield() } }
+        let calls = journals.map(watch)
         JournalWatcher.shared.note(DirectoryEvents.Changes(areIncomplete: true))
         for calls in calls { await calls.wait() }
+        for journal in journals { journal.stopWatching() }
     }
 
     @Test("gets the events of directories that are watched, and learns when some of them are lost")

@@ -580,6 +580,7 @@ struct ObserverTests {
                 observation.cancel()
                 release.signal()
             }
+            withExtendedLifetime(suites) {}
         }
     }
 
