@@ -143,6 +143,41 @@ func die(_ path: String, in operation: String, afterStore last: Int) throws {
     }
     probe.onStore(nil)
 }
+
+/// Writes to each of some suites and then ends in one of the ways that a program can end.
+///
+/// The background never flushes here, so that what is on the disk afterwards was flushed by the end. The disks of suites
+/// whose names begin with "hanging" hang.
+func end(_ folder: String, suites: [Substring], how: String) throws {
+    let journals = try suites.map { name in
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), backgroundActivity: { _ in false })
+        let journal = try Journal.open(at: folder + "/" + name, options: options) { Index() }
+        probe.clear()
+        if name.hasPrefix("hanging") { probe.plan(.hang, call: .fdatasync, number: 0) }
+        try set(journal, "key", "value")
+        return journal
+    }
+    switch how {
+    case "return": return
+    case "exit": exit(0)
+    case "exit on a thread":
+        Thread.detachNewThread { exit(0) }
+        while true { pause() }
+    case "exit in exclusive access": try journals[0].withExclusiveAccess { exit(0) }
+    case "_exit": _exit(0)
+    case "fork":
+        // Swift hides it, since little works in such a child; it may be there all the same.
+        typealias Fork = @convention(c) () -> pid_t
+        guard let symbol = dlsym(nil, "fork") else { exit(8) }
+        let child = unsafeBitCast(symbol, to: Fork.self)()
+        if child == 0 { exit(0) }
+        var status: Int32 = 0
+        guard waitpid(child, &status, 0) == child, status == 0 else { exit(9) }
+        _exit(0)
+    default: exit(64)
+    }
+}
 #endif
 
 let arguments = CommandLine.arguments
@@ -157,6 +192,7 @@ do {
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
     #if DEBUG
     case ("die", 5): try die(arguments[2], in: arguments[3], afterStore: Int(arguments[4]) ?? 0)
+    case ("end", 5): try end(arguments[2], suites: arguments[3].split(separator: ","), how: arguments[4])
     #endif
     default: exit(64)
     }

@@ -20,6 +20,8 @@ final class BackgroundWorker: @unchecked Sendable {
     private let lock = ThreadLock()
     private let wakeUp = ThreadCondition()
     private var queue: [(due: UInt64, work: Work)] = []
+    /// What the thread is doing.
+    private var current: Work?
     private var isRunning = false
 
     /// Queued journals keep their descriptors open: without a limit, a program that opens, writes and drops many suites
@@ -30,7 +32,9 @@ final class BackgroundWorker: @unchecked Sendable {
     ///
     /// - Returns: Whether it is scheduled; if not, no thread could be started, or the queue is full.
     func flush(_ journal: Journal, after delay: UInt64) -> Bool {
-        add(.flush(journal), due: Clock.monotonic() + delay)
+        // If it can't be registered, the program ends as one that was killed.
+        _ = ExitFlush.isRegistered
+        return add(.flush(journal), due: Clock.monotonic() + delay)
     }
 
     /// Schedules a compaction of a journal as soon as possible.
@@ -38,6 +42,15 @@ final class BackgroundWorker: @unchecked Sendable {
     /// - Returns: Whether it is scheduled, as for ``flush(_:after:)``.
     func compact(_ journal: Journal) -> Bool {
         add(.compact(journal), due: 0)
+    }
+
+    /// The journals whose flush is scheduled or under way.
+    var unflushed: [Journal] {
+        lock.lock()
+        defer { lock.unlock() }
+        return (queue.map(\.work) + [current].compactMap { $0 }).compactMap { work in
+            if case .flush(let journal) = work { journal } else { nil }
+        }
     }
 
     private func add(_ work: Work, due: UInt64) -> Bool {
@@ -72,6 +85,7 @@ final class BackgroundWorker: @unchecked Sendable {
     private func postpone(_ work: Work) {
         lock.lock()
         defer { lock.unlock() }
+        current = nil
         queue.append((Clock.monotonic() + 1_000_000_000, work))
     }
 
@@ -79,12 +93,17 @@ final class BackgroundWorker: @unchecked Sendable {
     private func next() -> Work {
         lock.lock()
         defer { lock.unlock() }
+        current = nil
         while true {
             guard let first = queue.indices.min(by: { queue[$0].due < queue[$1].due }) else {
                 wakeUp.wait(lock)
                 continue
             }
-            if queue[first].due <= Clock.monotonic() { return queue.remove(at: first).work }
+            if queue[first].due <= Clock.monotonic() {
+                let work = queue.remove(at: first).work
+                current = work
+                return work
+            }
             wakeUp.wait(lock, until: queue[first].due)
         }
     }

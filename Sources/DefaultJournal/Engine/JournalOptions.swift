@@ -2,7 +2,7 @@
 ///
 /// In both cases it survives the process being killed once the call has returned.
 package enum JournalDurability: Sendable, Hashable {
-    /// Within about a second, in the background.
+    /// Within about a second, in the background, and when the program ends normally; see ``ExitFlush``.
     case background
     /// Before the call returns.
     case everyWrite

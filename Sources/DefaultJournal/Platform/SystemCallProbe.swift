@@ -62,6 +62,8 @@ package final class SystemCallProbe: Sendable {
         case cut(to: Int)
         /// Writes half of the bytes; every later call fails until the probe is cleared, as if the disk were gone.
         case halfThenFailing(code: Int32)
+        /// Never returns, as on a disk that hangs.
+        case hang
     }
 
     private struct State {
@@ -155,6 +157,7 @@ package final class SystemCallProbe: Sendable {
             result = limit == 0 ? -1 : body(limit)
             if limit == 0 { errno = ENOSPC }
         case .halfThenFailing: result = body(max(1, (event.bytes?.count ?? 2) / 2))
+        case .hang: while true { Threads.pause() }
         }
         let code = errno
         if isRecording { record(event, result: result < 0 ? -Int(code) : result) }

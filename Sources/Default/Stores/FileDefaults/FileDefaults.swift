@@ -28,7 +28,10 @@ internal import DefaultJournal
 public final class FileDefaults: Sendable {
     /// When a change reaches the disk, and not only the system's memory.
     public enum Durability: Sendable, Hashable {
-        /// Within about a second, in the background. A loss of power loses at most the last second.
+        /// Within about a second, in the background, and when the program ends normally. A loss of power loses about the last
+        /// second.
+        ///
+        /// A program that returns from `main` or calls `exit` waits for its suites to be flushed, for at most a second in all.
         case background
         /// Before the call returns. This is about a hundred times as slow.
         case everyWrite
