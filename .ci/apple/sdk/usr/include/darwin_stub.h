@@ -146,7 +146,7 @@ int rename(const char *, const char *);
 int renameat(int, const char *, int, const char *);
 int unlink(const char *);
 int unlinkat(int, const char *, int);
-// directory(3), getcwd(3), getuid(2), getpid(2), mmap(2), malloc(3), strerror(3), memcpy(3), exit(3), getenv(3)
+// directory(3), getcwd(3), getuid(2), getpid(2), mmap(2), malloc(3), strerror(3), memcpy(3), exit(3), atexit(3), getenv(3)
 DIR *_Null_unspecified fdopendir(int);
 struct dirent *_Null_unspecified readdir(DIR *_Null_unspecified);
 int closedir(DIR *_Null_unspecified);
@@ -154,6 +154,7 @@ char *_Null_unspecified getcwd(char *_Null_unspecified, size_t);
 uid_t geteuid(void);
 uid_t getuid(void);
 pid_t getpid(void);
+int atexit(void (*)(void));
 void *_Null_unspecified mmap(void *_Null_unspecified, size_t, int, int, int, off_t);
 int munmap(void *_Null_unspecified, size_t);
 void *_Null_unspecified malloc(size_t);
