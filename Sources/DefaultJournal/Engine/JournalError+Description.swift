@@ -39,7 +39,7 @@ extension JournalError: CustomStringConvertible {
     private static func advice(for call: SystemCall, _ code: Int32) -> String {
         switch (call, SystemErrors.group(of: code)) {
         case (.inotifyInit, .descriptors):
-            return "Raise fs.inotify.max_user_instances or the limit of open files, or close what is no longer needed."
+            return "Raise fs.inotify.max_user_instances or the limit of open files, or close unused files."
         case (.inotifyAddWatch, .space): return "Raise fs.inotify.max_user_watches, or watch fewer directories."
         case (.inotifyAddWatch, _): return "Check whether /proc is mounted."
         case (_, let group): return advice(for: group)

@@ -60,7 +60,7 @@ extension JournalWatcher {
     ///   - calls: The system calls.
     ///   - path: The directory, for errors.
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
-    /// - Throws: An error if there is no thread for it, so that there is no watch.
+    /// - Throws: An error if no thread could be started; nothing is watched then.
     func watch(
         _ directory: Int32,
         for watch: JournalWatch,
@@ -179,7 +179,7 @@ extension JournalWatcher {
         if changes.areIncomplete {
             watches.values.forEach(enqueue)
         } else {
-            // A directory that is no longer watched may be among them.
+            // Late events of a directory whose watch has ended are ignored.
             for number in changes.directories { watchesByDirectory[number]?.forEach(enqueue) }
         }
         provideNotifier()
