@@ -183,7 +183,12 @@ struct JournalTests {
 extension Journal {
     /// A second engine on a suite that this process has open, as another process would have it.
     static func openUnregistered(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
-        let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: options.calls)
+        let suite = try SuiteDirectory.openLocked(
+            directory: nil,
+            path: path,
+            waitingAtMost: options.lockTimeout,
+            calls: options.calls
+        )
         let journal = Journal(suite: suite, path: path, options: options, index: TestIndex())
         try journal.reload()
         options.calls.unlock(journal.state.suite.lock.raw)

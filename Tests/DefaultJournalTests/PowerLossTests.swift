@@ -107,7 +107,7 @@ struct PowerLossTests {
         var page = bytes
         guard page.count == LockPage.size, Bool.random() else { return bytes }
         page.withUnsafeMutableBytes { page in
-            for word in 1..<10 where Bool.random() {
+            for word in 1..<12 where Bool.random() {
                 let value = [
                     0, 1, UInt64(journal.count), UInt64(journal.count / 2), UInt64.max, UInt64.random(in: 0...9999),
                 ]
@@ -116,6 +116,9 @@ struct PowerLossTests {
             if journal.count >= 24, Bool.random() {
                 for index in 0..<8 { page[16 + index] = journal[16 + index] }
             }
+            // A page with a wrong checksum is not looked at.
+            let check = UInt64(CRC32C.checksum(UnsafeRawBufferPointer(rebasing: page[..<64])))
+            if Bool.random() { page.storeBytes(of: check, toByteOffset: 64, as: UInt64.self) }
         }
         return page
     }

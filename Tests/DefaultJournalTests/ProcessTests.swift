@@ -7,35 +7,47 @@ import Testing
 struct ProcessTests {
     private let directory = TemporaryDirectory()
 
-    @Test("A writer that is killed at any instant loses no acknowledged write")
-    func killedWriter() throws {
+    @Test(
+        "A writer that is killed at any instant loses no acknowledged write, and processes that stay open notice each",
+        .timeLimit(.minutes(60)),
+        arguments: ["set", "batch", "durable", "update"]
+    )
+    func killedWriter(workload: String) throws {
+        let directory = Helper.crashDirectory()
         let others = (0..<100).map { "other\($0)" }
-        do {
-            let journal = try Journal.openTest(directory.suite)
-            for key in others { try journal.set(key, "value of \(key)") }
-        }
+        let options = JournalOptions(automaticMaintenance: false)
+        let peer = try Journal.openUnregistered(directory.suite, options)
+        for key in others { try peer.set(key, "value of \(key)") }
         try directory.write([UInt8](repeating: 0, count: 4096), to: "acknowledged")
         let file = open(directory.path + "/acknowledged", O_RDWR)
         defer { close(file) }
         let page = try #require(mmap(nil, 4096, PROT_READ, MAP_SHARED, file, 0))
         defer { munmap(page, 4096) }
         let cell = page.assumingMemoryBound(to: Int.self)
+        let mirror = try Helper(["mirror", directory.suite])
+        defer { mirror.kill() }
         var random = SystemRandomNumberGenerator()
         for round in 0..<Helper.rounds("JOURNAL_CRASH_ROUNDS", default: 20) {
             let before = cell.pointee
-            let helper = try Helper(["crash", directory.suite, directory.path + "/acknowledged"])
+            let helper = try Helper(["crash", directory.suite, directory.path + "/acknowledged", workload])
             while cell.pointee == before, helper.process.isRunning { sched_yield() }
             usleep(UInt32.random(in: 0..<3000, using: &random))
             helper.kill()
             let acknowledged = cell.pointee
+            // The process that stays open reads before anyone else, or writes before it has read.
+            let isRead = Bool.random(using: &random)
+            if isRead { #expect(peer["number"] == "\(acknowledged)" || peer["number"] == "\(acknowledged + 1)") }
+            try peer.set("peer", "\(round)")
             let reports = ReportCollector()
-            let journal = try Journal.openTest(directory.suite, reports.options)
+            let journal = try Journal.openUnregistered(directory.suite, reports.options)
             let number = Int(journal["number"] ?? "") ?? -1
             #expect(number == acknowledged || number == acknowledged + 1, "round \(round)")
+            #expect(workload != "batch" || journal["twin"] == "\(number)")
             for key in others { #expect(journal[key] == "value of \(key)") }
+            #expect(journal.all == peer.all, "round \(round)")
+            #expect(try mirror.ask("peer \(round)") == journal.listing, "round \(round)")
             #expect(reports.all.isEmpty)
             #expect(try journal.verify().isIntact)
-            try journal.synchronize()
         }
         #expect(try directory.damagedCopies.isEmpty)
     }

@@ -59,7 +59,7 @@ struct ProgramExitTests {
     private func isFlushed(_ name: String) throws -> Bool {
         let journal = try open(name)
         // The page is unmapped with the journal.
-        return withExtendedLifetime(journal) { journal.page.syncedEnd == journal.page.end }
+        return withExtendedLifetime(journal) { journal.isSynced }
     }
 }
 #endif

@@ -8,6 +8,22 @@ struct PublicationTests {
     private let directory = TemporaryDirectory()
 
     #if DEBUG
+    /// What a process does when it is killed.
+    enum Operation: String, CaseIterable {
+        case append
+        case durableAppend = "durable append"
+        case batch
+        case remove
+        case flush
+        case compact
+        /// A compaction within exclusive access, which rewrites the journal under the lock.
+        case rewrite
+        /// The opening of a suite whose journal ends in the middle of a record.
+        case openTorn = "open"
+        /// The opening of a suite with a damaged journal, which is backed up and replaced.
+        case recover
+    }
+
     /// What happens first after a writer was killed.
     enum Aftermath: CaseIterable {
         case peerWrites
@@ -16,95 +32,166 @@ struct PublicationTests {
     }
 
     @Test(
-        "After a writer is killed between any two stores to the shared page, every open engine is current and writes the named file",
-        arguments: ["append", "batch", "compact"],
+        "After a writer is killed at any step, all processes that have the suite open agree, and what they write is kept",
+        .timeLimit(.minutes(15)),
+        arguments: Operation.allCases,
         Aftermath.allCases
     )
-    func killed(operation: String, aftermath: Aftermath) throws {
-        var store = 1
-        while try killWriter(in: operation, afterStore: store, aftermath) { store += 1 }
-        // Pending, the end, the generation, and pending again.
-        #expect(store > 4)
-    }
-
-    /// - Returns: Whether the writer was killed: not if the operation takes fewer stores.
-    private func killWriter(in operation: String, afterStore store: Int, _ aftermath: Aftermath) throws -> Bool {
-        let directory = TemporaryDirectory()
-        let probe = SystemCallProbe()
-        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+    func killed(operation: Operation, aftermath: Aftermath) throws {
+        let options = JournalOptions(automaticMaintenance: false)
         let peer = try Journal.openUnregistered(directory.suite, options)
-        let reader = try Journal.openUnregistered(directory.suite)
-        for number in 0..<10 { try peer.set("before", "\(number)") }
-        try peer.synchronize()
-        #expect(reader["before"] == "9")
-        let inode = try directory.journalInode
-
-        let helper = try Helper(["die", directory.suite, operation, "\(store)"])
-        let status = helper.finish().status
-        guard helper.process.terminationReason == .uncaughtSignal else {
-            #expect(status == 0)
-            return false
+        try peer.set("before", "0")
+        // Watches and reads, in a process of its own, from the first step to the last.
+        let mirror = try Helper(["mirror", directory.suite])
+        var step = 0
+        var isKilled = true
+        while isKilled {
+            step += 1
+            let context = Comment("killed at step \(step) of \(operation), then \(aftermath)")
+            try peer.set("before", "\(step)")
+            try peer.set("filler", String(repeating: "x", count: 100 + step))
+            try peer.set("last", "\(step)")
+            // So that a flush has something to do.
+            try peer.compact()
+            try peer.set("before", "\(step)")
+            try spoil(for: operation)
+            isKilled = try kill(in: operation, atStep: step, context)
+            switch aftermath {
+            case .peerWrites: break
+            case .peerReads: #expect(peer["last"] == "\(step)", context)
+            case .anotherOpens: _ = try Journal.openUnregistered(directory.suite, options)
+            }
+            try peer.set("after", "\(step)")
+            let fresh = try Journal.openUnregistered(directory.suite, options)
+            #expect(fresh["after"] == "\(step)" && fresh["last"] == "\(step)", context)
+            #expect((fresh["victim"] != nil) == (fresh["other victim"] != nil) || operation != .batch, context)
+            #expect(isKilled || !operation.setsVictim || fresh["victim"] != nil, context)
+            #expect(peer.all == fresh.all, context)
+            #expect(try mirror.ask("after \(step)") == fresh.listing, context)
+            let inode = peer.state.journalInode
+            #expect(try inode == directory.journalInode, context)
+            #expect(try fresh.verify().isIntact, context)
+            #expect(peer.page.publication()?.isReplacing == false, context)
+            try peer.synchronize()
+            #expect(peer.page.publication()?.isRenameUnsynced == false, context)
         }
-        #expect(status == SIGKILL)
-
-        let context = Comment("killed after store \(store) of \(operation), then \(aftermath)")
-        switch aftermath {
-        case .peerWrites: break
-        case .peerReads: #expect(peer["before"] == "9", context)
-        case .anotherOpens: _ = try Journal.openUnregistered(directory.suite)
-        }
-        try peer.set("after", "1")
-        let fresh = try Journal.openUnregistered(directory.suite)
-        #expect(fresh["before"] == "9" && fresh["after"] == "1", context)
-        #expect((fresh["victim"] != nil) == (fresh["other victim"] != nil) || operation == "append", context)
-        #expect(peer.all == fresh.all, context)
-        #expect(reader.all == fresh.all, context)
-        let journalInode = peer.state.journalInode
-        #expect(try journalInode == directory.journalInode, context)
-        #expect(try fresh.verify().isIntact, context)
-        #expect(peer.page.pending == 0, context)
-        // The next synchronize has to flush the rename, which the killed process no longer could.
-        probe.clear()
-        try peer.synchronize()
-        if try directory.journalInode != inode { #expect(probe.counts[.fsync, default: 0] > 0, context) }
-        return true
+        mirror.kill()
+        // At least a lock, a write and its halves, and a publication and its halves.
+        #expect(step > 4)
+        print("\(operation), then \(aftermath): \(step - 1) steps")
     }
 
-    @Test("A page that changes to another journal never claims that too much is on the disk")
-    func anotherJournal() throws {
+    /// Prepares what the operation finds.
+    private func spoil(for operation: Operation) throws {
+        let end = try directory.bytes().count
+        switch operation {
+        case .openTorn: try directory.overwriteInPlace("suite/journal", at: UInt64(end), with: [1, 2, 3, 4, 5, 6, 7])
+        case .recover:
+            let bytes = try directory.bytes()
+            let filler = try #require(Data(bytes).range(of: Data("filler".utf8)))
+            try directory.overwriteInPlace("suite/journal", at: UInt64(filler.lowerBound), with: [0])
+        default: break
+        }
+    }
+
+    /// - Returns: Whether the process was killed: not if the operation takes fewer steps.
+    private func kill(in operation: Operation, atStep step: Int, _ context: Comment) throws -> Bool {
+        let name = operation == .recover ? "open" : operation.rawValue
+        let helper = try Helper(["die", directory.suite, name, "\(step)"])
+        let outcome = helper.finish()
+        let isKilled = helper.process.terminationReason == .uncaughtSignal
+        #expect(outcome.status == (isKilled ? SIGKILL : 0), context)
+        #expect((outcome.output == "acknowledged\n") == !isKilled, context)
+        return isKilled
+    }
+
+    @Test("A suite whose creation was interrupted at any step is usable", arguments: [false, true])
+    func killedInCreation(hasDirectory: Bool) throws {
+        var step = 0
+        var isKilled = true
+        while isKilled {
+            step += 1
+            let directory = TemporaryDirectory()
+            if hasDirectory {
+                try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
+            }
+            let helper = try Helper(["die", directory.suite, "open", "\(step)"])
+            _ = helper.finish()
+            isKilled = helper.process.terminationReason == .uncaughtSignal
+            let first = try Journal.openUnregistered(directory.suite)
+            let second = try Journal.openUnregistered(directory.suite)
+            try first.set("a", "1")
+            try second.set("b", "2")
+            #expect(first.all == second.all && first.all.count == 2, "killed at step \(step)")
+            #expect(try first.verify().isIntact)
+        }
+        #expect(step > 10)
+        print("creation: \(step - 1) steps")
+    }
+
+    @Test("What is published is published as a whole, or not at all")
+    func wholePublication() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
-        for number in 0..<10 { try journal.set("a", "\(number)") }
-        try journal.synchronize()
+        try journal.set("a", "1")
         let page = journal.page
-        page.pending = LockPage.replacing
-        let generation = page.generation
-        let steps = Guarded(0)
-        probe.onStore { _ in
-            steps.withLock { $0 += 1 }
-            if page.journalID == 77 {
-                #expect(page.syncedEnd <= 100)
-                #expect(page.directoryDirty == 77)
-            }
-            if page.generation != generation { #expect(page.journalID == 77 && page.end == 300 && !page.syncFailed) }
-            if page.pending == 0 { #expect(page.generation != generation) }
+        let before = try #require(page.publication())
+        let after = LockPage.Publication(
+            generation: before.generation + 1,
+            journalID: .random(in: 1 ... .max),
+            end: .random(in: 1 ... .max),
+            syncedEnd: .random(in: 1 ... .max),
+            isRenameUnsynced: true,
+            syncFailed: true,
+            isReplacing: true
+        )
+        let halves = Guarded(0)
+        probe.onStep { step in
+            guard step.isHalf else { return }
+            halves.withLock { $0 += 1 }
+            #expect(page.publication() == nil)
         }
-        page.publish(journalID: 77, end: 300, syncedEnd: 100)
-        probe.onStore(nil)
-        #expect(steps.withLock { $0 } == 9)
-        #expect(page.syncedEnd == 100)
+        try page.publish(after, path: "")
+        probe.onStep(nil)
+        #expect(halves.withLock { $0 } == 1)
+        #expect(page.publication() == after)
+    }
+
+    @Test("A publication that fails leaves nothing of the write", arguments: [ENOSPC, EIO])
+    func failingPublication(code: Int32) throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        let other = try Journal.openUnregistered(directory.suite)
+        try journal.set("a", "1")
+        let bytes = try directory.bytes()
+        for durability in [JournalDurability.background, .everyWrite] {
+            probe.clear()
+            probe.plan(.fail(code: code), call: .pwrite, number: 1)
+            #expect(throws: JournalError.self) { try journal.set("a", "2", durability: durability) }
+            #expect(probe.fired == 1)
+            #expect(journal["a"] == "1" && other["a"] == "1")
+            #expect(try directory.bytes() == bytes)
+        }
+        try journal.set("a", "3")
+        #expect(other["a"] == "3")
     }
 
     @Test("A failed sync stays recorded when the next process repairs what a killed writer left")
     func failedSync() throws {
-        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("a", "1")
-        journal.page.syncFailed = true
-        journal.page.pending = journal.page.end + 100
-        _ = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
-        #expect(journal.page.pending == 0)
-        #expect(journal.page.syncFailed)
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        try directory.overwriteInPlace("suite/journal", at: UInt64(directory.bytes().count), with: [1, 2, 3])
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        #expect(other.page.publication()?.syncFailed == true)
+        let inode = try directory.journalInode
+        try other.synchronize()
+        #expect(try directory.journalInode != inode)
+        #expect(other.page.publication()?.syncFailed == false)
     }
 
     @Test("A page that names another journal is noticed by the next write, once")
@@ -112,14 +199,16 @@ struct PublicationTests {
         let probe = SystemCallProbe()
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
         try journal.set("a", "1")
-        try directory.overwriteInPlace("suite/lock", at: 16, with: [1, 2, 3, 4, 5, 6, 7, 8])
+        var publication = try #require(journal.page.publication())
+        publication.journalID ^= 1
+        try journal.page.publish(publication, path: "")
         probe.clear()
         for number in 0..<2_000 { try journal.set("a", String(repeating: "v", count: 112) + "\(number)") }
         #expect(probe.counts[.open, default: 0] < 200)
         let fresh = try Journal.openUnregistered(directory.suite)
         #expect(fresh["a"]?.hasSuffix("1999") == true)
         #expect(try fresh.verify().isIntact)
-        #expect(fresh.page.journalID == journal.state.journalID)
+        #expect(fresh.page.publication()?.journalID == journal.state.journalID)
     }
     #endif
 
@@ -148,3 +237,9 @@ struct PublicationTests {
         #expect(try fresh.verify().isIntact)
     }
 }
+
+#if DEBUG
+extension PublicationTests.Operation {
+    var setsVictim: Bool { [.append, .durableAppend, .batch].contains(self) }
+}
+#endif

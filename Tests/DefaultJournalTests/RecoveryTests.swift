@@ -203,16 +203,16 @@ struct RecoveryTests {
         let directory = TemporaryDirectory()
         let journal = try Journal.openTest(directory.suite)
         try journal.set("a", "1")
-        let end = try directory.bytes().count
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.journal))
         try file.seekToEnd()
         try file.write(contentsOf: Data(repeating: 7, count: 500))
         try file.close()
-        journal.page.pending = UInt64(end + 500)
         try journal.set("b", "2")
         #expect(try journal.verify().isIntact)
         // Killed between rename and publication: the page names a journal that has lost its file name.
-        journal.page.pending = LockPage.replacing
+        var publication = try #require(journal.page.publication())
+        publication.isReplacing = true
+        try journal.page.publish(publication, path: "")
         let other = try Journal.openUnregistered(directory.suite)
         try journal.set("c", "3")
         #expect(other["c"] == "3")

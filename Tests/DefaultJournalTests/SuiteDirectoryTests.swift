@@ -109,7 +109,7 @@ struct SuiteDirectoryTests {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("a", "1")
         try files.removeItem(atPath: directory.suite)
-        journal.flushInBackground()
+        journal.flushInBackground(waitingAtMost: 0)
         journal.compactInBackground()
         #expect(!files.fileExists(atPath: directory.suite))
         try journal.set("b", "2")

@@ -23,10 +23,15 @@ final class Index: JournalIndex {
 
 func open(_ path: String) throws -> Journal { try Journal.open(at: path) { Index() } }
 
-func set(_ journal: Journal, _ key: String, _ value: String) throws {
+func set(
+    _ journal: Journal,
+    _ key: String,
+    _ value: String,
+    durability: JournalDurability = .background
+) throws {
     let outcome = Array(key.utf8).withUnsafeBytes { key in
         Array(value.utf8).withUnsafeBytes { value in
-            Result { () throws(JournalError) in try journal.set(key: key, value: value) }
+            Result { () throws(JournalError) in try journal.set(key: key, value: value, durability: durability) }
         }
     }
     try outcome.get()
@@ -39,7 +44,7 @@ func get(_ journal: Journal, _ key: String) -> String? {
 }
 
 /// Writes increasing numbers until it is killed, and acknowledges each through shared memory.
-func crash(_ path: String, acknowledgements: String) throws {
+func crash(_ path: String, acknowledgements: String, workload: String) throws {
     let file = Foundation.open(acknowledgements, O_RDWR)
     let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
     guard let page, page != MAP_FAILED else { exit(2) }
@@ -48,9 +53,35 @@ func crash(_ path: String, acknowledgements: String) throws {
     var number = get(journal, "number").flatMap(Int.init) ?? 0
     while true {
         number += 1
-        try set(journal, "number", "\(number)")
-        cell.pointee = number
-        try set(journal, "filler", String(repeating: "x", count: 400 + number % 100))
+        let filler = String(repeating: "x", count: 400 + number % 100)
+        switch workload {
+        case "set":
+            try set(journal, "number", "\(number)")
+            cell.pointee = number
+            try set(journal, "filler", filler)
+        case "batch":
+            var batch = JournalBatch()
+            for (key, value) in [("number", "\(number)"), ("filler", filler), ("twin", "\(number)")] {
+                Array(key.utf8).withUnsafeBytes { key in
+                    Array(value.utf8).withUnsafeBytes { batch.set(key: key, value: $0) }
+                }
+            }
+            try journal.append(batch)
+            cell.pointee = number
+        case "durable":
+            try set(journal, "number", "\(number)", durability: .everyWrite)
+            cell.pointee = number
+            try set(journal, "filler", filler)
+        case "update":
+            try journal.withExclusiveAccess {
+                let value = get(journal, "number").flatMap(Int.init) ?? 0
+                try Array("filler".utf8).withUnsafeBytes { try journal.remove(key: $0) }
+                try set(journal, "filler", filler)
+                try set(journal, "number", "\(value + 1)")
+            }
+            cell.pointee = number
+        default: exit(64)
+        }
         if number % 50 == 0 { try journal.compact() }
     }
 }
@@ -64,12 +95,12 @@ func writeKeys(_ path: String, prefix: String, count: Int) throws {
     }
 }
 
-func countUp(_ path: String, count: Int) throws {
+func countUp(_ path: String, count: Int, durability: JournalDurability = .background) throws {
     let journal = try open(path)
     for number in 0..<count {
         try journal.withExclusiveAccess {
             let value = get(journal, "counter").flatMap(Int.init) ?? 0
-            try set(journal, "counter", "\(value + 1)")
+            try set(journal, "counter", "\(value + 1)", durability: durability)
         }
         if number % 100 == 99 { try journal.compact() }
     }
@@ -85,9 +116,20 @@ func takeTurns(_ path: String, count: Int) throws {
 }
 
 /// Writes as fast as it can until it is killed.
-func stream(_ path: String) throws {
+///
+/// - Parameters:
+///   - path: The suite.
+///   - isStubborn: Whether to go on while the journal is being overwritten by another program.
+/// - Throws: What a write throws.
+func stream(_ path: String, isStubborn: Bool = false) throws {
     let journal = try open(path)
-    while true { try set(journal, "streamed", String(repeating: "v", count: 112)) }
+    while true {
+        do {
+            try set(journal, "streamed", String(repeating: "v", count: 112))
+        } catch let error as JournalError where isStubborn && error.kind == .overwritten {
+            continue
+        }
+    }
 }
 
 /// Writes under a file size limit until a write fails, and again after the limit is lifted.
@@ -114,6 +156,111 @@ func fill(_ path: String, limit: UInt) throws {
     try journal.synchronize()
 }
 
+/// Watches a suite; for each line of a key and a value it waits until the watch has found that value, and prints all entries.
+func mirror(_ path: String) throws {
+    let journal = try open(path)
+    let found = NSCondition()
+    // Used under `found`.
+    nonisolated(unsafe) var entries: [[UInt8]: [UInt8]] = [:]
+    let look: @Sendable () -> Void = { [unowned journal] in
+        let current = journal.withCurrentIndex { index in (index as? Index)?.entries ?? [:] }
+        found.lock()
+        entries = current
+        found.broadcast()
+        found.unlock()
+    }
+    journal.startWatching(look)
+    look()
+    while let line = readLine() {
+        let parts = line.split(separator: " ").map { Array($0.utf8) }
+        found.lock()
+        while entries[parts[0]] != parts[1] { found.wait() }
+        found.unlock()
+        // What the watch found may be older than what a read finds.
+        let current = journal.withCurrentIndex { index in (index as? Index)?.entries ?? [:] }
+        let listing = current.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }
+        print(listing.sorted().joined(separator: ";"))
+        fflush(nil)
+    }
+}
+
+/// Reads a key that always has one value, until it is killed.
+func look(_ path: String, key: String, value: String) throws {
+    let journal = try open(path)
+    while true {
+        guard get(journal, key) == value else { exit(3) }
+    }
+}
+
+/// Has exclusive access from the line that it prints until its input ends.
+func hold(_ path: String) throws {
+    let journal = try open(path)
+    try journal.withExclusiveAccess {
+        print("held")
+        fflush(nil)
+        while readLine() != nil {}
+    }
+}
+
+/// Opens a suite, and then causes a SIGBUS that isn't about it; exits with 77 from a handler, and with 0 if nothing happens.
+func causeBusError(_ path: String, disposition: String, cause: String) throws {
+    var action = sigaction()
+    switch disposition {
+    case "ignored": action.__sigaction_handler.sa_handler = SIG_IGN
+    case "handled": action.__sigaction_handler.sa_handler = { _ in _exit(77) }
+    case "handled with information":
+        action.sa_flags = SA_SIGINFO
+        action.__sigaction_handler.sa_sigaction = { _, information, _ in
+            _exit(information?.pointee.si_signo == SIGBUS ? 77 : 78)
+        }
+    default: break
+    }
+    sigaction(SIGBUS, &action, nil)
+    let journal = try open(path)
+    try set(journal, "a", "1")
+    guard cause == "fault" else {
+        kill(getpid(), SIGBUS)
+        return
+    }
+    let file = Foundation.open(path + "/../cut", O_RDWR | O_CREAT, 0o600)
+    ftruncate(file, 4096)
+    let page = mmap(nil, 4096, PROT_READ, MAP_SHARED, file, 0)
+    guard let page, page != MAP_FAILED else { exit(2) }
+    ftruncate(file, 0)
+    print(page.load(as: UInt64.self))
+}
+
+/// Fills a disk while it writes to a suite on it; prints how many writes were refused.
+func fillDisk(_ path: String, filler: String) throws {
+    let journal = try open(path)
+    try set(journal, "before", "1")
+    let file = Foundation.open(filler, O_RDWR | O_CREAT, 0o600)
+    let block = [UInt8](repeating: 1, count: 1 << 16)
+    for size in [block.count, 4096] {
+        while write(file, block, size) > 0 {}
+        fsync(file)
+    }
+    var refused = 0
+    var last = ""
+    for number in 0..<2_000 {
+        do {
+            try set(journal, "during", "\(number)")
+            last = "\(number)"
+            // Writes what is in memory to the disk, so that the next write needs new blocks.
+            if number % 100 == 0 { try journal.synchronize() }
+        } catch {
+            refused += 1
+        }
+        guard get(journal, "before") == "1", get(journal, "during") ?? "" == last else { exit(3) }
+    }
+    guard unlink(filler) == 0, ftruncate(file, 0) == 0, close(file) == 0 else { exit(4) }
+    sync()
+    try set(journal, "after", "1")
+    try journal.synchronize()
+    guard get(try open(path), "after") == "1" else { exit(5) }
+    print(refused)
+}
+
 /// Opens and writes as a user without privileges.
 func openUnprivileged(_ path: String) throws {
     guard setgid(65_534) == 0, setuid(65_534) == 0 else { exit(7) }
@@ -122,26 +269,41 @@ func openUnprivileged(_ path: String) throws {
 }
 
 #if DEBUG
-/// Makes one commit and kills itself after `last` stores to the shared page; exits with 0 if the commit takes fewer.
-func die(_ path: String, in operation: String, afterStore last: Int) throws {
+/// Makes one operation and kills itself at a step of it, or prints "acknowledged" if the operation takes fewer steps.
+func die(_ path: String, in operation: String, atStep last: Int) throws {
     let probe = SystemCallProbe()
     let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
-    let journal = try Journal.open(at: path, options: options) { Index() }
-    probe.onStore { number in
-        if number == last { kill(getpid(), SIGKILL) }
+    let begin = {
+        probe.onStep { step in
+            if step.number == last { kill(getpid(), SIGKILL) }
+        }
     }
+    // What happens while a suite is opened is itself an operation.
+    if operation == "open" { begin() }
+    let journal = try Journal.open(at: path, options: options) { Index() }
+    if operation != "open" { begin() }
     switch operation {
+    case "open": break
     case "append": try set(journal, "victim", "1")
+    case "durable append": try set(journal, "victim", "1", durability: .everyWrite)
     case "batch":
         var batch = JournalBatch()
         for key in ["victim", "other victim"] {
             Array(key.utf8).withUnsafeBytes { batch.set(key: $0, value: $0) }
         }
         try journal.append(batch)
+    case "remove": try Array("before".utf8).withUnsafeBytes { try journal.remove(key: $0) }
+    case "flush": try journal.synchronize()
     case "compact": try journal.compact()
+    case "rewrite": try journal.withExclusiveAccess { try journal.compact() }
+    case "move on":
+        // The suite is deleted while it is open, and a new one created by the write.
+        try FileManager.default.removeItem(atPath: path)
+        try set(journal, "victim", "1")
     default: exit(64)
     }
-    probe.onStore(nil)
+    probe.onStep(nil)
+    print("acknowledged")
 }
 
 /// Writes to each of some suites and then ends in one of the ways that a program can end.
@@ -183,15 +345,22 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
 let arguments = CommandLine.arguments
 do {
     switch (arguments.dropFirst().first, arguments.count) {
-    case ("crash", 4): try crash(arguments[2], acknowledgements: arguments[3])
+    case ("crash", 5): try crash(arguments[2], acknowledgements: arguments[3], workload: arguments[4])
     case ("keys", 5): try writeKeys(arguments[2], prefix: arguments[3], count: Int(arguments[4]) ?? 0)
     case ("count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0)
     case ("turns", 4): try takeTurns(arguments[2], count: Int(arguments[3]) ?? 0)
     case ("stream", 3): try stream(arguments[2])
     case ("fill", 4): try fill(arguments[2], limit: UInt(arguments[3]) ?? 0)
+    case ("durable-count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0, durability: .everyWrite)
+    case ("stubborn-stream", 3): try stream(arguments[2], isStubborn: true)
+    case ("look", 5): try look(arguments[2], key: arguments[3], value: arguments[4])
+    case ("bus-error", 5): try causeBusError(arguments[2], disposition: arguments[3], cause: arguments[4])
+    case ("full-disk", 4): try fillDisk(arguments[2], filler: arguments[3])
+    case ("hold", 3): try hold(arguments[2])
+    case ("mirror", 3): try mirror(arguments[2])
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
     #if DEBUG
-    case ("die", 5): try die(arguments[2], in: arguments[3], afterStore: Int(arguments[4]) ?? 0)
+    case ("die", 5): try die(arguments[2], in: arguments[3], atStep: Int(arguments[4]) ?? 0)
     case ("end", 5): try end(arguments[2], suites: arguments[3].split(separator: ","), how: arguments[4])
     #endif
     default: exit(64)

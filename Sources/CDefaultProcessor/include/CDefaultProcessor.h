@@ -45,10 +45,44 @@ DEFAULT_ATOMIC bool default_atomic_compare_exchange(uint64_t *_Nonnull word, uin
     return __atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
+/// Orders all memory operations before it before all after it, those of the system on behalf of this thread included.
+DEFAULT_ATOMIC void default_atomic_fence(void) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 DEFAULT_ATOMIC void default_atomic_add(uint64_t *_Nonnull word, uint64_t value, int ordering) {
     __atomic_fetch_add(word, value, ordering);
 }
 
 #undef DEFAULT_ATOMIC
+
+// Pages of files that other programs may shorten at any time. Reading a mapped page that its file lacks, or that can't be read
+// from its disk, is answered by SIGBUS, which ends the process. A guarded page reads as zeros from then on instead. The
+// handler is set when the first pages are reserved, and passes every signal that isn't about them to the one before it.
+
+/// The size of a page of memory, in bytes.
+size_t default_page_size(void);
+
+/// Reserves addresses for pages.
+///
+/// Returns NULL, and sets `errno`, when the system refuses, or when it was called 64 times before.
+void *_Nullable default_reserve_guarded_pages(size_t count);
+
+/// Maps the first page of a file at a reserved address, for reading, in place of what was mapped there.
+///
+/// Returns false, and sets `errno`, when the system refuses.
+bool default_map_guarded_page(void *_Nonnull page, int file);
+
+/// Ends the mapping of a page, whose address stays reserved.
+void default_unmap_guarded_page(void *_Nonnull page);
+
+/// Waits until a word in a mapped file has another value than the known one and `default_wake_all` is called by some process,
+/// or until the time is over, or for no reason. On systems other than Linux only for a time, of at most a millisecond.
+///
+/// Safe for an address where nothing is mapped.
+void default_wait_for_change(const void *_Nonnull word, uint32_t known, uint64_t nanoseconds);
+
+/// Wakes up the threads of all processes that wait for a change of a word.
+void default_wake_all(const void *_Nonnull word);
 
 #endif

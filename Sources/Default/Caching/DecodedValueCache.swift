@@ -6,7 +6,7 @@ internal import Foundation
 /// bytes need not decode them again. Both results depend only on the bytes and the type, as long as a built-in coder decodes
 /// them. So an entry never becomes stale, even when other processes write to the store, and entries need not be separate for
 /// each store: two stores that share a type and a key only cause additional decoding. The cache holds the latest bytes for
-/// each type and key.
+/// each type and key, unless they share a slot with another type and key: then it holds the latest of both.
 ///
 /// A decoded value is cached when the same bytes are read for the second time, if ``ValueSemantics`` finds that two decoded
 /// values are interchangeable. So values that are read only once between writes are never inspected.
@@ -14,16 +14,42 @@ final class DecodedValueCache: Sendable {
     /// The cache of the process; tests create others.
     static let shared = DecodedValueCache()
 
-    /// The maximum number of entries, enough for the keys of a program; when it is exceeded, all entries are removed.
+    /// The number of slots, each for one entry: several times as many as the keys of a program.
     static let capacity = 4_096
 
-    private struct EntryKey: Hashable {
+    private struct EntryKey {
         let type: ObjectIdentifier
-        let key: StoreKey
+        let key: String
 
         init(_ key: String, _ type: Any.Type) {
             self.type = ObjectIdentifier(type)
-            self.key = StoreKey(unchecked: key)
+            self.key = key
+        }
+
+        /// The slot of the entry.
+        ///
+        /// A dictionary would take four times as long for this, a sixth of a read. Its protection against keys that were
+        /// chosen to collide isn't needed: they only cause additional decoding.
+        var slot: Int {
+            let seed = UInt64(UInt(bitPattern: type))
+            let hash = key.utf8.withContiguousStorageIfAvailable { Self.hash(UnsafeRawBufferPointer($0), seed: seed) }
+            return Int(truncatingIfNeeded: hash ?? UInt64(bitPattern: Int64(key.hashValue))) & (capacity - 1)
+        }
+
+        /// The hash FNV-1a of Fowler, Noll and Vo, eight bytes at a time, with the upper bits folded in at the end.
+        private static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+            var hash = seed
+            var offset = 0
+            while offset + 8 <= bytes.count {
+                hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x100_0000_01B3
+                offset += 8
+            }
+            while offset < bytes.count {
+                hash = (hash ^ UInt64(bytes[offset])) &* 0x100_0000_01B3
+                offset += 1
+            }
+            hash ^= hash >> 32
+            return hash ^ hash >> 12
         }
     }
 
@@ -40,25 +66,29 @@ final class DecodedValueCache: Sendable {
 
     private class Entry: @unchecked Sendable {
         // Entries are immutable. A value is stored only if it shares no mutable state.
+        let key: EntryKey
         let bytes: Data
         let knowledge: Knowledge
 
-        init(_ bytes: Data, _ knowledge: Knowledge) {
+        init(_ key: EntryKey, _ bytes: Data, _ knowledge: Knowledge) {
+            self.key = key
             self.bytes = bytes
             self.knowledge = knowledge
         }
+
+        func isAbout(_ other: EntryKey) -> Bool { key.type == other.type && key.key == other.key }
     }
 
     private final class SharedEntry<Value>: Entry, @unchecked Sendable {
         let value: Value
 
-        init(_ bytes: Data, value: Value) {
+        init(_ key: EntryKey, _ bytes: Data, value: Value) {
             self.value = value
-            super.init(bytes, .shared)
+            super.init(key, bytes, .shared)
         }
     }
 
-    private let entries = SharedGuarded<[EntryKey: Entry]>([:])
+    private let entries = SharedGuarded<[Entry?]>(Array(repeating: nil, count: capacity))
 
     /// Whether bytes are known to be decodable.
     func contains(_ data: Data, of type: Any.Type, forKey key: String) -> Bool {
@@ -69,15 +99,16 @@ final class DecodedValueCache: Sendable {
     func insert(_ data: Data, of type: Any.Type, forKey key: String) {
         let key = EntryKey(key, type)
         if entry(of: data, forKey: key) == nil {
-            set(Entry(data, .decodable), forKey: key)
+            set(Entry(key, data, .decodable))
         }
     }
 
     /// Removes the entry for a key, to free its memory.
     func remove(_ key: String, of type: Any.Type) {
         let key = EntryKey(key, type)
-        if entries.read({ $0[key] != nil }) {
-            entries.withLock { $0[key] = nil }
+        let slot = key.slot
+        if entries.read({ $0[slot]?.isAbout(key) ?? false }) {
+            entries.withLock { $0[slot] = nil }
         }
     }
 
@@ -99,10 +130,10 @@ final class DecodedValueCache: Sendable {
         let value = try decode()
         switch entry?.knowledge {
         case nil, .decodable:
-            set(Entry(data, .read), forKey: key)
+            set(Entry(key, data, .read))
         case .read:
             let areInterchangeable = try ValueSemantics.areInterchangeable(value, decode())
-            set(areInterchangeable ? SharedEntry(data, value: value) : Entry(data, .unshared), forKey: key)
+            set(areInterchangeable ? SharedEntry(key, data, value: value) : Entry(key, data, .unshared))
         case .shared, .unshared:
             break
         }
@@ -110,20 +141,17 @@ final class DecodedValueCache: Sendable {
     }
 
     private func entry(of data: Data, forKey key: EntryKey) -> Entry? {
-        entries.read { entries in
-            guard let entry = entries[key], haveSameRepresentation(entry.bytes, data) || entry.bytes == data else {
-                return nil
-            }
+        let slot = key.slot
+        return entries.read { entries in
+            guard let entry = entries[slot], entry.isAbout(key),
+                haveSameRepresentation(entry.bytes, data) || entry.bytes == data
+            else { return nil }
             return entry
         }
     }
 
-    private func set(_ entry: Entry, forKey key: EntryKey) {
-        entries.withLock { entries in
-            if entries.count >= Self.capacity, entries[key] == nil {
-                entries = [:]
-            }
-            entries[key] = entry
-        }
+    private func set(_ entry: Entry) {
+        let slot = entry.key.slot
+        entries.withLock { $0[slot] = entry }
     }
 }

@@ -91,6 +91,9 @@ extension DefaultsDiagnostics.Event {
         public static let storeReplaced = Kind("store replaced")
         /// All users may write to a suite's directory, and so may replace what is stored there.
         public static let storeExposed = Kind("store exposed")
+        /// A call has been waiting for a second for another process, which has a suite's lock; the process is named where the
+        /// system names it.
+        public static let storeBusy = Kind("store busy")
         /// Flushing or compacting a suite in the background failed; it will be tried again.
         public static let maintenanceFailed = Kind("maintenance failed")
         /// The system refused to watch a suite for changes by other processes; reported once per suite and process.

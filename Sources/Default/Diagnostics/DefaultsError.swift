@@ -86,6 +86,8 @@ extension DefaultsError {
         public static let synchronizationFailed = Code("synchronizationFailed")
         /// A suite can't be opened; the message names its path and the reason.
         public static let storeUnavailable = Code("storeUnavailable")
+        /// Another process has kept a suite's lock for longer than this one waits, five seconds by default; nothing was changed.
+        public static let storeBusy = Code("storeBusy")
         /// A suite was written by a later version of this library, in a format unknown to this one; it is unchanged.
         public static let newerFormat = Code("newerFormat")
         /// The name is not a valid suite name.

@@ -28,6 +28,11 @@ final class BackgroundWorker: @unchecked Sendable {
     /// could run out of descriptors.
     private static let maximumQueueLength = 64
 
+    /// Nanoseconds to wait for another process, so that one suite hardly delays the others.
+    static let patience: UInt64 = 20_000_000
+    /// Nanoseconds after which work is tried again for which a suite was busy.
+    static let retryInterval: UInt64 = 200_000_000
+
     /// Schedules a flush of a journal, `delay` nanoseconds from now.
     ///
     /// - Returns: Whether it is scheduled; if not, no thread could be started, or the queue is full.
@@ -73,7 +78,7 @@ final class BackgroundWorker: @unchecked Sendable {
             let journal = work.journal
             let wasAllowed = journal.options.backgroundActivity {
                 switch work {
-                case .flush: journal.flushInBackground()
+                case .flush: journal.flushInBackground(waitingAtMost: Self.patience)
                 case .compact: journal.compactInBackground()
                 }
             }

@@ -26,7 +26,7 @@ final class ExitFlush: @unchecked Sendable {
             for journal in BackgroundWorker.shared.unflushed {
                 // The thread that ends the program inside of exclusive access keeps that access until the end.
                 guard journal.owner.load(ordering: .relaxed) != exiting else { continue }
-                start { journal.flushInBackground() }
+                start { journal.flushInBackground(waitingAtMost: Self.limit) }
             }
         }
         lock.lock()

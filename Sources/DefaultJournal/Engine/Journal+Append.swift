@@ -106,7 +106,7 @@ extension Journal {
     private func beginWriting(_ durability: JournalDurability) throws(JournalError) {
         try beginExclusiveAccess()
         // An earlier sync that failed may have lost more than this write: durability can't be promised until a rewrite.
-        guard durability == .everyWrite, page.syncFailed else { return }
+        guard durability == .everyWrite, needsRewrite else { return }
         do throws(JournalError) {
             try synchronizeFiles()
         } catch {
@@ -121,17 +121,19 @@ extension Journal {
         _ durability: JournalDurability,
         apply: (inout IndexVisitor) -> Void
     ) throws(JournalError) {
-        let page = self.page
-        let start = page.end
+        let start = writer.published.end
         let size = Record.headerSize + payload
         let end = start + UInt64(size)
         let memory = writer.buffer.memory
         Record.seal(memory, payload: payload, salt: state.journalID, offset: start)
-        page.pending = end
         do throws(JournalError) {
             let bytes = UnsafeRawBufferPointer(start: memory, count: size)
             try calls.write(bytes, to: state.journal.raw, at: start, path: journalPath)
             if durability == .everyWrite { try syncBeforeCommit() }
+            var next = writer.published
+            next.end = end
+            if durability == .everyWrite { next.syncedEnd = end }
+            try publishCommit(next)
         } catch {
             rollBack(to: start)
             throw error
@@ -140,36 +142,33 @@ extension Journal {
         var visitor = IndexVisitor(index: index, liveBytes: state.liveBytes)
         apply(&visitor)
         state.liveBytes = visitor.liveBytes
-        state.applied = end
-        page.publish(end: end)
-        state.generation = page.generation
+        finishCommit()
         stateLock.unlock()
-        writer.known = page.snapshot()
         writer.hasWritten = true
         writer.buffer.trim()
-        if durability == .everyWrite { page.syncedEnd = end } else { scheduleFlush() }
+        if durability == .background { scheduleFlush() }
     }
 
     private func syncBeforeCommit() throws(JournalError) {
         do throws(JournalError) {
             try calls.syncData(state.journal.raw, path: journalPath)
         } catch {
-            page.syncFailed = true
+            noteFailedSync()
             throw error
         }
-        try syncDirectoryIfDirty()
+        try syncRename()
     }
 
     /// Removes what a failed write left after the committed end.
     ///
-    /// If the removal fails too, the next writer repeats it.
+    /// If the removal fails too, the next access repeats it. Only if this process ends before that, the write may be found by
+    /// the one that opens the suite next.
     private func rollBack(to end: UInt64) {
         writer.buffer.trim()
         do throws(JournalError) {
             try calls.truncate(state.journal.raw, to: end, path: journalPath)
-            page.pending = 0
         } catch {
-            // `pending` stays set, which makes the next writer repeat it.
+            writer.unremoved = (state.journalID, end)
         }
     }
 

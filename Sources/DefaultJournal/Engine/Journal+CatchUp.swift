@@ -8,17 +8,19 @@ extension Journal {
     func catchUp() throws(JournalError) -> Bool {
         if state.isLoading { return true }
         for _ in 0..<16 {
-            guard let snapshot = page.snapshot() else { continue }
-            guard snapshot.journalID == state.journalID else {
-                if try reopen(snapshot) { return true }
+            guard let publication = page.publication() else { continue }
+            // The writing thread of this process is about to apply it. Until its call returns, the write hasn't happened.
+            if publication.generation == announced.load(ordering: .acquiring) { return true }
+            guard publication.journalID == state.journalID else {
+                if try reopen(publication) { return true }
                 continue
             }
             let applied = state.applied
-            guard snapshot.end >= applied else { return false }
-            if snapshot.end > applied {
-                guard try apply(applied..<snapshot.end) else { return false }
+            guard publication.end >= applied else { return false }
+            if publication.end > applied {
+                guard try apply(applied..<publication.end) else { return false }
             }
-            state.generation = snapshot.generation
+            state.generation = publication.generation
             return true
         }
         return false
@@ -43,7 +45,7 @@ extension Journal {
     /// Switches to the journal that has replaced the open one.
     ///
     /// - Returns: false when it isn't the one that the page names, or a part of it is invalid.
-    private func reopen(_ snapshot: LockPage.Snapshot) throws(JournalError) -> Bool {
+    private func reopen(_ publication: LockPage.Publication) throws(JournalError) -> Bool {
         let directory = state.suite.directory.raw
         let file: OwnedDescriptor
         do throws(JournalError) {
@@ -52,25 +54,28 @@ extension Journal {
             return false
         }
         let status = try calls.status(file.raw, path: journalPath)
-        guard status.isRegular, status.owner == SystemCalls.user, status.size >= snapshot.end else { return false }
-        let bytes = try FileBytes(reading: 0..<snapshot.end, of: file.raw, calls: calls, path: journalPath)
-        guard case .valid(let header, damage: []) = JournalHeader.parse(bytes.buffer), header.salt == snapshot.journalID
+        guard status.isRegular, status.owner == SystemCalls.user, status.size >= publication.end else { return false }
+        let bytes = try FileBytes(reading: 0..<publication.end, of: file.raw, calls: calls, path: journalPath)
+        guard case .valid(let header, damage: []) = JournalHeader.parse(bytes.buffer),
+            header.salt == publication.journalID
         else { return false }
         let records = bytes.buffer(from: JournalHeader.size)
         let base = UInt64(JournalHeader.size)
         var nothing = IgnoringVisitor()
         let report = Replay.run(records, at: base, salt: header.salt, visitor: &nothing)
-        guard report.isClean, report.validEnd == snapshot.end else { return false }
+        guard report.isClean, report.validEnd == publication.end else { return false }
+        let watch = try HeaderWatch(of: file.raw, calls: calls, path: journalPath)
         index.removeAll()
         index.prepare(forBytes: records.count)
         var visitor = IndexVisitor(index: index, liveBytes: base)
         _ = Replay.run(records, at: base, salt: header.salt, visitor: &visitor)
         state.journal = file
         state.journalInode = status.inode
+        state.header = consume watch
         state.journalID = header.salt
-        state.applied = snapshot.end
+        state.applied = publication.end
         state.liveBytes = visitor.liveBytes
-        state.generation = snapshot.generation
+        state.generation = publication.generation
         return true
     }
 }

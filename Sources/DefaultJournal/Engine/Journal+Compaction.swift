@@ -29,7 +29,7 @@ extension Journal {
     ///
     /// Background compaction is requested well before the bound, so that a fast writer seldom has to wait.
     func compactionNeed() -> CompactionNeed {
-        let end = page.end
+        let end = writer.published.end
         let live = state.liveBytes
         guard end > live + live / 10 * 7 + 36_864, options.automaticMaintenance,
             end >= writer.compactionRetrySize
@@ -68,9 +68,11 @@ extension Journal {
             return try compactFiles(waits: waits, from: waits ? .now : .soon)
         } catch  where error.kind == .replaced {
             // There is nothing left to compact.
+        } catch  where error.isBusy {
+            // The next write sees the need again.
         } catch {
             exclusive.lock()
-            writer.compactionRetrySize = page.end * 2
+            writer.compactionRetrySize = writer.published.end * 2
             exclusive.unlock()
             note(.compactionFailed(error))
         }
@@ -94,7 +96,9 @@ extension Journal {
     /// - Throws: Why it could not compact; the journal is unchanged then.
     private func compactFiles(waits: Bool, from need: CompactionNeed) throws(JournalError) -> Source? {
         let follows = need != .soon
-        let found = try withFilesLocked(followsPath: follows) { () throws(JournalError) -> Source? in
+        let limit = waits ? options.lockTimeout : BackgroundWorker.patience
+        let found = try withFilesLocked(followsPath: follows, waitingAtMost: limit) {
+            () throws(JournalError) -> Source? in
             guard need == .none || compactionNeed() >= need else { return nil }
             // Lets the writers of all processes know why the directory's change time is about to change.
             page.isCompacting = true
@@ -102,7 +106,7 @@ extension Journal {
                 directory: try calls.duplicate(state.suite.directory.raw, path: path),
                 file: try calls.duplicate(state.journal.raw, path: journalPath),
                 salt: state.journalID,
-                end: page.end
+                end: writer.published.end
             )
         }
         guard let source = found else { return nil }
@@ -131,9 +135,9 @@ extension Journal {
         progress.syncedEnd = stream.end
         guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
         var finished: OwnedDescriptor? = consume target
-        try withFilesLocked(followsPath: follows) { () throws(JournalError) in
+        try withFilesLocked(followsPath: follows, waitingAtMost: limit) { () throws(JournalError) in
             guard state.journalID == source.salt, let target = finished.take() else { return }
-            try copyTail(to: page.end, of: source, to: &stream, &progress)
+            try copyTail(to: writer.published.end, of: source, to: &stream, &progress)
             try exchange(for: target, header: header, end: stream.end, progress)
             page.isCompacting = false
             isFinished = true
@@ -182,10 +186,12 @@ extension Journal {
         _ progress: inout Progress
     ) throws(JournalError) -> Bool {
         stateLock.lock()
-        let snapshot = page.snapshot()
+        let publication = page.publication()
         stateLock.unlock()
-        guard let snapshot, snapshot.journalID == source.salt, snapshot.end >= progress.copied else { return false }
-        try copyTail(to: snapshot.end, of: source, to: &stream, &progress)
+        guard let publication, publication.journalID == source.salt, publication.end >= progress.copied else {
+            return false
+        }
+        try copyTail(to: publication.end, of: source, to: &stream, &progress)
         return true
     }
 
@@ -218,7 +224,7 @@ extension Journal {
         _ progress: Progress
     ) throws(JournalError) {
         var syncedEnd = progress.syncedEnd
-        if page.syncedEnd > progress.synced || page.syncFailed {
+        if writer.published.syncedEnd > progress.synced || needsRewrite {
             try calls.syncData(target.raw, path: file(SuiteDirectory.compactionName))
             syncedEnd = end
         }
@@ -236,6 +242,7 @@ extension Journal {
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
     private func openCompactionTarget(in directory: Int32, waits: Bool) throws(JournalError) -> OwnedDescriptor? {
         let newPath = file(SuiteDirectory.compactionName)
+        let wait = LockWait(atMost: options.lockTimeout)
         for _ in 0..<64 {
             let target: OwnedDescriptor
             do throws(JournalError) {
@@ -247,10 +254,12 @@ extension Journal {
                 throw JournalError(.replaced, path: path)
             }
             let inode = try SuiteDirectory.checkFile(target.raw, path: newPath, calls: calls).inode
-            if waits {
-                try calls.lock(target.raw, path: newPath)
-            } else {
-                guard try calls.tryLock(target.raw, path: newPath) else { return nil }
+            while try !calls.tryLock(target.raw, path: newPath) {
+                guard waits else { return nil }
+                guard let pause = wait.pause else {
+                    throw JournalError(.busy(process: LockHolder.process(of: target.raw)), path: path)
+                }
+                Threads.sleep(nanoseconds: min(pause, 500_000))
             }
             // During the wait the file may have become the journal.
             guard let status = try calls.status(of: SuiteDirectory.compactionName, in: directory, path: newPath),

@@ -18,7 +18,8 @@ extension Journal {
     package func verify() throws(JournalError) -> JournalVerification {
         defer { deliverReports() }
         return try withFilesLocked { () throws(JournalError) in
-            let size = try calls.status(state.journal.raw, path: journalPath).size
+            let size = try calls.size(of: state.journal.raw, path: journalPath)
+            let end = writer.published.end
             let bytes = try FileBytes(reading: 0..<size, of: state.journal.raw, calls: calls, path: journalPath)
             var damage: [Range<UInt64>] = []
             switch JournalHeader.parse(bytes.buffer) {
@@ -32,8 +33,8 @@ extension Journal {
             let report = Replay.run(records, at: base, salt: state.journalID, visitor: &table)
             damage += report.damage
             // The page says where committed records end: a torn tail before that end is damage.
-            if let torn = report.tornTail, torn < page.end { damage.append(torn..<page.end) }
-            if page.end > size { damage.append(size..<page.end) }
+            if let torn = report.tornTail, torn < end { damage.append(torn..<end) }
+            if end > size { damage.append(size..<end) }
             return JournalVerification(fileBytes: size, records: report.records, entries: table.count, damage: damage)
         }
     }
@@ -73,7 +74,7 @@ extension Journal {
     private func currentContent() throws(JournalError) -> Content {
         try withFilesLocked { () throws(JournalError) in
             let journal = state.journal.raw
-            let bytes = try FileBytes(reading: 0..<page.end, of: journal, calls: calls, path: journalPath)
+            let bytes = try FileBytes(reading: 0..<writer.published.end, of: journal, calls: calls, path: journalPath)
             return Content(bytes: bytes, salt: state.journalID)
         }
     }

@@ -7,35 +7,43 @@ extension Journal {
 
     /// Under the file lock: journal data first, then the directory, if a rename isn't known to be on the disk.
     func synchronizeFiles() throws(JournalError) {
-        let page = self.page
-        if page.syncFailed {
+        if needsRewrite {
             // After a failed sync the system may mark pages clean that never reached the disk, and the next sync would
             // succeed without writing them. Only rewriting everything to another file is safe.
             try rewriteFromFile()
-        } else if page.syncedEnd < page.end {
+        } else if writer.published.syncedEnd < writer.published.end {
             do throws(JournalError) {
                 try calls.syncData(state.journal.raw, path: journalPath)
             } catch {
-                page.syncFailed = true
+                noteFailedSync()
                 throw error
             }
-            page.syncedEnd = page.end
+            try publish { $0.syncedEnd = $0.end }
         }
-        try syncDirectoryIfDirty()
+        try syncRename()
         writer.isDirty = false
     }
 
-    /// Under the file lock: makes the last rename durable.
-    func syncDirectoryIfDirty() throws(JournalError) {
-        let dirty = page.directoryDirty
-        guard dirty != 0 else { return }
+    /// Under the file lock: makes the journal's rename durable, if it may not be.
+    func syncRename() throws(JournalError) {
+        guard writer.published.isRenameUnsynced else { return }
         try calls.sync(state.suite.directory.raw, path: path)
-        page.clearDirectoryDirty(of: dirty)
+        try publish { $0.isRenameUnsynced = false }
+    }
+
+    /// Under the file lock: whether only a new file makes everything durable; see ``synchronizeFiles()``.
+    var needsRewrite: Bool { writer.published.syncFailed || writer.syncFailed }
+
+    /// Under the file lock, after a failed sync.
+    func noteFailedSync() {
+        writer.syncFailed = true
+        // If this fails too, at least this process knows.
+        do throws(JournalError) { try publish { $0.syncFailed = true } } catch {}
     }
 
     /// Under the file lock: rewrites the live entries of the journal to a new one.
     func rewriteFromFile() throws(JournalError) {
-        let end = page.end
+        let end = writer.published.end
         let bytes = try FileBytes(reading: 0..<end, of: state.journal.raw, calls: calls, path: journalPath)
         let salt = state.journalID
         var nothing = IgnoringVisitor()
@@ -66,10 +74,12 @@ extension Journal {
     }
 
     /// Flushes, on the background thread.
-    func flushInBackground() {
+    ///
+    /// - Parameter limit: Nanoseconds to wait for other processes, after which it is tried again.
+    func flushInBackground(waitingAtMost limit: UInt64) {
         defer { deliverReports() }
         do throws(JournalError) {
-            try withFilesLocked(followsPath: false) { () throws(JournalError) in
+            try withFilesLocked(followsPath: false, waitingAtMost: limit) { () throws(JournalError) in
                 try synchronizeFiles()
                 writer.flushFailures = 0
             }
@@ -78,6 +88,10 @@ extension Journal {
             defer { exclusive.unlock() }
             if error.kind == .replaced {
                 writer.isDirty = false
+                return
+            }
+            if case .busy = error.kind {
+                writer.isDirty = BackgroundWorker.shared.flush(self, after: BackgroundWorker.retryInterval)
                 return
             }
             writer.flushFailures += 1

@@ -2,13 +2,14 @@ extension Journal {
     /// Excludes all other writers, of this process and of others, until the matching ``endExclusiveAccess()``.
     ///
     /// During exclusive access the index is current and only this thread changes it. The same thread may nest calls.
-    /// Readers on other threads are not blocked. Waits while another thread or process has exclusive access.
+    /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other processes as
+    /// long as ``JournalOptions/lockTimeout`` allows.
     package func beginExclusiveAccess() throws(JournalError) {
         if owner.load(ordering: .relaxed) == 0 { exclusive.yieldToUrgent() }
         exclusive.lockSpinning()
         if writer.depth == 0 {
             do throws(JournalError) {
-                try acquire()
+                try acquire(waitingAtMost: options.lockTimeout)
             } catch {
                 exclusive.unlock()
                 deliverReports()
@@ -49,19 +50,19 @@ extension Journal {
     /// - Parameters:
     ///   - followsPath: Whether to move to the suite that is at the path now when the open one was deleted or replaced;
     ///     if not, that is an error.
+    ///   - limit: Nanoseconds to wait for other processes; nil for ``JournalOptions/lockTimeout``.
     ///   - body: The work on the files.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or why there is no access.
     func withFilesLocked<Result: ~Copyable>(
         followsPath: Bool = true,
+        waitingAtMost limit: UInt64? = nil,
         _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
         exclusive.lockWithPriority()
         if writer.depth == 0 {
             do throws(JournalError) {
-                writer.followsPath = followsPath
-                defer { writer.followsPath = true }
-                try acquire()
+                try acquire(followsPath: followsPath, waitingAtMost: limit ?? options.lockTimeout)
             } catch {
                 exclusive.unlock()
                 throw error
@@ -76,8 +77,9 @@ extension Journal {
         return try body()
     }
 
-    private func acquire() throws(JournalError) {
-        if !writer.holdsFileLock { try takeFileLock() }
+    private func acquire(followsPath: Bool = true, waitingAtMost limit: UInt64) throws(JournalError) {
+        if !writer.holdsFileLock { try takeFileLock(waitingAtMost: limit) }
+        writer.followsPath = followsPath
         do throws(JournalError) {
             try recoverAndCatchUp()
         } catch {
@@ -97,33 +99,34 @@ extension Journal {
     /// up.
     private func recoverAndCatchUp() throws(JournalError) {
         try verifyIdentity()
-        if page.pending != 0 { try repairInterruptedWrite() }
-        if page.snapshot() != writer.known { try catchUpWithExclusiveAccess() }
-    }
-
-    private func catchUpWithExclusiveAccess() throws(JournalError) {
-        let isCurrent: Bool
-        do {
-            stateLock.lock()
-            defer { stateLock.unlock() }
-            isCurrent = try catchUp()
-        }
-        if !isCurrent { try reload() }
-        writer.known = page.snapshot()
-    }
-
-    /// Repairs the state that a writer left when it was killed between its write and the end of publication; the write
-    /// may be committed, but was never acknowledged.
-    private func repairInterruptedWrite() throws(JournalError) {
-        stateLock.lock()
-        let isOurs = page.journalID == state.journalID && page.pending != LockPage.replacing
-        stateLock.unlock()
-        guard isOurs, page.end != 0 else {
-            try reload()
+        if let unremoved = writer.unremoved { try remove(unremoved) }
+        let isCurrent = try catchUpWithExclusiveAccess()
+        // What a killed writer left behind the end may be a whole record, and may be longer than the next one.
+        if isCurrent, try calls.size(of: state.journal.raw, path: journalPath) == writer.published.end,
+            state.header?.isUnchanged ?? false
+        {
             return
         }
-        try calls.truncate(state.journal.raw, to: page.end, path: journalPath)
-        // The killed writer may have stored the end, and not the generation.
-        page.publish(end: page.end)
+        try reload()
+    }
+
+    /// Removes what a failed write of this process has left, unless another process has committed it or something else.
+    private func remove(_ unremoved: (journalID: UInt64, end: UInt64)) throws(JournalError) {
+        let publication = page.publication()
+        if state.journalID == unremoved.journalID, publication?.end ?? 0 <= unremoved.end {
+            try calls.truncate(state.journal.raw, to: unremoved.end, path: journalPath)
+        }
+        writer.unremoved = nil
+    }
+
+    /// - Returns: false if the index can't be brought up to date with what the page says.
+    private func catchUpWithExclusiveAccess() throws(JournalError) -> Bool {
+        guard let publication = page.publication(), !publication.isReplacing else { return false }
+        if publication == writer.published { return true }
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        guard try catchUp() else { return false }
+        writer.published = publication
+        return true
     }
 }

@@ -6,35 +6,63 @@ extension Journal {
     /// How many times a thread yields before it gives up or blocks.
     private static let yieldLimit = 100
 
-    /// Under `exclusive`: takes the lock, waiting for it.
-    func takeFileLock() throws(JournalError) {
-        if page.hasWaiters { yieldToWaiters() }
-        let lock = state.suite.lock.raw
-        if try !calls.tryLock(lock, path: file(SuiteDirectory.lockName)) { try waitForFileLock(lock) }
+    /// Nanoseconds for which a thread that has released the lock leaves it to those that sleep.
+    private static let politeness: UInt64 = 200_000
+
+    /// Under `exclusive`, which is released while it sleeps: takes the lock.
+    ///
+    /// - Parameter limit: Nanoseconds to wait at most; 0 to wait for nobody.
+    /// - Throws: `busy` when another process has the lock all the time, or the system call that failed.
+    func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
+        if page.waiters != .none { yieldToWaiters() }
+        if try !calls.tryLock(state.suite.lock.raw, path: lockPath) { try waitForFileLock(LockWait(atMost: limit)) }
         writer.holdsFileLock = true
-        if page.generation != writer.known?.generation { writer.consecutiveWrites = 0 }
+        if page.generation != writer.published.generation { writer.consecutiveWrites = 0 }
     }
 
     /// Without this, a process that writes in a loop would take the lock again before a waiting process has woken up, and
     /// would pay for the wake-up each time.
     private func yieldToWaiters() {
-        for _ in 0..<Self.yieldLimit where page.hasWaiters { Threads.yield() }
-        // The waiting process is gone, or it is blocked in the kernel, which will wake it up.
-        page.hasWaiters = false
+        for _ in 0..<Self.yieldLimit where page.waiters != .none { Threads.yield() }
+        if page.waiters == .asleep {
+            let end = Clock.monotonic() + Self.politeness
+            while page.waiters == .asleep, Clock.monotonic() < end { Threads.yield() }
+        }
+        // The waiting process is gone, or it looks again soon.
+        page.waiters = .none
     }
 
     /// Spins at first, since writes are short.
-    private func waitForFileLock(_ lock: Int32) throws(JournalError) {
-        for _ in 0..<Self.yieldLimit {
-            page.hasWaiters = true
-            if try calls.tryLock(lock, path: file(SuiteDirectory.lockName)) {
-                page.hasWaiters = false
-                return
+    private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
+        var spins = 0
+        var isReported = false
+        while true {
+            let isSpinning = spins < Self.yieldLimit
+            // A release from here on ends the sleep below.
+            let release = page.releaseWord
+            page.announceWaiter(isSpinning ? .spinning : .asleep)
+            if try calls.tryLock(state.suite.lock.raw, path: lockPath) { break }
+            if wait.isLong, !isReported {
+                isReported = true
+                note(.waiting(path: path, process: LockHolder.process(of: state.suite.lock.raw)))
             }
-            Threads.yield()
+            guard let pause = wait.pause else {
+                throw JournalError(.busy(process: LockHolder.process(of: state.suite.lock.raw)), path: path)
+            }
+            if isSpinning {
+                Threads.yield()
+                spins += 1
+                continue
+            }
+            // Other threads of this process wait by themselves, each with a limit of its own.
+            exclusive.unlock()
+            deliverReports()
+            release.wait(atMost: pause)
+            exclusive.lock()
+            // One of them may have kept the lock.
+            if writer.holdsFileLock { break }
         }
-        try calls.lock(lock, path: file(SuiteDirectory.lockName))
-        page.hasWaiters = false
+        page.waiters = .none
     }
 
     /// Under `exclusive`: releases the lock, if it is held.
@@ -42,6 +70,7 @@ extension Journal {
         guard writer.holdsFileLock else { return }
         writer.holdsFileLock = false
         calls.unlock(state.suite.lock.raw)
+        if page.waiters == .asleep { page.wakeUpWaiters() }
     }
 
     /// At the end of exclusive access: whether the file lock stays with this process.
@@ -53,14 +82,15 @@ extension Journal {
             writer.consecutiveWrites += 1
             return false
         }
-        if writer.isLockWatched, !page.hasWaiters, !isFileLockReleaseDue.load(ordering: .relaxed) {
+        if writer.isLockWatched, page.waiters == .none, !isFileLockReleaseDue.load(ordering: .relaxed) {
             return true
         }
         return decideOnFileLock()
     }
 
     private func decideOnFileLock() -> Bool {
-        if !page.hasWaiters, !isFileLockReleaseDue.exchange(false, ordering: .relaxed), options.automaticMaintenance,
+        if page.waiters == .none, !isFileLockReleaseDue.exchange(false, ordering: .relaxed),
+            options.automaticMaintenance,
             options.keepsFileLock
         {
             if !writer.isLockWatched { writer.isLockWatched = LockReleaser.shared.watch(self) }

@@ -55,7 +55,8 @@ extension Journal {
         // If the page says that the journal was replaced, or was being replaced, catching up handles it. A reader may be
         // catching up at this moment, hence the state lock; after that, neither changes while the file lock is held.
         stateLock.lock()
-        let isCurrent = page.journalID == state.journalID && page.pending == 0
+        let publication = page.publication()
+        let isCurrent = publication?.journalID == state.journalID && publication?.isReplacing == false
         let inode = state.journalInode
         stateLock.unlock()
         guard isCurrent else { return .same }
@@ -79,7 +80,12 @@ extension Journal {
     private func reattach() throws(JournalError) {
         // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
         releaseFileLock()
-        let suite = try SuiteDirectory.openLocked(directory: nil, path: path, calls: calls)
+        let suite = try SuiteDirectory.openLocked(
+            directory: nil,
+            path: path,
+            waitingAtMost: options.lockTimeout,
+            calls: calls
+        )
         writer.holdsFileLock = true
         let old = state.suite.id
         let new = suite.id

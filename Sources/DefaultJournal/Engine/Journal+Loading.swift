@@ -9,6 +9,9 @@ extension Journal {
     func reload() throws(JournalError) -> Bool {
         do throws(JournalError) {
             return try load()
+        } catch  where error.kind == .overwritten {
+            // Nothing has changed: the open file is looked at again later.
+            throw error
         } catch {
             stateLock.lock()
             state.isLoading = false
@@ -16,37 +19,60 @@ extension Journal {
             state.journalID = 0
             state.generation = page.generation &- 1
             stateLock.unlock()
-            writer.known = nil
+            writer.published = LockPage.Publication()
             throw error
         }
     }
 
     private func load() throws(JournalError) -> Bool {
+        let before = page.publication()
+        if before == nil { try page.restore(path: lockPath) }
+        let published = page.publication() ?? LockPage.Publication()
         guard let file = try openJournal() else { return try startEmpty() }
         let status = try SuiteDirectory.checkFile(file.raw, path: journalPath, calls: calls)
+        try checkForCopy(status, published: before ?? writer.published)
         guard status.size > 0 else {
             // A new suite's journal gets its name with its header.
-            if page.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: page.end)) }
+            if published.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: published.end)) }
             return try startEmpty()
         }
         let bytes = try FileBytes(reading: 0..<status.size, of: file.raw, calls: calls, path: journalPath)
+        // It was cut meanwhile.
+        if UInt64(bytes.count) < status.size { throw JournalError(.overwritten, path: journalPath) }
         guard bytes.count > 0 else { return try startEmpty() }
-        let found = try readHeader(bytes.buffer)
+        let found = try readHeader(bytes.buffer, published: published)
         let report = replay(bytes.buffer, header: found)
         if !report.damage.isEmpty {
             try recover(bytes.buffer, of: file, header: found.header, report: report)
             return false
         }
         let end = report.tornTail ?? UInt64(bytes.count)
-        if page.journalID == found.header.salt, page.end > end, page.end != 0 {
+        if published.journalID == found.header.salt, published.end > end {
             // Other processes have applied more than the file holds; a new journal makes them reload.
-            note(.shortened(path: journalPath, bytes: page.end - end))
+            note(.shortened(path: journalPath, bytes: published.end - end))
             try rewrite(bytes.buffer, salt: found.header.salt)
             return false
         }
         if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
         try adopt(file, id: found.header.salt, end: end)
         return false
+    }
+
+    /// Throws if the journal of an open suite was cut or overwritten in place within the last second.
+    ///
+    /// A backup may be on its way back. What is written meanwhile would be lost, and a repair would put a new file in its place.
+    private func checkForCopy(_ status: FileStatus, published: LockPage.Publication) throws(JournalError) {
+        // A reader may be catching up at this moment.
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        guard state.journalID != 0, !published.isReplacing else { return }
+        let isOverwritten = status.inode == state.journalInode && state.header?.isUnchanged == false
+        guard isOverwritten || status.size < published.end else { return }
+        // Both may be a tick ahead of the other. A time that is far in the future has been there for long.
+        let now = Int64(clamping: Clock.fileTime())
+        if abs(now - Int64(clamping: status.changed)) < 1_000_000_000 {
+            throw JournalError(.overwritten, path: journalPath)
+        }
     }
 
     private func openJournal() throws(JournalError) -> OwnedDescriptor? {
@@ -69,7 +95,10 @@ extension Journal {
     }
 
     /// The header, or one with the salt from the shared page if it is damaged and records are valid with that salt.
-    private func readHeader(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> FoundHeader {
+    private func readHeader(
+        _ bytes: UnsafeRawBufferPointer,
+        published: LockPage.Publication
+    ) throws(JournalError) -> FoundHeader {
         switch JournalHeader.parse(bytes) {
         case .newer(let version):
             throw JournalError(.newerFormat(version: version), path: journalPath)
@@ -77,7 +106,7 @@ extension Journal {
             return FoundHeader(header: header, damage: damage)
         case .unusable:
             let damage = [0..<UInt64(min(bytes.count, JournalHeader.size))]
-            let salt = page.journalID
+            let salt = published.journalID
             if salt != 0, bytes.count > JournalHeader.size {
                 let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
                 var nothing = IgnoringVisitor()
@@ -127,21 +156,28 @@ extension Journal {
         syncedEnd: UInt64 = 0
     ) throws(JournalError) {
         let inode = try calls.status(file.raw, path: journalPath).inode
+        let watch = try HeaderWatch(of: file.raw, calls: calls, path: journalPath)
+        var next = page.publication() ?? LockPage.Publication()
+        if next.journalID != id {
+            next = LockPage.Publication(generation: next.generation, journalID: id, syncedEnd: syncedEnd)
+            next.isRenameUnsynced = true
+            writer.syncFailed = false
+        }
+        if next.end != end || next.isReplacing {
+            next.end = end
+            next.syncedEnd = min(next.syncedEnd, end)
+            next.isReplacing = false
+            try publishCommit(next)
+        } else {
+            writer.published = next
+        }
         stateLock.lock()
         defer { stateLock.unlock() }
-        let page = self.page
-        if page.journalID != id {
-            page.publish(journalID: id, end: end, syncedEnd: syncedEnd)
-        } else if page.end != end || page.pending != 0 {
-            page.syncedEnd = min(page.syncedEnd, end)
-            page.publish(end: end)
-        }
-        state.generation = page.generation
+        finishCommit()
         state.journal = file
         state.journalInode = inode
+        state.header = consume watch
         state.journalID = id
-        state.applied = end
         state.isLoading = false
-        writer.known = page.snapshot()
     }
 }

@@ -8,12 +8,14 @@ extension Journal {
     ///   - path: The suite's directory. Parents that are missing are created for this user alone; parents may be links,
     ///     the directory itself may not.
     ///   - options: How to open it.
+    ///   - isPatient: Whether to wait for other processes.
     ///   - makeIndex: Creates the empty index that the journal fills and keeps current.
     /// - Returns: The journal with its index filled.
     /// - Throws: An error that names the unusable file and the reason.
     package static func open(
         at path: String,
         options: JournalOptions = JournalOptions(),
+        isPatient: Bool = true,
         makeIndex: () -> any JournalIndex
     ) throws(JournalError) -> Journal {
         let calls = options.calls
@@ -21,30 +23,33 @@ extension Journal {
         let directory = try SuiteDirectory.openDirectory(absolute, calls: calls)
         let status = try calls.status(directory.raw, path: absolute)
         let id = SuiteDirectory.ID(device: status.device, inode: status.inode)
-        if let existing = try existing(id, slot: JournalRegistry.shared.slot(for: id)) { return existing }
-        let journal = try openFirst(id, directory: directory, path: absolute, options: options, makeIndex: makeIndex)
+        let place = (id: id, path: absolute, limit: isPatient ? options.lockTimeout : 0)
+        if let existing = try existing(id, waitingAtMost: place.limit) { return existing }
+        let journal = try openFirst(place, directory: directory, options: options, makeIndex: makeIndex)
         journal.deliverReports()
         return journal
     }
 
     /// The journal that is open for a directory, brought up to date.
-    private static func existing(_ id: SuiteDirectory.ID, slot: JournalRegistry.Slot) throws(JournalError) -> Journal? {
-        guard let journal = slot.journal,
+    private static func existing(
+        _ id: SuiteDirectory.ID,
+        waitingAtMost limit: UInt64
+    ) throws(JournalError) -> Journal? {
+        guard let journal = JournalRegistry.shared.slot(for: id).journal,
             let current = try journal.calls.status(of: journal.path, path: journal.path),
             current.device == id.device, current.inode == id.inode
         else { return nil }
-        try journal.beginExclusiveAccess()
-        journal.endExclusiveAccess()
+        try journal.withFilesLocked(waitingAtMost: limit) {}
         return journal.state.suite.id == id ? journal : nil
     }
 
     private static func openFirst(
-        _ id: SuiteDirectory.ID,
+        _ place: (id: SuiteDirectory.ID, path: String, limit: UInt64),
         directory: consuming OwnedDescriptor,
-        path: String,
         options: JournalOptions,
         makeIndex: () -> any JournalIndex
     ) throws(JournalError) -> Journal {
+        let (id, path, limit) = place
         let slot = JournalRegistry.shared.slot(for: id)
         slot.opening.lock()
         defer {
@@ -53,13 +58,18 @@ extension Journal {
         }
         // Another thread may have been faster. If its journal has another path, this one is opened beside it.
         if let faster = slot.journal, faster.path == path { return faster }
-        let suite = try SuiteDirectory.openLocked(directory: directory, path: path, calls: options.calls)
+        let suite = try SuiteDirectory.openLocked(
+            directory: directory,
+            path: path,
+            waitingAtMost: limit,
+            calls: options.calls
+        )
         let journal = Journal(suite: suite, path: path, options: options, index: makeIndex())
         journal.writer.holdsFileLock = true
         do throws(JournalError) {
             // The file lock is held since `openLocked`, and goes with the descriptor if this fails.
             let isNew = try journal.reload()
-            if isNew { try journal.syncDirectoryIfDirty() }
+            if isNew { try journal.syncRename() }
             let status = try options.calls.status(journal.state.suite.directory.raw, path: path)
             if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
             journal.markIdentityVerified(changed: status.changed, now: Clock.fileTime())

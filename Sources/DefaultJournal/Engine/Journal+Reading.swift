@@ -58,8 +58,9 @@ extension Journal {
         // Page and journal are inconsistent: resolving that needs the file lock, which is taken before the state lock.
         stateLock.unlock()
         do {
-            try beginExclusiveAccess()
-            endExclusiveAccess()
+            try withFilesLocked(waitingAtMost: BackgroundWorker.patience) {}
+        } catch  where error.isBusy || error.kind == .overwritten {
+            // The next read tries again.
         } catch {
             note(.catchUpFailed(error))
         }

@@ -26,7 +26,7 @@ extension Journal {
         } catch {
             damage.copyError = error
             // Without a valid record nothing confirms the salt: appended records might be unreadable later.
-            guard report.records > 0, page.pending != LockPage.replacing else { throw error }
+            guard report.records > 0, page.publication()?.isReplacing == false else { throw error }
             let end = report.tornTail ?? UInt64(bytes.count)
             if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
             try adopt(file, id: header.salt, end: end)
@@ -107,17 +107,15 @@ extension Journal {
     /// Until the page names the new journal, it says that a replacement is under way: a process that is killed in between
     /// leaves a page that names a file without a name.
     func replaceJournal(by name: String) throws(JournalError) {
-        let before = page.pending
-        page.pending = LockPage.replacing
+        let before = page.publication() ?? LockPage.Publication()
+        var during = before
+        during.isReplacing = true
+        try page.publish(during, path: lockPath)
         do throws(JournalError) {
-            try calls.rename(
-                name,
-                to: SuiteDirectory.journalName,
-                in: state.suite.directory.raw,
-                path: file(name)
-            )
+            try calls.rename(name, to: SuiteDirectory.journalName, in: state.suite.directory.raw, path: file(name))
         } catch {
-            page.pending = before
+            // If this fails too, the next writer reads the journal, and finds the one that it was.
+            do throws(JournalError) { try page.publish(before, path: lockPath) } catch {}
             throw error
         }
     }

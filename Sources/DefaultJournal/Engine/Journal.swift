@@ -48,6 +48,8 @@ package final class Journal: @unchecked Sendable {
     let watch = Guarded<JournalWatch?>(nil)
     /// So that observers that come and go don't repeat the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
+    /// The generation that this engine is about to publish, with records that it will apply to the index itself.
+    let announced = Atomic<UInt64>(0)
     /// Whether a kept file lock is to be released at the end of the current exclusive access.
     let isFileLockReleaseDue = Atomic<Bool>(false)
 
@@ -58,6 +60,8 @@ package final class Journal: @unchecked Sendable {
         var suite: SuiteDirectory
         var journal = OwnedDescriptor.none
         var journalInode: UInt64 = 0
+        /// The beginning of the open journal, in which another program that overwrites it shows.
+        var header: HeaderWatch?
         /// Salt of the journal, 0 while none is loaded.
         var journalID: UInt64 = 0
         /// End of the records that the index reflects.
@@ -85,10 +89,14 @@ package final class Journal: @unchecked Sendable {
         var isLockWatched = false
         /// Consecutive exclusive accesses since the file lock was last kept or another engine wrote.
         var consecutiveWrites = 0
-        /// The page's content when this engine last wrote or caught up: while it is unchanged, the index is current.
+        /// What the page said when this engine last wrote or caught up: while it is unchanged, the index is current.
         ///
         /// The generation alone isn't enough: a page restored from a backup can reach the same one with other writes.
-        var known: LockPage.Snapshot?
+        var published = LockPage.Publication()
+        /// The end of the journal to which a failed write could not be removed.
+        var unremoved: (journalID: UInt64, end: UInt64)?
+        /// Whether a sync failed, which the page may not say if that could not be written either.
+        var syncFailed = false
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
         /// The journal whose damage was reported and could not be repaired.
@@ -114,6 +122,8 @@ package final class Journal: @unchecked Sendable {
 extension Journal {
     /// The page shared with the other processes; for the holder of `stateLock` or of exclusive access.
     var page: LockPage { state.suite.page }
+
+    var lockPath: String { file(SuiteDirectory.lockName) }
 
     var journalPath: String { file(SuiteDirectory.journalName) }
 

@@ -31,9 +31,20 @@ extension JournalError: CustomStringConvertible {
             "\"\(path)\" can't be the path of a suite. Give the path of a directory."
         case .replaced:
             "\(path) was deleted or replaced while it was open. The next write goes to the suite that is there then."
+        case .overwritten:
+            "\(path) is being overwritten by another program, such as one that copies a backup. Nothing was changed. Try again "
+                + "when it has not changed for a second."
+        case .busy(let process):
+            "\(path) is in use by \(Self.name(of: process)), which has not released the suite's lock in time. Nothing was "
+                + "changed. Try again, and find out whether that process is stopped or waits for a disk."
         case .unstable:
             "The files of \(path) were replaced repeatedly while they were being opened. Try again."
         }
+    }
+
+    /// A process in the middle of a sentence.
+    package static func name(of process: Int32?) -> String {
+        process.map { "the process \($0)" } ?? "another process"
     }
 
     private static func advice(for call: SystemCall, _ code: Int32) -> String {

@@ -18,6 +18,8 @@ package struct JournalOptions: Sendable {
     package var calls: SystemCalls
     /// Whether the journal flushes and compacts itself; tests that control the time of both turn it off.
     package var automaticMaintenance: Bool
+    /// Nanoseconds to wait for other processes; 0 to wait for none.
+    package var lockTimeout: UInt64
     /// Whether the file lock may be kept from one write to the next.
     package var keepsFileLock: Bool
     /// Runs a flush or a compaction on the background thread, on systems that may suspend the process: it must not be while
@@ -32,6 +34,7 @@ package struct JournalOptions: Sendable {
         report: @escaping @Sendable (JournalReport) -> Void = { _ in },
         calls: SystemCalls = SystemCalls(),
         automaticMaintenance: Bool = true,
+        lockTimeout: UInt64 = 5_000_000_000,
         keepsFileLock: Bool = true,
         backgroundActivity: @escaping BackgroundActivity = { work in
             work()
@@ -41,6 +44,7 @@ package struct JournalOptions: Sendable {
         self.report = report
         self.calls = calls
         self.automaticMaintenance = automaticMaintenance
+        self.lockTimeout = lockTimeout
         self.keepsFileLock = keepsFileLock
         self.backgroundActivity = backgroundActivity
     }

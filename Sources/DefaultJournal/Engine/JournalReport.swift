@@ -6,6 +6,8 @@ package enum JournalReport: Sendable, Hashable {
     case shortened(path: String, bytes: UInt64)
     /// All users may write to the suite's directory, and so may replace its files.
     case writableByOthers(path: String)
+    /// A call has waited for a second for another process, which is given where the system names it.
+    case waiting(path: String, process: Int32?)
     /// The suite was deleted or replaced while it was open; the one at its path now is used.
     case replaced(path: String)
     /// What was written is not on the disk yet, because flushing in the background failed. It is tried again.

@@ -29,9 +29,12 @@ final class JournalWatch: @unchecked Sendable {
     }
 
     /// Brings the index up to date, and calls the handler.
+    ///
+    /// A commit is published in a file of the directory, so there is an event after it.
     func notify() {
         guard let journal = journal() else { return }
-        journal.catchUpWithWriter()
+        journal.lockForReading()
+        journal.unlockForReading()
         onChange()
     }
 }
@@ -87,33 +90,5 @@ extension Journal {
     private func noteRefusedWatch(_ error: JournalError, isPolled: Bool) {
         guard !isRefusedWatchReported.exchange(true, ordering: .relaxed) else { return }
         note(.watchRefused(error, isPolled: isPolled))
-    }
-
-    /// After another process's write was noticed: brings the index up to date once the write is committed.
-    ///
-    /// The system reports the bytes before the writer has published them; `pending` is set meanwhile.
-    fileprivate func catchUpWithWriter() {
-        var attempts = 0
-        while isWritePending, attempts < 1_000 {
-            Threads.yield()
-            attempts += 1
-        }
-        if isWritePending {
-            // The writer was stopped or killed: taking the lock waits for it, or repairs what it left.
-            do {
-                try beginExclusiveAccess()
-                endExclusiveAccess()
-            } catch {
-                note(.catchUpFailed(error))
-            }
-        }
-        lockForReading()
-        unlockForReading()
-    }
-
-    private var isWritePending: Bool {
-        stateLock.lock()
-        defer { stateLock.unlock() }
-        return page.pending != 0
     }
 }

@@ -34,7 +34,7 @@ struct SuiteDirectory: ~Copyable {
     var recheck = Recheck.always
 
     deinit {
-        SystemCalls.unmap(page.mapping, count: LockPage.size)
+        GuardedPages.shared.release(page.mapping)
     }
 }
 
@@ -100,14 +100,17 @@ extension SuiteDirectory {
     /// - Parameters:
     ///   - openDirectory: The suite's open directory, if the caller has it already.
     ///   - path: The suite's absolute path.
+    ///   - limit: Nanoseconds to wait for other processes.
     ///   - calls: The system calls.
     /// - Returns: The suite's directory with its lock held.
-    /// - Throws: An error that names the unusable file and the reason.
+    /// - Throws: `busy`, or an error that names the unusable file and the reason.
     static func openLocked(
         directory openDirectory: consuming OwnedDescriptor?,
         path: String,
+        waitingAtMost limit: UInt64,
         calls: SystemCalls
     ) throws(JournalError) -> SuiteDirectory {
+        let wait = LockWait(atMost: limit)
         var opened = openDirectory
         for _ in 0..<64 {
             let directory: OwnedDescriptor
@@ -128,34 +131,35 @@ extension SuiteDirectory {
                 continue
             }
             let lockStatus = try checkFile(lock.raw, path: lockPath, calls: calls)
-            if try !calls.tryLock(lock.raw, path: lockPath) {
-                if lockStatus.size >= UInt64(LockPage.size) {
-                    try signalWaiting(lock.raw, path: lockPath, calls: calls)
-                }
-                try calls.lock(lock.raw, path: lockPath)
-            }
+            try take(lock.raw, hasPage: lockStatus.size >= UInt64(LockPage.size), wait, path: path, calls: calls)
             // The file or the directory may have been removed or replaced during the wait.
             guard try calls.status(of: lockName, in: directory.raw, path: lockPath)?.inode == lockStatus.inode,
                 let current = try calls.status(of: path, path: path),
                 current.device == status.device, current.inode == status.inode
             else { continue }
             let page = try openPage(lock.raw, path: lockPath, calls: calls)
-            page.hasWaiters = false
+            if page.waiters != .none { page.waiters = .none }
             let id = ID(device: status.device, inode: status.inode)
             return SuiteDirectory(directory: directory, id: id, lock: lock, lockInode: lockStatus.inode, page: page)
         }
         throw JournalError(.unstable, path: path)
     }
 
-    /// Signals a process that keeps the lock, through the file, since the page isn't mapped yet.
-    private static func signalWaiting(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) {
-        var word = UInt64(1).littleEndian
-        let outcome = withUnsafeBytes(of: &word) { bytes in
-            Result { () throws(JournalError) in
-                try calls.write(bytes, to: lock, at: LockPage.hasWaitersOffset, path: path)
+    /// Takes the lock of a file whose page isn't mapped yet.
+    private static func take(
+        _ lock: Int32,
+        hasPage: Bool,
+        _ wait: LockWait,
+        path: String,
+        calls: SystemCalls
+    ) throws(JournalError) {
+        while try !calls.tryLock(lock, path: path + "/" + lockName) {
+            guard let pause = wait.pause else {
+                throw JournalError(.busy(process: LockHolder.process(of: lock)), path: path)
             }
+            if hasPage { LockPage.announceWaiter(in: lock, calls: calls) }
+            Threads.sleep(nanoseconds: min(pause, 500_000))
         }
-        try outcome.get()
     }
 
     /// Accepts only a regular file of this user that has no other name.
@@ -170,20 +174,14 @@ extension SuiteDirectory {
     }
 
     /// Maps the shared page, after writing a blank one if the file has none.
-    ///
-    /// The page is written, never created by extending the file: on a full disk, a store to a hole ends the process.
     private static func openPage(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) -> LockPage {
-        let header = try FileBytes(reading: 0..<UInt64(LockPage.size), of: lock, calls: calls, path: path)
-        let isUsable =
-            header.count == LockPage.size
-            && header.buffer.littleEndian(at: 0, as: UInt64.self) == LockPage.magic
-        if !isUsable {
-            let blank = LockPage.blank()
-            let outcome = blank.withUnsafeBytes { bytes in
-                Result { () throws(JournalError) in try calls.write(bytes, to: lock, at: 0, path: path) }
-            }
-            try outcome.get()
+        let page = LockPage(mapping: try GuardedPages.shared.reserve(path: path), file: lock, calls: calls)
+        do throws(JournalError) {
+            try page.restore(path: path)
+        } catch {
+            GuardedPages.shared.release(page.mapping)
+            throw error
         }
-        return LockPage(mapping: try calls.map(lock, count: LockPage.size, path: path), calls: calls)
+        return page
     }
 }

@@ -20,6 +20,8 @@ package struct JournalHeader: Equatable, Sendable {
     static let copySize = 32
     /// Where the copies are.
     static let offsets = [0, 4096]
+    /// Where the salt is in a copy.
+    static let saltOffset = 16
     /// The line ending catches a transfer that translated line endings, as in PNG's signature.
     static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
 
@@ -43,7 +45,7 @@ package struct JournalHeader: Equatable, Sendable {
             start.storeLittleEndian(Self.magic, at: 0)
             start.storeLittleEndian(Self.currentVersion, at: 8)
             start.storeLittleEndian(UInt32(0), at: 12)
-            start.storeLittleEndian(salt, at: 16)
+            start.storeLittleEndian(salt, at: Self.saltOffset)
             start.storeLittleEndian(UInt32(0), at: 24)
             let checksum = CRC32C.checksum(UnsafeRawBufferPointer(start: start, count: 28))
             start.storeLittleEndian(checksum, at: 28)
@@ -81,7 +83,7 @@ extension JournalHeader {
                 return .newer(version: version)
             }
             if header == nil {
-                header = JournalHeader(salt: copy.littleEndian(at: 16, as: UInt64.self))
+                header = JournalHeader(salt: copy.littleEndian(at: saltOffset, as: UInt64.self))
             }
         }
         guard let header else { return .unusable }

@@ -26,6 +26,10 @@ package struct JournalError: Error, Hashable, Sendable {
         case invalidPath
         /// The suite was deleted or replaced.
         case replaced
+        /// Another program has cut or overwritten the journal within the last second.
+        case overwritten
+        /// Another process has had the suite's lock for too long; the process is given where the system names it.
+        case busy(process: Int32?)
         /// The suite's files were replaced repeatedly while they were being opened.
         case unstable
     }

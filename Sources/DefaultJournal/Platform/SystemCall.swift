@@ -5,6 +5,7 @@ package enum SystemCall: String, Sendable, Hashable, CaseIterable {
     case stat
     case pread
     case pwrite
+    case lseek
     case ftruncate
     case fsync
     case fdatasync

@@ -73,8 +73,8 @@ package final class SystemCallProbe: Sendable {
         var fired = 0
         var isRecording = false
         var records: [RecordedCall] = []
-        var stores = 0
-        var onStore: (@Sendable (Int) -> Void)?
+        var steps = 0
+        var onStep: (@Sendable (Step) -> Void)?
     }
 
     private let state = Guarded(State())
@@ -104,23 +104,47 @@ package final class SystemCallProbe: Sendable {
         }
     }
 
-    /// Calls `body` after each store to the shared page, with the number of the store, counted from 1.
+    /// A point at which a process can be killed: after a call, or after the first half of a `pwrite`.
+    package struct Step: Sendable {
+        /// Counted from 1.
+        package var number: Int
+        package var call: SystemCall
+        /// Whether only the first half of the bytes is written.
+        package var isHalf: Bool
+    }
+
+    /// Calls `body` at each step from now on, on the thread that makes the call.
     ///
-    /// The count starts with this call. `body` may end the process, to test the state that a killed writer leaves.
-    package func onStore(_ body: (@Sendable (_ number: Int) -> Void)?) {
+    /// `body` may end the process, to test the state that a killed writer leaves.
+    package func onStep(_ body: (@Sendable (Step) -> Void)?) {
         state.withLock { state in
-            state.stores = 0
-            state.onStore = body
+            state.steps = 0
+            state.onStep = body
         }
     }
 
-    /// Called by ``LockPage`` after each store.
-    func didStore() {
+    private func didStep(_ call: SystemCall, isHalf: Bool) {
         let (number, body) = state.withLock { state in
-            state.stores += 1
-            return (state.stores, state.onStore)
+            state.steps += 1
+            return (state.steps, state.onStep)
         }
-        body?(number)
+        body?(Step(number: number, call: call, isHalf: isHalf))
+    }
+
+    /// Makes a call in steps, if a body was given to ``onStep(_:)``.
+    private func step(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
+        guard state.withLock({ $0.onStep != nil }) else { return body(Int.max) }
+        if event.call == .pwrite, let count = event.bytes?.count, count > 1 {
+            // What is written twice is the same.
+            let half = body(count / 2)
+            if half < 0 { return half }
+            didStep(event.call, isHalf: true)
+        }
+        let result = body(Int.max)
+        let code = errno
+        if result >= 0 { didStep(event.call, isHalf: false) }
+        errno = code
+        return result
     }
 
     /// Starts recording each call.
@@ -149,7 +173,7 @@ package final class SystemCallProbe: Sendable {
         let isRecording = state.withLock(\.isRecording)
         var result: Int
         switch fault {
-        case nil: result = body(Int.max)
+        case nil: result = step(event, body: body)
         case .fail(let code):
             result = -1
             errno = code

@@ -1,3 +1,4 @@
+internal import CDefaultProcessor
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Glibc)
@@ -258,6 +259,14 @@ extension SystemCalls {
         return done
     }
 
+    /// The size of an open file, for less than half the time of ``status(_:path:)``.
+    func size(of descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> UInt64 {
+        let size = try perform(.lseek, path, event: { SystemCallEvent(.lseek, path: path()) }) { _ in
+            Int(lseek(descriptor, 0, SEEK_END))
+        }
+        return UInt64(clamping: size)
+    }
+
     func truncate(_ descriptor: Int32, to size: UInt64, path: @autoclosure () -> String) throws(JournalError) {
         let event = { SystemCallEvent(.ftruncate, path: path(), descriptor: descriptor, offset: size) }
         try perform(.ftruncate, path, event: event) { _ in Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size))) }
@@ -321,17 +330,15 @@ extension SystemCalls {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Maps the first page of an open file, shared with other processes.
-    func map(_ descriptor: Int32, count: Int, path: @autoclosure () -> String) throws(JournalError)
-        -> UnsafeMutableRawPointer
-    {
-        var mapping: UnsafeMutableRawPointer?
+    /// Maps the first page of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
+    func map(
+        _ descriptor: Int32,
+        at page: UnsafeMutableRawPointer,
+        path: @autoclosure () -> String
+    ) throws(JournalError) {
         try perform(.mmap, path, event: { SystemCallEvent(.mmap, path: path()) }) { _ in
-            mapping = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-            return mapping == MAP_FAILED ? -1 : 0
+            default_map_guarded_page(page, descriptor) ? 0 : -1
         }
-        guard let mapping else { throw JournalError(.system(.mmap, code: ENOMEM), path: path()) }
-        return mapping
     }
 
     #if os(Linux)
@@ -372,10 +379,6 @@ extension SystemCalls {
     private static func bits(of type: Int32) -> Int32 { type }
     #endif
     #endif
-
-    static func unmap(_ mapping: UnsafeMutableRawPointer, count: Int) {
-        munmap(mapping, count)
-    }
 
     /// Memory for file content.
     ///

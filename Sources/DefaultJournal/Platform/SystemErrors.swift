@@ -26,6 +26,7 @@ enum SystemErrors {
 }
 
 extension JournalError {
+    var isBusy: Bool { if case .busy = kind { true } else { false } }
     var isNotFound: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
     /// What `open` reports for a link, or for a file of the wrong type.

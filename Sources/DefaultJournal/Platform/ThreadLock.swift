@@ -152,6 +152,12 @@ package enum Threads {
         usleep(100)
     }
 
+    /// Sleeps for a time, which signals may shorten.
+    static func sleep(nanoseconds: UInt64) {
+        var time = Clock.timespec(nanoseconds: nanoseconds)
+        nanosleep(&time, nil)
+    }
+
     /// Lets other threads run first.
     static func yield() {
         sched_yield()
@@ -176,10 +182,12 @@ package enum Threads {
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         let context = Unmanaged.passRetained(ThreadBody(body))
-        // Signals are for the host program's threads: the new thread inherits a mask that blocks all of them.
+        // Signals are for the host program's threads: the new thread inherits a mask that blocks all of them, but the one that
+        // GuardedPages handles.
         var blocked = sigset_t()
         var previous = sigset_t()
         sigfillset(&blocked)
+        sigdelset(&blocked, SIGBUS)
         pthread_sigmask(SIG_SETMASK, &blocked, &previous)
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         #if canImport(Darwin) || canImport(Musl)

@@ -4,6 +4,7 @@ import Foundation
 struct Helper {
     let process = Process()
     private let output = Pipe()
+    private let input = Pipe()
 
     init(_ arguments: [String]) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -18,7 +19,30 @@ struct Helper {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.standardOutput = output
+        process.standardInput = input
         try process.run()
+    }
+
+    /// Writes a line to the program, and returns the line that it answers.
+    func ask(_ line: String) throws -> String {
+        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        return nextLine()
+    }
+
+    /// Waits for a line of the program's output, which it must not have printed more of.
+    func nextLine() -> String {
+        var answer = Data()
+        while answer.last != UInt8(ascii: "\n") {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            answer += more
+        }
+        return String(decoding: answer.dropLast(), as: UTF8.self)
+    }
+
+    /// Ends the program's input.
+    func closeInput() throws {
+        try input.fileHandleForWriting.close()
     }
 
     /// Waits for the end, and returns exit status and output.
@@ -31,6 +55,12 @@ struct Helper {
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+    }
+
+    /// A directory on the file system that the environment names, or with the other temporary ones.
+    static func crashDirectory() -> TemporaryDirectory {
+        let folder = ProcessInfo.processInfo.environment["JOURNAL_CRASH_DIRECTORY"]
+        return TemporaryDirectory(in: folder ?? NSTemporaryDirectory())
     }
 
     /// How many rounds the environment asks for.

@@ -6,8 +6,8 @@ import Foundation
 final class TemporaryDirectory: Sendable {
     let path: String
 
-    init() {
-        path = NSTemporaryDirectory() + "/journal-test-" + UUID().uuidString
+    init(in folder: String = NSTemporaryDirectory()) {
+        path = folder + "/journal-test-" + UUID().uuidString
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {

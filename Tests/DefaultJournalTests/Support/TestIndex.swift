@@ -25,18 +25,28 @@ extension Journal {
         try Journal.open(at: path, options: options) { TestIndex() }
     }
 
-    func set(
-        _ key: String,
-        _ value: [UInt8],
-        durability: JournalDurability = .background
-    ) throws {
-        let key = Array(key.utf8)
+    /// All entries in one line, as the helper prints them.
+    var listing: String {
+        all.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }.sorted().joined(separator: ";")
+    }
+
+    /// Whether all that is committed is known to be on the disk.
+    var isSynced: Bool {
+        guard let publication = page.publication() else { return false }
+        return publication.syncedEnd == publication.end
+    }
+
+    func set(_ key: [UInt8], _ value: [UInt8], durability: JournalDurability = .background) throws(JournalError) {
         let outcome = key.withUnsafeBytes { key in
             value.withUnsafeBytes { value in
                 Result { () throws(JournalError) in try set(key: key, value: value, durability: durability) }
             }
         }
         try outcome.get()
+    }
+
+    func set(_ key: String, _ value: [UInt8], durability: JournalDurability = .background) throws {
+        try set(Array(key.utf8), value, durability: durability)
     }
 
     func set(_ key: String, _ value: String, durability: JournalDurability = .background) throws {

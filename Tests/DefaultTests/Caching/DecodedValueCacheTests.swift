@@ -74,11 +74,28 @@ struct DecodedValueCacheTests {
     @Test("does not grow without limit")
     func bounds() {
         let cache = DecodedValueCache()
-        for number in 0..<DecodedValueCache.capacity + 1 {
-            cache.insert(Data([1]), of: Int.self, forKey: "bounds \(number)")
+        let keys = (0..<4 * DecodedValueCache.capacity).map { "bounds \($0)" }
+        for key in keys {
+            cache.insert(Data([1]), of: Int.self, forKey: key)
+            #expect(cache.contains(Data([1]), of: Int.self, forKey: key))
         }
-        #expect(!cache.contains(Data([1]), of: Int.self, forKey: "bounds 0"))
-        #expect(cache.contains(Data([1]), of: Int.self, forKey: "bounds \(DecodedValueCache.capacity)"))
+        let count = keys.count { cache.contains(Data([1]), of: Int.self, forKey: $0) }
+        #expect(count <= DecodedValueCache.capacity)
+        // Keys that differ in a digit are spread over the slots.
+        #expect(count > DecodedValueCache.capacity / 2)
+    }
+
+    @Test("never gives the value of another key or type, even from a shared slot")
+    func sharedSlots() throws {
+        let cache = DecodedValueCache()
+        for round in 0..<4 {
+            for number in 0..<2 * DecodedValueCache.capacity {
+                let key = String(repeating: "k", count: number % 20) + "\(number)"
+                #expect(try cache.value(of: Data([1]), forKey: key, decode: { number }) == number)
+                guard number < 500 else { continue }
+                #expect(try cache.value(of: Data([1]), forKey: key, decode: { "\(number)" }) == "\(number)", "\(round)")
+            }
+        }
     }
 
     @Test("distinguishes types")

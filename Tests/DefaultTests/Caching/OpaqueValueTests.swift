@@ -61,18 +61,3 @@ struct OpaqueValueTests {
         #expect(!ValueSemantics.areInterchangeable(UInt8(1), 1))
     }
 }
-
-@Suite("The cache of decoded values, when it is full")
-struct FullCacheTests {
-    @Test("forgets nothing for a key that it knows already")
-    func replacement() {
-        let cache = DecodedValueCache()
-        for number in 0..<DecodedValueCache.capacity {
-            cache.insert(Data([1]), of: Int.self, forKey: "\(number)")
-        }
-        cache.insert(Data([2]), of: Int.self, forKey: "0")
-        #expect(cache.contains(Data([2]), of: Int.self, forKey: "0"))
-        #expect(cache.contains(Data([1]), of: Int.self, forKey: "1"))
-        #expect(cache.contains(Data([1]), of: Int.self, forKey: "\(DecodedValueCache.capacity - 1)"))
-    }
-}

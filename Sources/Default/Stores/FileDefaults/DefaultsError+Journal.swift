@@ -22,7 +22,11 @@ extension DefaultsError {
     /// For an error that the engine threw while it opened a suite.
     static func opening(_ error: JournalError) -> DefaultsError {
         let code: Code =
-            if case .newerFormat = error.kind { .newerFormat } else { .storeUnavailable }
+            switch error.kind {
+            case .newerFormat: .newerFormat
+            case .busy: .storeBusy
+            default: .storeUnavailable
+            }
         return DefaultsError(
             code,
             reason: "The suite can't be opened. \(error)",
@@ -38,7 +42,9 @@ extension DefaultsError {
             case .valueTooLarge, .batchTooLarge: .valueTooLarge
             case .keyInvalid: .invalidKey
             case .newerFormat: .newerFormat
-            case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable: .storeUnavailable
+            case .busy: .storeBusy
+            case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable, .overwritten:
+                .storeUnavailable
             case .system, .alreadyExists, .replaced: .storeFailed
             }
         return DefaultsError(
@@ -110,6 +116,12 @@ extension DefaultsDiagnostics.Event {
                 away: chmod o-w.
                 """
             self.init(kind: .storeExposed, error: DefaultsError(.storeExposed, reason: reason, store: path))
+        case .waiting(let path, let process):
+            let reason = """
+                A call has been waiting for a second for \(JournalError.name(of: process)), which has the lock of the suite at \
+                \(path).
+                """
+            self.init(kind: .storeBusy, error: DefaultsError(.storeBusy, reason: reason, store: path))
         case .replaced(let path):
             let reason = """
                 The suite at \(path) was deleted or replaced while it was open. Its current contents are used from now on.

@@ -19,8 +19,9 @@ internal import DefaultJournal
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in any
 ///   process. ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all processes.
 /// - Setting the value that is already stored writes nothing.
-/// - A call that throws has changed nothing. When a file is damaged, only the values in the damaged bytes are lost. The
-///   damaged file is backed up, and the damage is reported to ``DefaultsDiagnostics``.
+/// - A call that throws has changed nothing. Reads wait for no other process, and writes for at most five seconds.
+/// - When a file is damaged, only the values in the damaged bytes are lost. The damaged file is backed up, and the damage is
+///   reported to ``DefaultsDiagnostics``.
 ///
 /// A suite is a directory, and everything in it belongs to one user. <doc:FileFormat> describes its files.
 ///
@@ -45,7 +46,7 @@ public final class FileDefaults: Sendable {
 
     /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
-    /// If it can't be opened (no home directory, a read-only disk), reads find only registered defaults and launch
+    /// Waits five seconds for other processes. If it can't be opened (no home directory, a read-only disk), reads find only registered defaults and launch
     /// arguments, and writes throw ``DefaultsError/Code/storeUnavailable``. Each call tries to open it again.
     public static let standard = FileDefaults(
         suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
@@ -64,10 +65,18 @@ public final class FileDefaults: Sendable {
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
     ///   - durability: When changes reach the disk; within about a second by default.
+    ///   - lockTimeout: Seconds that a call waits for another process that writes, before it throws
+    ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a process, the one
+    ///     that opens it first decides. Threads of one process wait for each other without a limit.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
-    ///   ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/newerFormat``. Nothing has changed then.
-    public convenience init(suiteName: String, durability: Durability = .background) throws(DefaultsError) {
-        try self.init(opening: .named(suiteName), durability: durability)
+    ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``.
+    ///   Nothing has changed then.
+    public convenience init(
+        suiteName: String,
+        durability: Durability = .background,
+        lockTimeout: TimeInterval = 5
+    ) throws(DefaultsError) {
+        try self.init(opening: .named(suiteName), durability: durability, lockTimeout: lockTimeout)
     }
 
     /// Opens the suite in a directory, and creates it and its parent directories if they don't exist.
@@ -77,14 +86,23 @@ public final class FileDefaults: Sendable {
     /// - Parameters:
     ///   - url: The file URL of the suite's directory.
     ///   - durability: When changes reach the disk; within about a second by default.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
+    ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:)``.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or
     ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then.
-    public convenience init(url: URL, durability: Durability = .background) throws(DefaultsError) {
-        try self.init(opening: .directory(url), durability: durability)
+    public convenience init(
+        url: URL,
+        durability: Durability = .background,
+        lockTimeout: TimeInterval = 5
+    ) throws(DefaultsError) {
+        try self.init(opening: .directory(url), durability: durability, lockTimeout: lockTimeout)
     }
 
-    private convenience init(opening location: SuiteLocation, durability: Durability) throws(DefaultsError) {
-        let suite = FileSuite(location: location)
+    private convenience init(
+        opening location: SuiteLocation,
+        durability: Durability,
+        lockTimeout: TimeInterval
+    ) throws(DefaultsError) {
+        let suite = FileSuite(location: location, lockTimeout: lockTimeout)
         _ = try suite.open()
         self.init(suite: suite, durability: durability, arguments: LaunchArguments([]))
     }

@@ -15,10 +15,14 @@ final class OpenSuite: Sendable {
 /// A suite that may not be open yet.
 final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
+    /// Nanoseconds.
+    private let lockTimeout: UInt64
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`, and only read after it.
     @exclusivity(unchecked) private var opened: Opened?
+    // Used under `opening`. A process that is stopped must not cost each of many reads the whole time.
+    private var wasBusy = false
     // Used under `opening`; passed to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     // Used under `opening`; called when the suite is opened.
@@ -29,8 +33,12 @@ final class FileSuite: @unchecked Sendable {
         let suite: OpenSuite
     }
 
-    init(location: SuiteLocation) {
+    /// - Parameters:
+    ///   - location: Where the suite is.
+    ///   - lockTimeout: Seconds to wait for other processes; none if it is negative or not a number.
+    init(location: SuiteLocation, lockTimeout: TimeInterval = 5) {
         self.location = location
+        self.lockTimeout = lockTimeout > 0 ? UInt64(min(lockTimeout, 1_000_000_000) * 1_000_000_000) : 0
     }
 
     /// The path of the suite's directory, as it was first opened in this process.
@@ -74,16 +82,18 @@ final class FileSuite: @unchecked Sendable {
             return current
         }
         let path = try location.path()
-        var options = JournalOptions(report: { events.report(.init($0)) })
+        var options = JournalOptions(report: { events.report(.init($0)) }, lockTimeout: lockTimeout)
         #if canImport(Darwin)
         options.keepsFileLock = false
         options.backgroundActivity = AppleFiles.performActivity
         #endif
         let journal: Journal
         do {
-            journal = try Journal.open(at: path, options: options) { SuiteIndex() }
+            journal = try Journal.open(at: path, options: options, isPatient: !wasBusy) { SuiteIndex() }
         } catch {
-            throw .opening(error)
+            let error = DefaultsError.opening(error)
+            wasBusy = error.code == .storeBusy
+            throw error
         }
         #if canImport(Darwin)
         AppleFiles.protect(path)

@@ -1,0 +1,136 @@
+#define _GNU_SOURCE
+#include "CDefaultProcessor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
+
+#ifndef MAP_ANONYMOUS
+#define MAP_ANONYMOUS MAP_ANON
+#endif
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
+
+enum { maximum_ranges = 64 };
+
+struct range {
+    uintptr_t begin;
+    uintptr_t end;
+};
+
+// Written under `lock`, each before the count that includes it. The handler reads them without a lock.
+static struct range ranges[maximum_ranges];
+static atomic_int range_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction previous;
+
+// Replaces a guarded page by zeros, and passes every other signal on. Makes only calls that are safe in a handler: `mmap` is a
+// plain system call on Linux and Apple's systems.
+static void handle_bus_error(int signal, siginfo_t *info, void *context) {
+    const uintptr_t address = (uintptr_t)info->si_addr;
+    const int count = atomic_load_explicit(&range_count, memory_order_acquire);
+    for (int index = 0; info->si_code > 0 && index < count; index++) {
+        if (address < ranges[index].begin || address >= ranges[index].end) continue;
+        const int saved = errno;
+        const size_t size = default_page_size();
+        void *page = (void *)(address - address % size);
+        void *mapped = mmap(page, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        errno = saved;
+        if (mapped == page) return;
+    }
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(signal, info, context);
+    } else if (previous.sa_handler == SIG_IGN && info->si_code <= 0) {
+        return;
+    } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
+        // The access is repeated, and then has the effect that it has without this handler. A signal that was sent is not.
+        sigaction(SIGBUS, &previous, NULL);
+        if (info->si_code <= 0) raise(signal);
+    } else {
+        previous.sa_handler(signal);
+    }
+}
+
+size_t default_page_size(void) {
+    static atomic_size_t size;
+    size_t known = atomic_load_explicit(&size, memory_order_relaxed);
+    if (known == 0) {
+        known = (size_t)sysconf(_SC_PAGESIZE);
+        atomic_store_explicit(&size, known, memory_order_relaxed);
+    }
+    return known;
+}
+
+static void *reserve(size_t size) {
+    const int count = atomic_load_explicit(&range_count, memory_order_relaxed);
+    if (count == maximum_ranges) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (count == 0) {
+        struct sigaction action;
+        memset(&action, 0, sizeof action);
+        action.sa_sigaction = handle_bus_error;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigemptyset(&action.sa_mask);
+        default_page_size();
+        // First of all, since a signal may arrive at once.
+        if (sigaction(SIGBUS, NULL, &previous) != 0 || sigaction(SIGBUS, &action, NULL) != 0) return NULL;
+    }
+    void *begin = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (begin == MAP_FAILED) return NULL;
+    ranges[count].begin = (uintptr_t)begin;
+    ranges[count].end = (uintptr_t)begin + size;
+    atomic_store_explicit(&range_count, count + 1, memory_order_release);
+    return begin;
+}
+
+void *default_reserve_guarded_pages(size_t count) {
+    pthread_mutex_lock(&lock);
+    void *begin = reserve(count * default_page_size());
+    pthread_mutex_unlock(&lock);
+    return begin;
+}
+
+bool default_map_guarded_page(void *page, int file) {
+    const size_t size = default_page_size();
+    return mmap(page, size, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == page;
+}
+
+void default_unmap_guarded_page(void *page) {
+    const size_t size = default_page_size();
+    mmap(page, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void default_wait_for_change(const void *word, uint32_t known, uint64_t nanoseconds) {
+#ifdef __linux__
+    struct timespec timeout = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+    syscall(SYS_futex, word, FUTEX_WAIT, known, &timeout, NULL, 0);
+#else
+    const uint64_t limit = 1000000;
+    const uint64_t pause = nanoseconds < limit ? nanoseconds : limit;
+    struct timespec timeout = {0, (long)pause};
+    (void)word;
+    (void)known;
+    nanosleep(&timeout, NULL);
+#endif
+}
+
+void default_wake_all(const void *word) {
+#ifdef __linux__
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+#else
+    (void)word;
+#endif
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Files that are cut or overwritten while they are open")
+struct GuardedPageTests {
+    private let directory = TemporaryDirectory()
+
+    @Test(
+        "A lock file that is cut to nothing ends no process, and what is written afterwards is kept",
+        arguments: [0, 100]
+    )
+    func cutLock(size: Int) throws {
+        let journal = try Journal.openUnregistered(directory.suite)
+        let other = try Journal.openUnregistered(directory.suite)
+        for round in 0..<3 {
+            try journal.set("before", "\(round)")
+            #expect(other["before"] == "\(round)")
+            truncate(directory.suite + "/lock", off_t(size))
+            #expect(other["before"] == "\(round)")
+            #expect(journal["before"] == "\(round)")
+            try other.set("after", "\(round)")
+            #expect(journal["after"] == "\(round)")
+            #expect(other.all == journal.all)
+            let fresh = try Journal.openUnregistered(directory.suite)
+            #expect(fresh.all == journal.all)
+            #expect(try fresh.verify().isIntact)
+        }
+    }
+
+    @Test("A journal that is cut or overwritten in place beside its lock is noticed by the next write")
+    func overwrittenJournal() throws {
+        let journal = try Journal.openUnregistered(directory.suite)
+        let other = try Journal.openUnregistered(directory.suite)
+        try journal.set("restored", "1")
+        let backup = try directory.bytes()
+        try journal.set("dropped", "1")
+        try journal.compact()
+        try other.set("dropped", "2")
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        #expect(journal["dropped"] == "1" && other["dropped"] == "2")
+        try setWhenCopied(other, "after", "1")
+        var fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["after"] == "1" && fresh["restored"] == "1")
+        #expect(fresh.all == other.all && fresh.all == journal.all)
+        try directory.overwriteInPlace("suite/journal", with: [])
+        try setWhenCopied(journal, "after", "2")
+        fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["after"] == "2")
+        #expect(fresh.all == other.all && fresh.all == journal.all)
+    }
+
+    @Test("Reads go on while nothing can be repaired")
+    func unrepaired() throws {
+        #if DEBUG
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        try journal.set("a", "1")
+        truncate(directory.suite + "/lock", 0)
+        for _ in 0..<10 {
+            probe.clear()
+            probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+            #expect(journal["a"] == "1")
+            #expect(probe.fired == 1)
+        }
+        probe.clear()
+        try journal.set("a", "2")
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "2")
+        #endif
+    }
+
+    @Test(
+        "A backup that is copied over a busy suite ends no process, and what is written afterwards is kept",
+        .timeLimit(.minutes(15)),
+        arguments: [["cp", "-a"], ["rsync", "-a", "--inplace", "--ignore-times"]]
+    )
+    func copiedOver(command: [String]) throws {
+        let journal = try Journal.openUnregistered(directory.suite)
+        try journal.set("restored", "1")
+        guard try run(command + [directory.suite + "/", directory.path + "/backup"]) == 0 else {
+            print("Skipped: \(command[0]) is not installed.")
+            return
+        }
+        // Closed journals keep their descriptors for a moment; the copy must not be taken for the suite.
+        let writers = try (0..<2).map { _ in try Helper(["stubborn-stream", directory.suite]) }
+        let reader = try Helper(["look", directory.suite, "restored", "1"])
+        let source = directory.path + "/backup/" + (command[0] == "cp" ? "." : "")
+        for round in 0..<Helper.rounds("JOURNAL_RESTORE_ROUNDS", default: 20) {
+            let generation = journal.generation
+            while journal.generation < generation + 20, writers[0].process.isRunning { sched_yield() }
+            #expect(try run(command + [source, directory.suite]) == 0)
+            try setWhenCopied(journal, "round", "\(round)")
+            let fresh = try Journal.openUnregistered(directory.suite)
+            #expect(fresh["restored"] == "1")
+        }
+        for writer in writers {
+            #expect(writer.process.isRunning)
+            writer.kill()
+        }
+        #expect(reader.process.isRunning)
+        reader.kill()
+        try journal.set("after", "1")
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["after"] == "1" && fresh.all == journal.all)
+    }
+
+    /// Sets a value as soon as the journal has not changed for a second.
+    private func setWhenCopied(_ journal: Journal, _ key: String, _ value: String) throws {
+        while true {
+            do throws(JournalError) {
+                return try journal.set(Array(key.utf8), Array(value.utf8))
+            } catch {
+                guard error.kind == .overwritten else { throw error }
+                sched_yield()
+            }
+        }
+    }
+
+    /// - Returns: The exit status.
+    private func run(_ command: [String]) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// What is to happen to the signal of a fault that isn't about a suite.
+    enum Disposition: String, CaseIterable {
+        case none
+        case ignored
+        case handled
+        case handledWithInformation = "handled with information"
+    }
+
+    @Test("A fault elsewhere has the effect that it has without the library", arguments: Disposition.allCases)
+    func faultElsewhere(disposition: Disposition) throws {
+        let isHandled = disposition == .handled || disposition == .handledWithInformation
+        for cause in ["fault", "kill"] {
+            let helper = try Helper(["bus-error", directory.suite, disposition.rawValue, cause])
+            let outcome = helper.finish()
+            let isIgnored = disposition == .ignored && cause == "kill"
+            if isHandled || isIgnored {
+                #expect(helper.process.terminationReason == .exit)
+                #expect(outcome.status == (isHandled ? 77 : 0), "\(cause)")
+            } else {
+                #expect(helper.process.terminationReason == .uncaughtSignal)
+                #expect(outcome.status == SIGBUS, "\(cause)")
+            }
+        }
+    }
+
+    @Test(
+        "A full btrfs ends no process: writes throw, reads go on, and later writes are kept",
+        .timeLimit(.minutes(15))
+    )
+    func fullDisk() throws {
+        let image = directory.path + "/image"
+        let mount = directory.path + "/mount"
+        try Data().write(to: URL(fileURLWithPath: image))
+        truncate(image, 128 << 20)
+        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
+        guard getuid() == 0, try run(["mkfs.btrfs", "-q", image]) == 0,
+            try run(["mount", "-o", "loop", image, mount]) == 0
+        else {
+            print("Skipped: a full btrfs needs root, mkfs.btrfs (in Debian's btrfs-progs) and a mount.")
+            return
+        }
+        defer {
+            do { #expect(try run(["umount", "--lazy", mount]) == 0) } catch { Issue.record(error) }
+        }
+        let helper = try Helper(["full-disk", mount + "/suite", mount + "/filler"])
+        let outcome = helper.finish()
+        #expect(helper.process.terminationReason == .exit)
+        #expect(outcome.status == 0)
+        let refused = Int(outcome.output.trimmingCharacters(in: .newlines)) ?? 0
+        #expect(refused > 0)
+    }
+}

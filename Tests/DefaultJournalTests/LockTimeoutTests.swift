@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+/// Another process has the lock of each suite here, as one that was stopped in the middle of a write.
+@Suite("Waiting for another process", .timeLimit(.minutes(15)))
+struct LockTimeoutTests {
+    private let directory = TemporaryDirectory()
+
+    private func holder() throws -> Helper {
+        let helper = try Helper(["hold", directory.suite])
+        #expect(helper.nextLine() == "held")
+        return helper
+    }
+
+    @Test("ends after a time, with an error that names it, and reads go on", arguments: [0, 30_000_000])
+    func ends(limit: UInt64) throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: limit))
+        try journal.set("a", "1")
+        let helper = try holder()
+        let error = #expect(throws: JournalError.self) { try journal.set("a", "2") }
+        #expect(error?.kind == .busy(process: helper.process.processIdentifier))
+        #expect(error?.description.contains("\(helper.process.processIdentifier)") == true)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        #expect(throws: JournalError.self) { try journal.compact() }
+        #expect(throws: JournalError.self) { try journal.withExclusiveAccess {} }
+        #expect(throws: JournalError.self) { try Journal.openUnregistered(directory.suite, journal.options) }
+        #expect(journal["a"] == "1")
+        #expect(kill(helper.process.processIdentifier, SIGSTOP) == 0)
+        #expect(throws: JournalError.self) { try journal.set("a", "2") }
+        #expect(kill(helper.process.processIdentifier, SIGCONT) == 0)
+        try helper.closeInput()
+        #expect(helper.finish().status == 0)
+        try journal.set("a", "3")
+        #expect(journal["a"] == "3")
+    }
+
+    @Test("is reported after a second, while it goes on")
+    func reported() throws {
+        let reports = ReportCollector()
+        var options = reports.options
+        options.lockTimeout = .max
+        let journal = try Journal.openTest(directory.suite, options)
+        let helper = try holder()
+        let isDone = Guarded(false)
+        let thread = Thread {
+            do { try journal.set("a", "1") } catch { Issue.record(error) }
+            isDone.withLock { $0 = true }
+        }
+        thread.start()
+        while reports.all.isEmpty { sched_yield() }
+        #expect(reports.all == [.waiting(path: directory.suite, process: helper.process.processIdentifier)])
+        #expect(!isDone.withLock { $0 })
+        #expect(journal["a"] == nil)
+        try helper.closeInput()
+        while !isDone.withLock({ $0 }) { sched_yield() }
+        #expect(journal["a"] == "1")
+        #expect(reports.all.count == 1)
+    }
+
+    @Test("ends at once when the process is killed")
+    func killed() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))
+        for round in 0..<5 {
+            let helper = try holder()
+            let thread = Thread { helper.kill() }
+            thread.start()
+            try journal.set("a", "\(round)")
+            #expect(journal["a"] == "\(round)")
+        }
+    }
+
+    @Test("does not keep other threads of its process from waiting by themselves, each with its limit")
+    func threads() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))
+        let helper = try holder()
+        let isDone = Guarded(false)
+        let thread = Thread {
+            do { try journal.set("a", "1") } catch { Issue.record(error) }
+            isDone.withLock { $0 = true }
+        }
+        thread.start()
+        while journal.page.waiters != .asleep { sched_yield() }
+        while !journal.exclusive.tryLock() { sched_yield() }
+        #expect(!isDone.withLock { $0 })
+        journal.exclusive.unlock()
+        try helper.closeInput()
+        while !isDone.withLock({ $0 }) { sched_yield() }
+        #expect(journal["a"] == "1")
+    }
+
+    @Test("for one suite does not hold up the flush and the compaction of another")
+    func otherSuite() throws {
+        let blocked = try Journal.openTest(directory.suite)
+        let free = try Journal.openTest(directory.path + "/free")
+        try blocked.set("a", "1")
+        let helper = try holder()
+        try free.set("a", "1")
+        while !free.isSynced { sched_yield() }
+        let id = free.state.journalID
+        for number in 0..<2_000 where free.state.journalID == id {
+            try free.set("filler", String(repeating: "x", count: 400 + number % 100))
+        }
+        while free.page.publication()?.journalID == id { sched_yield() }
+        try helper.closeInput()
+        while !blocked.isSynced { sched_yield() }
+    }
+
+    @Test("Processes that wait asleep are woken up, and all of them make progress")
+    func progress() throws {
+        let journal = try Journal.openTest(directory.suite)
+        let helpers = try (0..<3).map { _ in try Helper(["durable-count", directory.suite, "100"]) }
+        for helper in helpers { #expect(helper.finish().status == 0) }
+        #expect(journal["counter"] == "300")
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("A suite whose lock another process keeps")
+struct BusySuiteTests {
+    /// Takes the lock of a suite through an open file of its own, as another process would.
+    private func withLock(of url: URL, _ body: () throws -> Void) throws {
+        let file = open(url.appending(path: "lock").path(percentEncoded: false), O_RDWR)
+        #expect(flock(file, LOCK_EX) == 0)
+        defer { close(file) }
+        try body()
+    }
+
+    @Test(
+        "can be read; what writes throws an error that names the process, and changes nothing",
+        arguments: [0.02, 0, -1, .nan]
+    )
+    func timeout(_ seconds: TimeInterval) throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let suite = try FileDefaults(url: url, lockTimeout: seconds)
+            try suite.set(1, forKey: "a")
+            try suite.flush()
+            try withLock(of: url) {
+                #expect(suite.integer(forKey: "a") == 1)
+                expectError(.storeBusy) { try suite.set(2, forKey: "a") }
+                expectError(.storeBusy) { try suite.removeObject(forKey: "a") }
+                expectError(.storeBusy) { try suite.transaction { try suite.set(2, forKey: "a") } }
+                expectError(.storeBusy) { try suite.withExclusiveAccess {} }
+                do {
+                    try suite.set(2, forKey: "a")
+                } catch {
+                    #expect("\(error)".contains("the process \(ProcessInfo.processInfo.processIdentifier),"))
+                    #expect("\(error)".contains(url.path(percentEncoded: false)))
+                }
+                #expect(suite.integer(forKey: "a") == 1)
+            }
+            try suite.set(2, forKey: "a")
+            #expect(suite.integer(forKey: "a") == 2)
+        }
+    }
+
+    @Test("is waited for once while it is opened, and is found when it is free")
+    func opening() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            do {
+                try FileDefaults(url: url).set(1, forKey: "a")
+            }
+            try withLock(of: url) {
+                expectError(.storeBusy) { _ = try FileDefaults(url: url, lockTimeout: 0.02) }
+                // With a limit without end, only the first attempt would end, and that by an error.
+                let suite = FileSuite(location: .directory(url), lockTimeout: 0.02)
+                for _ in 0..<3 {
+                    expectError(.storeBusy) { _ = try suite.open() }
+                }
+                let standard = FileDefaults(suite: suite, durability: .background, arguments: LaunchArguments([]))
+                #expect(standard.object(forKey: "a") == nil)
+                expectError(.storeBusy) { try standard.set(2, forKey: "a") }
+                expectError(.storeBusy) { try standard.checkAvailability() }
+            }
+            #expect(try FileDefaults(url: url).integer(forKey: "a") == 1)
+        }
+    }
+
+    @Test("is reported after a second of waiting", .timeLimit(.minutes(15)))
+    func event() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let suite = try FileDefaults(url: url, lockTimeout: 1.1)
+            try suite.set(1, forKey: "a")
+            let collector = EventCollector()
+            try collector.collect {
+                try withLock(of: url) {
+                    expectError(.storeBusy) { try suite.set(2, forKey: "a") }
+                }
+            }
+            #expect(collector.events.map(\.error.code).contains(.storeBusy))
+        }
+    }
+}
