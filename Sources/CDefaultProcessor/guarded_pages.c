@@ -43,11 +43,9 @@ static void handle_bus_error(int signal, siginfo_t *info, void *context) {
     for (int index = 0; info->si_code > 0 && index < count; index++) {
         if (address < ranges[index].begin || address >= ranges[index].end) continue;
         const int saved = errno;
-        const size_t size = default_page_size();
-        void *page = (void *)(address - address % size);
-        void *mapped = mmap(page, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        const bool is_mapped = default_map_zeros((void *)(address - address % default_page_size()));
         errno = saved;
-        if (mapped == page) return;
+        if (is_mapped) return;
     }
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(signal, info, context);
@@ -106,6 +104,10 @@ void *default_reserve_guarded_pages(size_t count) {
 bool default_map_guarded_page(void *page, int file) {
     const size_t size = default_page_size();
     return mmap(page, size, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == page;
+}
+
+bool default_map_zeros(void *page) {
+    return mmap(page, default_page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
 }
 
 void default_unmap_guarded_page(void *page) {

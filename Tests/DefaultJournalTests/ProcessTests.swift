@@ -123,7 +123,7 @@ struct ProcessTests {
         let files = try Helper(["unprivileged", directory.suite]).finish()
         #expect(files.status == 1)
         #expect(files.output.contains("/lock"))
-        #expect(throws: JournalError(.notOwned, path: directory.suite)) { try Journal.openTest(directory.suite) }
+        #expect(try Journal.openTest(directory.suite).isReadOnly)
         chown(directory.suite + "/lock", 65_534, 65_534)
         chown(directory.suite + "/journal", 65_534, 65_534)
         let mine = try Helper(["unprivileged", directory.suite]).finish()
@@ -132,10 +132,6 @@ struct ProcessTests {
         unlink(directory.suite + "/lock")
         let readOnly = try Helper(["unprivileged", directory.suite]).finish()
         #expect(readOnly.status == 1)
-        #expect(readOnly.output.contains("open failed for \(directory.suite)/lock"))
-        chown(directory.suite, 0, 0)
-        #expect(throws: JournalError(.notOwned, path: directory.suite + "/journal")) {
-            try Journal.openTest(directory.suite)
-        }
+        #expect(readOnly.output.contains("Nothing can be written to \(directory.suite)"))
     }
 }

@@ -263,9 +263,73 @@ func fillDisk(_ path: String, filler: String) throws {
 
 /// Opens and writes as a user without privileges.
 func openUnprivileged(_ path: String) throws {
-    guard setgid(65_534) == 0, setuid(65_534) == 0 else { exit(7) }
+    dropPrivileges()
     let journal = try open(path)
     try set(journal, "a", "1")
+}
+
+/// The owner of the suites that these commands use, if root starts them.
+let unprivilegedUser: uid_t = 65_534
+
+func dropPrivileges() {
+    guard geteuid() == 0 else { return }
+    // Root gives up the real and the saved identifiers with them.
+    guard setgid(unprivilegedUser) == 0, setuid(unprivilegedUser) == 0 else { exit(7) }
+}
+
+func describe(_ body: () throws -> Void) -> String {
+    do {
+        try body()
+        return "done"
+    } catch let error as JournalError {
+        return switch error.kind {
+        case .readOnly(let reason): "\(reason)"
+        default: error.description
+        }
+    } catch {
+        return "\(error)"
+    }
+}
+
+/// Uses a suite that can't be written at first, and prints what came of each step.
+func useReadOnly(_ path: String, makeWritable: [Substring]) throws {
+    dropPrivileges()
+    let journal = try open(path)
+    print("read:", get(journal, "a") ?? "nothing")
+    print("again:", try open(path) === journal)
+    print("set:", describe { try set(journal, "a", "2") })
+    print("exclusive:", describe { try journal.withExclusiveAccess {} })
+    print("compact:", describe { try journal.compact() })
+    print("flush:", describe { try journal.synchronize() })
+    print("read:", get(journal, "a") ?? "nothing")
+    guard !makeWritable.isEmpty else { return }
+    for name in makeWritable { chmod(path + "/" + name, name == "." ? 0o700 : 0o600) }
+    print("later:", describe { try set(journal, "a", "3") })
+    print("read:", get(journal, "a") ?? "nothing", journal.isReadOnly)
+    print("other:", get(try open(path), "a") ?? "nothing")
+}
+
+/// Sets a value as the user without privileges.
+func setUnprivileged(_ path: String, key: String, value: String) throws {
+    dropPrivileges()
+    try set(open(path), key, value)
+}
+
+/// Opens a suite, reads and writes it, and prints the largest size of this process's memory, in bytes.
+func measureMemory(_ path: String) throws {
+    let journal = try open(path)
+    guard get(journal, "key0") != nil else { exit(10) }
+    try set(journal, "opened", "1")
+    try journal.synchronize()
+    guard try journal.verify().isIntact else { exit(11) }
+    try journal.compact()
+    // Not by `getrusage`, whose figure includes the process that started this one.
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    guard let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
+        exit(12)
+    }
+    print(kilobytes * 1_024)
 }
 
 #if DEBUG
@@ -358,6 +422,10 @@ do {
     case ("full-disk", 4): try fillDisk(arguments[2], filler: arguments[3])
     case ("hold", 3): try hold(arguments[2])
     case ("mirror", 3): try mirror(arguments[2])
+    case ("memory", 3): try measureMemory(arguments[2])
+    case ("read-only", 4): try useReadOnly(arguments[2], makeWritable: arguments[3].split(separator: ","))
+    case ("set-unprivileged", 5): try setUnprivileged(arguments[2], key: arguments[3], value: arguments[4])
+    case ("set", 5): try set(open(arguments[2]), arguments[3], arguments[4])
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
     #if DEBUG
     case ("die", 5): try die(arguments[2], in: arguments[3], atStep: Int(arguments[4]) ?? 0)

@@ -73,6 +73,11 @@ void *_Nullable default_reserve_guarded_pages(size_t count);
 /// Returns false, and sets `errno`, when the system refuses.
 bool default_map_guarded_page(void *_Nonnull page, int file);
 
+/// Maps zeros at a reserved address, for reading, in place of what was mapped there.
+///
+/// Returns false, and sets `errno`, when the system refuses.
+bool default_map_zeros(void *_Nonnull page);
+
 /// Ends the mapping of a page, whose address stays reserved.
 void default_unmap_guarded_page(void *_Nonnull page);
 

@@ -80,7 +80,8 @@ extension DefaultsDiagnostics.Event {
         public static let readFailed = Kind("read failed")
         /// A non-throwing removal removed nothing.
         public static let removalFailed = Kind("removal failed")
-        /// A ``PersistentStorage`` could not open its suite.
+        /// A ``PersistentStorage`` could not open its suite, or a ``FileDefaults`` has no suite and can't create one, because
+        /// nothing can be written there.
         public static let openFailed = Kind("open failed")
         /// Two different types use the same identifier in one store; reported once.
         public static let identifierConflict = Kind("identifier conflict")

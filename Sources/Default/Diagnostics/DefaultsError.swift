@@ -88,6 +88,11 @@ extension DefaultsError {
         public static let storeUnavailable = Code("storeUnavailable")
         /// Another process has kept a suite's lock for longer than this one waits, five seconds by default; nothing was changed.
         public static let storeBusy = Code("storeBusy")
+        /// Nothing can be written to a suite; it can be read.
+        ///
+        /// It is on a read-only disk, the system doesn't permit it, or it is another user's and the program runs as root. Nothing
+        /// was stored; the next write tries again.
+        public static let storeReadOnly = Code("storeReadOnly")
         /// A suite was written by a later version of this library, in a format unknown to this one; it is unchanged.
         public static let newerFormat = Code("newerFormat")
         /// The name is not a valid suite name.

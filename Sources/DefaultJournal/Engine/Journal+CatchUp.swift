@@ -54,7 +54,9 @@ extension Journal {
             return false
         }
         let status = try calls.status(file.raw, path: journalPath)
-        guard status.isRegular, status.owner == SystemCalls.user, status.size >= publication.end else { return false }
+        guard status.isRegular, status.owner == SystemCalls.user, status.size >= publication.end,
+            publication.end <= Self.wholeFileLimit
+        else { return false }
         let bytes = try FileBytes(reading: 0..<publication.end, of: file.raw, calls: calls, path: journalPath)
         guard case .valid(let header, damage: []) = JournalHeader.parse(bytes.buffer),
             header.salt == publication.journalID

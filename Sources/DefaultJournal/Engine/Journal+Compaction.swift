@@ -85,6 +85,7 @@ extension Journal {
         var file: OwnedDescriptor
         var salt: UInt64
         var end: UInt64
+        var liveBytes: UInt64
     }
 
     /// Compacts, blocking writers only while it reads the end and while it copies the last records appended since.
@@ -106,7 +107,8 @@ extension Journal {
                 directory: try calls.duplicate(state.suite.directory.raw, path: path),
                 file: try calls.duplicate(state.journal.raw, path: journalPath),
                 salt: state.journalID,
-                end: writer.published.end
+                end: writer.published.end,
+                liveBytes: state.liveBytes
             )
         }
         guard let source = found else { return nil }
@@ -161,6 +163,11 @@ extension Journal {
     ///
     /// - Returns: false when the old journal is damaged.
     private func copyEntries(of source: borrowing Source, to stream: inout RecordStream) throws(JournalError) -> Bool {
+        if source.end > max(Self.wholeFileLimit, Self.sizeBound(liveBytes: source.liveBytes)) {
+            // Compactions have failed until now; the replaced values of all that time need not fit into memory.
+            let report = try copyEntries(of: source.file.raw, size: source.end, salt: source.salt, to: &stream)
+            return report.isClean && report.validEnd == source.end
+        }
         let bytes = try FileBytes(
             reading: 0..<source.end,
             of: source.file.raw,

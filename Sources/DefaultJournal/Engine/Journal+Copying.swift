@@ -17,9 +17,22 @@ extension Journal {
     /// Reads the whole journal from the disk and checks it, changing nothing.
     package func verify() throws(JournalError) -> JournalVerification {
         defer { deliverReports() }
+        if isReadOnly {
+            let found = try Self.inspect(at: path, calls: calls)
+            if let version = found.formatVersion, version > JournalHeader.currentVersion {
+                throw JournalError(.newerFormat(version: version), path: journalPath)
+            }
+            return JournalVerification(
+                fileBytes: found.fileBytes,
+                records: found.records,
+                entries: found.entries,
+                damage: found.damage
+            )
+        }
         return try withFilesLocked { () throws(JournalError) in
             let size = try calls.size(of: state.journal.raw, path: journalPath)
             let end = writer.published.end
+            if size > Self.wholeFileLimit { return try verifyInPieces(size: size, committed: end) }
             let bytes = try FileBytes(reading: 0..<size, of: state.journal.raw, calls: calls, path: journalPath)
             var damage: [Range<UInt64>] = []
             switch JournalHeader.parse(bytes.buffer) {
@@ -39,6 +52,28 @@ extension Journal {
         }
     }
 
+    /// The same for a large journal.
+    private func verifyInPieces(size: UInt64, committed end: UInt64) throws(JournalError) -> JournalVerification {
+        var replay = try fileReplay(state.journal.raw, size: size)
+        var damage: [Range<UInt64>] = []
+        switch try replay.header() {
+        case .valid(_, let ranges): damage = ranges
+        case .newer(let version): throw JournalError(.newerFormat(version: version), path: journalPath)
+        case .unusable: damage = [0..<UInt64(JournalHeader.size)]
+        }
+        var entries = LiveEntries()
+        let report = try replay.run(salt: state.journalID, visitor: &entries)
+        damage += report.damage
+        if let torn = report.tornTail, torn < end { damage.append(torn..<end) }
+        if end > size { damage.append(size..<end) }
+        return JournalVerification(
+            fileBytes: size,
+            records: report.records,
+            entries: entries.count,
+            damage: damage
+        )
+    }
+
     /// Writes a suite with the same entries to a new directory, durably.
     ///
     /// - Parameter destination: A path where nothing exists yet. Missing parents are created.
@@ -46,7 +81,7 @@ extension Journal {
     package func copy(to destination: String) throws(JournalError) {
         defer { deliverReports() }
         let target = try SuiteDirectory.absolutePath(destination, calls: calls)
-        let content = try currentContent()
+        let content = isReadOnly ? try readOnlyContent() : try currentContent()
         guard try calls.status(of: target, path: target) == nil else {
             throw JournalError(.alreadyExists, path: target)
         }
@@ -77,6 +112,20 @@ extension Journal {
             let bytes = try FileBytes(reading: 0..<writer.published.end, of: journal, calls: calls, path: journalPath)
             return Content(bytes: bytes, salt: state.journalID)
         }
+    }
+
+    /// The same without the lock: what is at the end may be a write that isn't complete, which the copy leaves out.
+    private func readOnlyContent() throws(JournalError) -> Content {
+        let directory = try SuiteDirectory.openForReading(path, calls: calls)
+        let file = try SuiteDirectory.openJournalForReading(in: directory.raw, path: journalPath, calls: calls)
+        var replay = try fileReplay(file.raw, size: try calls.status(file.raw, path: journalPath).size)
+        guard case .valid(let header, _) = try replay.header() else {
+            throw JournalError(.unstable, path: journalPath)
+        }
+        var nothing = IgnoringVisitor()
+        let end = try replay.run(salt: header.salt, visitor: &nothing).validEnd
+        let bytes = try FileBytes(reading: 0..<end, of: file.raw, calls: calls, path: journalPath)
+        return Content(bytes: bytes, salt: header.salt)
     }
 
     private func writeCopy(

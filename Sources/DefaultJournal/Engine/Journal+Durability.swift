@@ -1,7 +1,10 @@
 extension Journal {
     /// Flushes everything written so far to the disk: when it returns, the data survives a power loss.
+    ///
+    /// In a suite that can only be read there is nothing to flush.
     package func synchronize() throws(JournalError) {
         defer { deliverReports() }
+        if isReadOnly { return }
         try withFilesLocked { () throws(JournalError) in try synchronizeFiles() }
     }
 

@@ -78,6 +78,7 @@ extension Journal {
     }
 
     private func acquire(followsPath: Bool = true, waitingAtMost limit: UInt64) throws(JournalError) {
+        if state.readOnly != nil { return try becomeWritable() }
         if !writer.holdsFileLock { try takeFileLock(waitingAtMost: limit) }
         writer.followsPath = followsPath
         do throws(JournalError) {

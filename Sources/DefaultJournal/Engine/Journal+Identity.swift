@@ -77,7 +77,7 @@ extension Journal {
     /// Reopens the suite at the path, creating it if there is none.
     ///
     /// If that fails, reads continue with the entries in memory.
-    private func reattach() throws(JournalError) {
+    func reattach() throws(JournalError) {
         // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
         releaseFileLock()
         let suite = try SuiteDirectory.openLocked(

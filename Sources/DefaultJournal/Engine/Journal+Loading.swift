@@ -36,14 +36,19 @@ extension Journal {
             if published.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: published.end)) }
             return try startEmpty()
         }
+        if status.size > Self.wholeFileLimit { return try loadInPieces(file, size: status.size, published: published) }
         let bytes = try FileBytes(reading: 0..<status.size, of: file.raw, calls: calls, path: journalPath)
         // It was cut meanwhile.
         if UInt64(bytes.count) < status.size { throw JournalError(.overwritten, path: journalPath) }
         guard bytes.count > 0 else { return try startEmpty() }
         let found = try readHeader(bytes.buffer, published: published)
-        let report = replay(bytes.buffer, header: found)
+        let (report, keys) = replay(bytes.buffer, header: found)
         if !report.damage.isEmpty {
-            try recover(bytes.buffer, of: file, header: found.header, report: report)
+            let size = UInt64(bytes.count)
+            let damage = FoundDamage(header: found.header, report: report, keys: keys)
+            try recover(file, size: size, damage) { () throws(JournalError) in
+                try rewrite(bytes.buffer, salt: found.header.salt)
+            }
             return false
         }
         let end = report.tornTail ?? UInt64(bytes.count)
@@ -94,10 +99,33 @@ extension Journal {
         var isKnown = true
     }
 
-    /// The header, or one with the salt from the shared page if it is damaged and records are valid with that salt.
     private func readHeader(
         _ bytes: UnsafeRawBufferPointer,
         published: LockPage.Publication
+    ) throws(JournalError) -> FoundHeader {
+        try readHeader(bytes, size: UInt64(bytes.count), published: published) { salt in
+            guard bytes.count > JournalHeader.size else { return false }
+            let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
+            var nothing = IgnoringVisitor()
+            let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &nothing)
+            return report.records > 0
+        }
+    }
+
+    /// The header, or one with the salt from the shared page if it is damaged and records are valid with that salt.
+    ///
+    /// - Parameters:
+    ///   - bytes: The beginning of the journal.
+    ///   - size: The journal's size.
+    ///   - published: What the shared page says.
+    ///   - hasRecords: Whether the journal has records that are valid with a salt.
+    /// - Returns: The header.
+    /// - Throws: `newerFormat`, or what `hasRecords` throws.
+    func readHeader(
+        _ bytes: UnsafeRawBufferPointer,
+        size: UInt64,
+        published: LockPage.Publication,
+        hasRecords: (_ salt: UInt64) throws(JournalError) -> Bool
     ) throws(JournalError) -> FoundHeader {
         switch JournalHeader.parse(bytes) {
         case .newer(let version):
@@ -105,36 +133,36 @@ extension Journal {
         case .valid(let header, let damage):
             return FoundHeader(header: header, damage: damage)
         case .unusable:
-            let damage = [0..<UInt64(min(bytes.count, JournalHeader.size))]
             let salt = published.journalID
-            if salt != 0, bytes.count > JournalHeader.size {
-                let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-                var nothing = IgnoringVisitor()
-                let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &nothing)
-                if report.records > 0 { return FoundHeader(header: JournalHeader(salt: salt), damage: damage) }
+            if salt != 0, try hasRecords(salt) {
+                let damage = [0..<min(size, UInt64(JournalHeader.size))]
+                return FoundHeader(header: JournalHeader(salt: salt), damage: damage)
             }
-            let all = [0..<UInt64(bytes.count)]
-            return FoundHeader(header: .random(), damage: all, isKnown: false)
+            return FoundHeader(header: .random(), damage: [0..<size], isKnown: false)
         }
     }
 
     /// Fills the index with the records of a whole journal; the report covers header and records.
-    private func replay(_ bytes: UnsafeRawBufferPointer, header: FoundHeader) -> ReplayReport {
+    private func replay(
+        _ bytes: UnsafeRawBufferPointer,
+        header: FoundHeader
+    ) -> (ReplayReport, JournalReport.DamagedKeys) {
         let base = UInt64(JournalHeader.size)
         let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
         stateLock.lock()
         defer { stateLock.unlock() }
         state.isLoading = true
+        index.beginComparison()
         index.removeAll()
         index.prepare(forBytes: records.count)
-        var visitor = IndexVisitor(index: index, liveBytes: base)
+        var visitor = LoadVisitor(index)
         var report = ReplayReport(validEnd: base)
         if header.isKnown {
             report = Replay.run(records, at: base, salt: header.header.salt, visitor: &visitor)
         }
         report.damage = header.damage + report.damage
-        state.liveBytes = visitor.liveBytes
-        return report
+        state.liveBytes = visitor.entries.liveBytes
+        return (report, visitor.keys(ifDamaged: !report.damage.isEmpty))
     }
 
     /// Creates an empty journal.

@@ -1,6 +1,9 @@
 extension Journal {
     /// Opens the suite in a directory, creating it when it doesn't exist.
     ///
+    /// A suite that can't be written, because of the disk, of permissions, or because it is another user's and this process
+    /// is root's, is opened for reading; see ``isReadOnly``.
+    ///
     /// Opening the same directory twice within a process returns the same journal, with the options and the index of the
     /// first call. It is closed with the last reference; what was written before still reaches the disk.
     ///
@@ -11,23 +14,40 @@ extension Journal {
     ///   - isPatient: Whether to wait for other processes.
     ///   - makeIndex: Creates the empty index that the journal fills and keeps current.
     /// - Returns: The journal with its index filled.
-    /// - Throws: An error that names the unusable file and the reason.
+    /// - Throws: An error that names the unusable file and the reason; `readOnly` when there is no suite and none can be
+    ///   created.
     package static func open(
         at path: String,
         options: JournalOptions = JournalOptions(),
         isPatient: Bool = true,
         makeIndex: () -> any JournalIndex
     ) throws(JournalError) -> Journal {
-        let calls = options.calls
-        let absolute = try SuiteDirectory.absolutePath(path, calls: calls)
-        let directory = try SuiteDirectory.openDirectory(absolute, calls: calls)
-        let status = try calls.status(directory.raw, path: absolute)
-        let id = SuiteDirectory.ID(device: status.device, inode: status.inode)
-        let place = (id: id, path: absolute, limit: isPatient ? options.lockTimeout : 0)
-        if let existing = try existing(id, waitingAtMost: place.limit) { return existing }
-        let journal = try openFirst(place, directory: directory, options: options, makeIndex: makeIndex)
+        let absolute = try SuiteDirectory.absolutePath(path, calls: options.calls)
+        let journal: Journal
+        do throws(JournalError) {
+            let limit = isPatient ? options.lockTimeout : 0
+            journal = try openForWriting(at: absolute, waitingAtMost: limit, options: options, makeIndex: makeIndex)
+        } catch  where error.isReadOnlyPlace {
+            journal = try openForReading(at: absolute, because: error, options: options, makeIndex: makeIndex)
+        }
         journal.deliverReports()
         return journal
+    }
+
+    private static func openForWriting(
+        at path: String,
+        waitingAtMost limit: UInt64,
+        options: JournalOptions,
+        makeIndex: () -> any JournalIndex
+    ) throws(JournalError) -> Journal {
+        let calls = options.calls
+        let directory = try SuiteDirectory.openDirectory(path, calls: calls)
+        let status = try calls.status(directory.raw, path: path)
+        let id = SuiteDirectory.ID(device: status.device, inode: status.inode)
+        if let existing = try existing(id, waitingAtMost: limit) { return existing }
+        try SuiteDirectory.checkPermissions(path, calls: calls)
+        let place = (id: id, path: path, limit: limit)
+        return try openFirst(place, directory: directory, options: options, makeIndex: makeIndex)
     }
 
     /// The journal that is open for a directory, brought up to date.

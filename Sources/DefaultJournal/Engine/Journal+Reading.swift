@@ -1,7 +1,7 @@
 extension Journal {
     /// Brings the index up to date and keeps it so until ``unlockForReading()``.
     ///
-    /// Costs a mutex and one atomic load when nothing changed. Until the matching unlock, the thread must make no other call
+    /// Costs a mutex and one atomic load when nothing changed; in a suite that can only be read, a mutex and one `stat`. Until the matching unlock, the thread must make no other call
     /// to this journal. Never fails: if what others wrote can't be read, the index stays unchanged and a report says why.
     package func lockForReading() {
         stateLock.lock()
@@ -50,6 +50,7 @@ extension Journal {
     }
 
     private func catchUpForReading() {
+        if let view = state.readOnly { return refresh(view) }
         do {
             if try catchUp() { return }
         } catch {

@@ -1,34 +1,50 @@
+/// What was found in a damaged journal.
+struct FoundDamage {
+    var header: JournalHeader
+    var report: ReplayReport
+    var keys: JournalReport.DamagedKeys
+}
+
 extension Journal {
     /// Backs up a damaged journal and continues with a new one that holds every valid record.
     ///
     /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are in the index, and
     /// new ones are appended.
+    ///
+    /// - Parameters:
+    ///   - file: The damaged journal.
+    ///   - size: Its size.
+    ///   - found: What was found in it.
+    ///   - rewrite: Replaces it by a new one with its live entries.
+    /// - Throws: Why there is neither a copy nor a way to go on.
     func recover(
-        _ bytes: UnsafeRawBufferPointer,
-        of file: consuming OwnedDescriptor,
-        header: JournalHeader,
-        report: ReplayReport
+        _ file: consuming OwnedDescriptor,
+        size: UInt64,
+        _ found: FoundDamage,
+        rewrite: () throws(JournalError) -> Void
     ) throws(JournalError) {
+        let (header, report) = (found.header, found.report)
         var damage = JournalReport.Damage(
             path: journalPath,
             bytes: report.damagedBytes,
             ranges: report.damage,
             keptRecords: report.records,
             copy: nil,
-            copyError: nil
+            copyError: nil,
+            keys: found.keys
         )
         let isFirstReport = writer.damagedID != header.salt
         do throws(JournalError) {
-            damage.copy = try backUp(bytes)
-            try rewrite(bytes, salt: header.salt)
+            damage.copy = try backUp(file.raw, size: size)
+            try rewrite()
             note(.damaged(damage))
             writer.damagedID = 0
         } catch {
             damage.copyError = error
             // Without a valid record nothing confirms the salt: appended records might be unreadable later.
             guard report.records > 0, page.publication()?.isReplacing == false else { throw error }
-            let end = report.tornTail ?? UInt64(bytes.count)
-            if end < UInt64(bytes.count) { try calls.truncate(file.raw, to: end, path: journalPath) }
+            let end = report.tornTail ?? size
+            if end < size { try calls.truncate(file.raw, to: end, path: journalPath) }
             try adopt(file, id: header.salt, end: end)
             if isFirstReport { note(.damaged(damage)) }
             writer.damagedID = header.salt
@@ -38,35 +54,62 @@ extension Journal {
     /// Copies a damaged journal to a file of its own, unless a copy with the same content exists already.
     ///
     /// - Returns: The copy's path.
-    private func backUp(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> String {
+    private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
         let directory = state.suite.directory.raw
         let names = try calls.names(in: directory, path: path).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }
-        for name in names where try hasContent(bytes, file: name) { return file(name) }
+        for name in names where try hasContent(of: file, size: size, in: name) { return self.file(name) }
         let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
         var number = 1
         while names.contains(stem + String(number)) { number += 1 }
         let name = stem + String(number)
-        let copy = try calls.open(name, in: directory, .createNew, path: file(name))
+        let copyPath = self.file(name)
+        let copy = try calls.open(name, in: directory, .createNew, path: copyPath)
         do throws(JournalError) {
-            try calls.write(bytes, to: copy.raw, at: 0, path: file(name))
-            try calls.sync(copy.raw, path: file(name))
+            try copyContent(of: file, size: size, to: copy.raw, path: copyPath)
+            try calls.sync(copy.raw, path: copyPath)
             try calls.sync(directory, path: path)
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
-            do throws(JournalError) { try calls.unlink(name, in: directory, path: file(name)) } catch {}
+            do throws(JournalError) { try calls.unlink(name, in: directory, path: copyPath) } catch {}
             throw error
         }
-        return file(name)
+        return copyPath
     }
 
-    private func hasContent(_ bytes: UnsafeRawBufferPointer, file name: String) throws(JournalError) -> Bool {
+    /// Copies a file in pieces; what is 0 in it becomes a hole.
+    private func copyContent(of file: Int32, size: UInt64, to copy: Int32, path: String) throws(JournalError) {
+        var window = try FileWindow(of: file, calls: calls, path: journalPath)
+        var end: UInt64 = 0
+        while let data = try window.firstData(from: end, to: size) {
+            let piece = try window.piece(from: data, to: size)
+            try calls.write(piece, to: copy, at: data, path: path)
+            end = data + UInt64(piece.count)
+        }
+        if end < size { try calls.truncate(copy, to: size, path: path) }
+    }
+
+    /// Whether a file in the suite's directory has the content of an open one.
+    private func hasContent(of file: Int32, size: UInt64, in name: String) throws(JournalError) -> Bool {
         let directory = state.suite.directory.raw
-        guard let status = try calls.status(of: name, in: directory, path: file(name)), status.isRegular,
-            status.size == UInt64(bytes.count)
+        let copyPath = self.file(name)
+        guard let status = try calls.status(of: name, in: directory, path: copyPath), status.isRegular,
+            status.size == size
         else { return false }
-        let copy = try calls.open(name, in: directory, .read, path: file(name))
-        let content = try FileBytes(reading: 0..<status.size, of: copy.raw, calls: calls, path: file(name))
-        return content.count == bytes.count && content.buffer.elementsEqual(bytes)
+        let copy = try calls.open(name, in: directory, .read, path: copyPath)
+        var one = try FileWindow(of: file, calls: calls, path: journalPath)
+        var other = try FileWindow(of: copy.raw, calls: calls, path: copyPath)
+        var position: UInt64 = 0
+        while true {
+            let first = try one.firstData(from: position, to: size)
+            let second = try other.firstData(from: position, to: size)
+            guard first != nil || second != nil else { return true }
+            let start = min(first ?? size, second ?? size)
+            let piece = try one.piece(from: start, to: size)
+            guard ByteSearch.isSame(piece, try other.piece(from: start, to: size)) else { return false }
+            // Both files have become shorter.
+            guard !piece.isEmpty else { return true }
+            position = start + UInt64(piece.count)
+        }
     }
 
     /// Under the file lock: replaces the journal by a new one with the live entries in `bytes`; all but the directory's
@@ -82,6 +125,14 @@ extension Journal {
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
             _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
         }
+        try rewrite { stream throws(JournalError) in try stream.append(table) }
+    }
+
+    /// Under the file lock: replaces the journal by a new one, all but whose directory entry is durable.
+    ///
+    /// - Parameter fill: Adds the records.
+    /// - Throws: What failed; the old journal is still in use then.
+    func rewrite(_ fill: (inout RecordStream) throws(JournalError) -> Void) throws(JournalError) {
         let directory = state.suite.directory.raw
         let freshPath = file(SuiteDirectory.replacementName)
         let fresh: OwnedDescriptor
@@ -94,7 +145,7 @@ extension Journal {
         try calls.truncate(fresh.raw, to: 0, path: freshPath)
         let header = JournalHeader.random()
         var stream = RecordStream(header: header, to: fresh.raw, calls: calls, path: freshPath)
-        try stream.append(table)
+        try fill(&stream)
         let end = try stream.finish()
         try calls.sync(fresh.raw, path: freshPath)
         try replaceJournal(by: SuiteDirectory.replacementName)

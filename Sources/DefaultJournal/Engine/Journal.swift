@@ -72,6 +72,8 @@ package final class Journal: @unchecked Sendable {
         var liveBytes = UInt64(JournalHeader.size)
         /// While the journal is being reloaded, readers use what the index holds.
         var isLoading = false
+        /// Not nil while the suite can only be read; changed under `exclusive` as well.
+        var readOnly: ReadOnlyView?
     }
 
     /// What only the thread with exclusive access needs.
@@ -172,5 +174,31 @@ struct IndexVisitor: ReplayVisitor {
     mutating func countSet(size: Int, replaced: Int?) {
         let change = replaced.map { size - $0 } ?? (size + Self.entryOverhead)
         liveBytes = liveBytes &+ UInt64(bitPattern: Int64(change))
+    }
+}
+
+/// Does what an ``IndexVisitor`` does, and finds the keys that damage may have cost a newer value.
+struct LoadVisitor: ReplayVisitor {
+    var entries: IndexVisitor
+    var damagedKeys = DamagedKeys()
+
+    init(_ index: any JournalIndex) {
+        entries = IndexVisitor(index: index, liveBytes: UInt64(JournalHeader.size))
+    }
+
+    mutating func visit(_ operation: Operation) {
+        entries.visit(operation)
+        damagedKeys.visit(operation)
+    }
+
+    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys.add(payload) }
+
+    /// Ends a comparison of the index, which was begun before the replay.
+    func keys(ifDamaged isDamaged: Bool) -> JournalReport.DamagedKeys {
+        let limit = isDamaged ? JournalReport.DamagedKeys.limit : 0
+        return JournalReport.DamagedKeys(
+            changed: entries.index.endComparison(limit: limit),
+            possible: damagedKeys.names(limit: limit)
+        )
     }
 }

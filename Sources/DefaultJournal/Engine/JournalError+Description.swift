@@ -37,6 +37,12 @@ extension JournalError: CustomStringConvertible {
         case .busy(let process):
             "\(path) is in use by \(Self.name(of: process)), which has not released the suite's lock in time. Nothing was "
                 + "changed. Try again, and find out whether that process is stopped or waits for a disk."
+        case .readOnly(.refused(let code)):
+            "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). What is stored there can be "
+                + "read. Give this user permission to write there, or choose another directory for the suite."
+        case .readOnly(.otherUser):
+            "Nothing is written to \(path), which belongs to another user: the owner couldn't use files that root creates. What "
+                + "is stored there can be read. To change it, run the program as the owner."
         case .unstable:
             "The files of \(path) were replaced repeatedly while they were being opened. Try again."
         }

@@ -18,4 +18,23 @@ package protocol JournalIndex: AnyObject {
 
     /// Announces the entries of `count` bytes of records, so that the index can reserve memory for them.
     func prepare(forBytes count: Int)
+
+    /// Remembers the present entries, until ``endComparison(limit:)``.
+    ///
+    /// Called before the journal is read again from its beginning, which sets all entries again.
+    func beginComparison()
+
+    /// Compares the remembered entries with the present ones, and forgets them.
+    ///
+    /// - Parameter limit: How many keys to return at most.
+    /// - Returns: Keys that have another value now, or none, sorted.
+    func endComparison(limit: Int) -> [String]
+}
+
+extension JournalIndex {
+    /// Remembers nothing: an index need not be able to compare.
+    package func beginComparison() {}
+
+    /// Names no keys.
+    package func endComparison(limit: Int) -> [String] { [] }
 }

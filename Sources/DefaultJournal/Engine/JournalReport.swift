@@ -35,5 +35,20 @@ package enum JournalReport: Sendable, Hashable {
         package var copy: String?
         /// Why there is no copy.
         package var copyError: JournalError?
+        /// The keys that it is known to have changed, or may have.
+        package var keys = DamagedKeys()
+    }
+
+    /// Keys that have something to do with damage: 20 of each kind at most.
+    package struct DamagedKeys: Sendable, Hashable {
+        /// Those that have another value now, or none, than this process had before it read the journal again, sorted.
+        package var changed: [String] = []
+        /// Those whose newest value, or whose removal, may have been in a damaged record, in the order of the file.
+        ///
+        /// The names were read from damaged records, so they may be damaged too.
+        package var possible: [String] = []
+
+        /// How many of each kind.
+        package static let limit = 20
     }
 }

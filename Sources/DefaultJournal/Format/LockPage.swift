@@ -73,7 +73,19 @@ struct LockPage: @unchecked Sendable {
     /// What is published; nil if it is being written, or if the page is unusable.
     func publication() -> Publication? {
         let words = (raw(0), raw(1), raw(2), raw(3), raw(4), raw(5), raw(6), raw(7))
-        guard load(Word.check) == Self.check(words), words.0 == Self.magic.littleEndian else { return nil }
+        return Self.publication(words, check: raw(Word.check))
+    }
+
+    /// What the bytes of a page say; nil if there are too few, or as for ``publication()``.
+    static func publication(in bytes: UnsafeRawBufferPointer) -> Publication? {
+        guard bytes.count >= 8 * (Word.check + 1) else { return nil }
+        let words = bytes.loadUnaligned(as: Words.self)
+        return publication(words, check: bytes.loadUnaligned(fromByteOffset: 8 * Word.check, as: UInt64.self))
+    }
+
+    /// What words 0 to 8, as in the file, say.
+    private static func publication(_ words: Words, check: UInt64) -> Publication? {
+        guard UInt64(littleEndian: check) == Self.check(words), words.0 == magic.littleEndian else { return nil }
         return Publication(
             generation: UInt64(littleEndian: words.1),
             journalID: UInt64(littleEndian: words.2),

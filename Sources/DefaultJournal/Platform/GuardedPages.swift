@@ -64,6 +64,17 @@ final class GuardedPages: Sendable {
         return page
     }
 
+    /// A page of zeros, without a file.
+    func reserveZeros(path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer {
+        let page = try reserve(path: path())
+        guard default_map_zeros(page) else {
+            let code = errno
+            release(page)
+            throw JournalError(.system(.mmap, code: code), path: path())
+        }
+        return page
+    }
+
     /// Ends the mapping of a page and frees its address.
     func release(_ page: UnsafeMutableRawPointer) {
         default_unmap_guarded_page(page)

@@ -32,6 +32,16 @@ package struct JournalError: Error, Hashable, Sendable {
         case busy(process: Int32?)
         /// The suite's files were replaced repeatedly while they were being opened.
         case unstable
+        /// The suite can be read, and nothing can be written; or there is none, and none can be created.
+        case readOnly(ReadOnlyReason)
+    }
+
+    /// Why nothing can be written.
+    package enum ReadOnlyReason: Hashable, Sendable {
+        /// The system refuses it, with this error number.
+        case refused(code: Int32)
+        /// The suite is another user's, and this process is root's.
+        case otherUser
     }
 
     /// What went wrong.
@@ -46,6 +56,9 @@ package struct JournalError: Error, Hashable, Sendable {
 
     /// The system's error number, if a system call failed.
     package var code: Int32? {
-        if case .system(_, let code) = kind { code } else { nil }
+        switch kind {
+        case .system(_, let code), .readOnly(.refused(let code)): code
+        default: nil
+        }
     }
 }

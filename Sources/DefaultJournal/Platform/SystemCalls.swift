@@ -19,6 +19,8 @@ struct FileStatus {
     private var mode: UInt32
     /// Time of the last change of the inode, in nanoseconds since 1970.
     var changed: UInt64
+    /// Time of the last change of the content, in the same unit.
+    var modified: UInt64
 
     fileprivate init(_ status: stat) {
         device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -29,13 +31,16 @@ struct FileStatus {
         mode = UInt32(status.st_mode)
         #if canImport(Darwin)
         changed = Clock.nanoseconds(status.st_ctimespec)
+        modified = Clock.nanoseconds(status.st_mtimespec)
         #else
         changed = Clock.nanoseconds(status.st_ctim)
+        modified = Clock.nanoseconds(status.st_mtim)
         #endif
     }
 
     var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
     var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
+    var isWritableByOwner: Bool { mode & 0o200 != 0 }
     var isWritableByOthers: Bool { mode & 0o002 != 0 }
 }
 
@@ -266,6 +271,31 @@ extension SystemCalls {
         }
         return UInt64(clamping: size)
     }
+
+    /// The first offset from `offset` on that isn't in a hole of the file; nil when there is none.
+    ///
+    /// What isn't in a hole may be zeros all the same.
+    func nextData(_ descriptor: Int32, from offset: UInt64, path: @autoclosure () -> String) throws(JournalError)
+        -> UInt64?
+    {
+        do throws(JournalError) {
+            let event = { SystemCallEvent(.lseek, path: path(), descriptor: descriptor, offset: offset) }
+            let data = try perform(.lseek, path, event: event) { _ in
+                Int(lseek(descriptor, off_t(truncatingIfNeeded: offset), Self.seekData))
+            }
+            return max(UInt64(data), offset)
+        } catch {
+            // Not every file system knows its holes; ENXIO means that nothing but a hole follows.
+            return error.code == ENXIO ? nil : offset
+        }
+    }
+
+    // Not imported, since the C libraries declare it for programs that ask for it only.
+    #if canImport(Darwin)
+    private static let seekData: Int32 = 4
+    #else
+    private static let seekData: Int32 = 3
+    #endif
 
     func truncate(_ descriptor: Int32, to size: UInt64, path: @autoclosure () -> String) throws(JournalError) {
         let event = { SystemCallEvent(.ftruncate, path: path(), descriptor: descriptor, offset: size) }

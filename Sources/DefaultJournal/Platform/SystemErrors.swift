@@ -27,6 +27,22 @@ enum SystemErrors {
 
 extension JournalError {
     var isBusy: Bool { if case .busy = kind { true } else { false } }
+    /// The refusal of a directory whose permissions don't let its owner write.
+    static func noPermission(path: String) -> JournalError { JournalError(.system(.open, code: EACCES), path: path) }
+
+    /// Whether this is a refusal to write that doesn't keep the same file from being read.
+    var isReadOnlyPlace: Bool {
+        switch kind {
+        case .system(_, let code): code == EROFS || code == EACCES || code == EPERM
+        case .notOwned: SystemCalls.user == 0
+        case .readOnly: true
+        default: false
+        }
+    }
+
+    /// Whether the disk, or the file system on it, became read-only.
+    package var isReadOnlyDisk: Bool { code == EROFS }
+
     var isNotFound: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
     /// What `open` reports for a link, or for a file of the wrong type.

@@ -2,11 +2,18 @@
 package protocol ReplayVisitor {
     /// Takes one operation; its buffers are valid during the call only.
     mutating func visit(_ operation: Operation)
+    /// Announces a valid record: its payload, which contains the operations of the following calls, and where that is in the
+    /// file.
+    mutating func beginRecord(_ payload: UnsafeRawBufferPointer, at offset: UInt64)
+    /// Takes the payload of a damaged record, or the beginning of it; nothing in it can be trusted.
+    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer)
     /// Marks the end of the record that held the operations since the previous call.
     mutating func finishRecord(at offset: UInt64, size: Int)
 }
 
 extension ReplayVisitor {
+    package mutating func beginRecord(_ payload: UnsafeRawBufferPointer, at offset: UInt64) {}
+    package mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) {}
     package mutating func finishRecord(at offset: UInt64, size: Int) {}
 }
 
@@ -51,11 +58,15 @@ package enum Replay {
                 let end = payloadStart + length
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[payloadStart..<end])
                 let stored = bytes.littleEndian(at: cursor + 12, as: UInt32.self)
-                if CRC32C.checksum(payload, continuing: checksum) == stored, deliver(payload, to: &visitor) {
+                let offset = start + UInt64(Record.headerSize)
+                if CRC32C.checksum(payload, continuing: checksum) == stored,
+                    deliver(payload, at: offset, to: &visitor)
+                {
                     report.records += 1
                     report.validEnd = base &+ UInt64(end)
                     visitor.finishRecord(at: start, size: end - cursor)
                 } else {
+                    visitor.visitDamaged(payload)
                     report.addDamage(start..<(base &+ UInt64(end)))
                 }
                 cursor = end
@@ -79,13 +90,14 @@ package enum Replay {
     }
 
     /// The result of reading a record header.
-    private enum HeaderReading {
+    enum HeaderReading {
         case valid(length: Int, checksum: UInt32)
         case short
         case invalid
     }
 
-    private static func header(
+    /// Reads the record header at `cursor`.
+    static func header(
         _ bytes: UnsafeRawBufferPointer,
         at cursor: Int,
         base: UInt64,
@@ -100,16 +112,22 @@ package enum Replay {
     }
 
     /// Delivers a payload's operations if all of them are known and well-formed, otherwise none.
-    private static func deliver(_ payload: UnsafeRawBufferPointer, to visitor: inout some ReplayVisitor) -> Bool {
+    static func deliver(
+        _ payload: UnsafeRawBufferPointer,
+        at offset: UInt64,
+        to visitor: inout some ReplayVisitor
+    ) -> Bool {
         var cursor = 0
         guard let first = Operation.parse(payload, at: &cursor) else { return false }
         if cursor == payload.count {
+            visitor.beginRecord(payload, at: offset)
             visitor.visit(first)
             return true
         }
         while cursor < payload.count {
             guard Operation.parse(payload, at: &cursor) != nil else { return false }
         }
+        visitor.beginRecord(payload, at: offset)
         visit(payload, with: &visitor)
         return true
     }

@@ -52,6 +52,42 @@ struct FoundationImportTests {
         }
     }
 
+    /// A binary property list with a dictionary of one array, in which `levels` arrays each hold the next one twice.
+    private func sharedReferences(levels: UInt8) -> Data {
+        // The dictionary's key is object 1, the arrays begin with object 2, and the last object is a Boolean.
+        var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x6B]]
+        objects += (0..<levels).map { [0xA2, $0 + 3, $0 + 3] }
+        objects.append([0x09])
+        var list = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for object in objects {
+            offsets.append(UInt8(list.count))
+            list += object
+        }
+        let table = UInt8(list.count)
+        list += offsets + [0, 0, 0, 0, 0, 0, 1, 1]
+        for number in [UInt8(objects.count), 0, table] { list += [0, 0, 0, 0, 0, 0, 0, number] }
+        return Data(list)
+    }
+
+    @Test("refuses a property list of some bytes in which shared arrays have a million elements")
+    func sharedReferences() throws {
+        for (levels, isRefused) in [(UInt8(2), false), (20, true)] {
+            try withTemporaryDirectory { home in
+                let configuration = home.appending(path: ".config")
+                try FileManager.default.createDirectory(at: configuration, withIntermediateDirectories: true)
+                let list = sharedReferences(levels: levels)
+                #expect(list.count < 160)
+                try list.write(to: configuration.appending(path: "app.plist"))
+                let outcome = try TestHelper.run(["print-suite", "app"], home: home)
+                #expect(outcome.status == 0)
+                #expect(outcome.output.isEmpty == isRefused)
+                #expect(outcome.errors.contains("import failed") == isRefused)
+                #expect(try Data(contentsOf: configuration.appending(path: "app.plist")) == list)
+            }
+        }
+    }
+
     @Test("imports all valid values, and reports the others")
     func unusableKey() throws {
         try withTemporaryDirectory { home in

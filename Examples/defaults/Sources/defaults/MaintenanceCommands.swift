@@ -1,14 +1,13 @@
 import ArgumentParser
 import Default
 import Foundation
-import Synchronization
 
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks a suite's journal; exits with 1 if it is damaged.",
         discussion: """
-            As whenever a suite is opened, a damaged journal is backed up and the suite goes on with the values that are \
-            intact; so a second check finds no fault, but names the backup.
+            Nothing is changed. Opening a suite, as every other command does, backs up a damaged journal and goes on with \
+            the values that are intact; a check after that finds no fault, but names the backup.
             """
     )
 
@@ -16,25 +15,26 @@ struct Verify: ParsableCommand {
     var suite: SuiteReference
 
     func run() throws {
-        let damage = Mutex<[String]>([])
-        // Damage is found, and the damaged file backed up, when the suite is opened.
-        DefaultsDiagnostics.handler = { event in
-            damage.withLock { $0.append("\(event.error)") }
+        let url = try suite.existingURL()
+        let found = try FileDefaults.inspect(at: url)
+        if let version = found.formatVersion, !found.canListKeys {
+            throw ToolError("The suite has format version \(version), which this tool can't read.")
         }
-        let store = try suite.existing()
-        let found = try store.verify()
         try write(
-            "\(count(found.valueCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.\n"
+            "\(count(found.keyCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.\n"
         )
-        for name in try FileManager.default.contentsOfDirectory(atPath: suite.url.plainPath).sorted()
-        where name.hasPrefix("journal.damaged-") {
-            try write("A damaged journal was backed up as \(suite.url.appending(path: name).plainPath).\n")
+        for copy in found.damagedCopies {
+            try write("A damaged journal was backed up as \(url.appending(path: copy.name).plainPath).\n")
         }
-        var faults = damage.withLock { $0 }
-        faults += found.damage.map { "Bytes \($0.lowerBound) to \($0.upperBound) of the journal can't be used." }
-        guard faults.isEmpty else {
-            for fault in faults {
-                try write("\(fault)\n")
+        if found.hasUnfinishedWrite {
+            try write("The last \(found.unfinishedBytes) bytes are of a write that was cut short.\n")
+        }
+        guard found.isIntact else {
+            for range in found.damage {
+                try write("Bytes \(range.lowerBound) to \(range.upperBound) of the journal can't be used.\n")
+            }
+            if found.missingBytes > 0 {
+                try write("\(found.missingBytes) bytes are missing at the end of the journal.\n")
             }
             try write("Damaged.\n")
             throw ExitCode.failure

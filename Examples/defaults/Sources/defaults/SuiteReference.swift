@@ -27,11 +27,16 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// It is opened by its directory, since opening by name may import values from a property list of Foundation's, and that
     /// is a change.
     func existing() throws -> FileDefaults {
+        try FileDefaults(url: existingURL())
+    }
+
+    /// The directory of a suite that exists; the suite is not opened.
+    func existingURL() throws -> URL {
         let url = url
         guard Self.isSuite(url) else {
             throw ToolError("There is no suite \(description): \(url.plainPath) has no journal.")
         }
-        return try FileDefaults(url: url)
+        return url
     }
 
     /// The suite, made if there is none.

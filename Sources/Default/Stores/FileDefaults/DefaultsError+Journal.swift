@@ -25,11 +25,23 @@ extension DefaultsError {
             switch error.kind {
             case .newerFormat: .newerFormat
             case .busy: .storeBusy
+            case .readOnly: .storeReadOnly
             default: .storeUnavailable
             }
         return DefaultsError(
             code,
-            reason: "The suite can't be opened. \(error)",
+            reason: code == .storeReadOnly
+                ? "There is no suite, and none can be created. \(error)" : "The suite can't be opened. \(error)",
+            store: error.path,
+            underlyingError: error.underlyingError
+        )
+    }
+
+    /// For an error that the engine threw while it looked at a suite that isn't open.
+    static func inspecting(_ error: JournalError) -> DefaultsError {
+        DefaultsError(
+            .storeUnavailable,
+            reason: "The suite can't be checked. \(error)",
             store: error.path,
             underlyingError: error.underlyingError
         )
@@ -45,6 +57,8 @@ extension DefaultsError {
             case .busy: .storeBusy
             case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable, .overwritten:
                 .storeUnavailable
+            case .readOnly: .storeReadOnly
+            case .system where error.isReadOnlyDisk: .storeReadOnly
             case .system, .alreadyExists, .replaced: .storeFailed
             }
         return DefaultsError(
@@ -85,6 +99,31 @@ extension JournalError {
     }
 }
 
+extension JournalReport.DamagedKeys {
+    /// What is known of the keys, after a space; empty if that is nothing.
+    fileprivate var sentences: String {
+        var sentences = ""
+        if !changed.isEmpty {
+            sentences += """
+                 These keys have another value now than this program last read, or none: \(Self.list(changed)). Another \
+                program may have changed them too.
+                """
+        }
+        if !possible.isEmpty {
+            sentences += """
+                 The damaged bytes perhaps held newer changes of these keys, which may have an older value now, or none: \
+                \(Self.list(possible)).
+                """
+        }
+        return sentences
+    }
+
+    private static func list(_ keys: [String]) -> String {
+        keys.map { String($0.prefix(64)).debugDescription }.joined(separator: ", ")
+            + (keys.count == limit ? " and perhaps more" : "")
+    }
+}
+
 extension DefaultsDiagnostics.Event {
     /// Creates an event for a report that the engine makes outside of any call.
     init(_ report: JournalReport) {
@@ -95,7 +134,7 @@ extension DefaultsDiagnostics.Event {
                 ?? "The damaged file could not be backed up and was left unchanged."
             let reason = """
                 \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
-                (\(damage.keptRecords) records) was kept. \(fate)
+                (\(damage.keptRecords) records) was kept. \(fate)\(damage.keys.sentences)
                 """
             let error = DefaultsError(
                 .storeDamaged,

@@ -21,8 +21,8 @@ extension FileDefaults: DefaultsStore {
     ///   - value: The value, at most 64 MiB in its binary form; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``,
-    ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``. Nothing has changed then.
+    ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable``,
+    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
@@ -42,10 +42,14 @@ extension FileDefaults: DefaultsStore {
 
     /// Flushes all previous writes to the disk: when the call returns, they survive a loss of power.
     ///
+    /// In a suite that can only be read there is nothing to flush, and the call does nothing.
+    ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeFailed``.
     public func flush() throws(DefaultsError) {
-        let suite = try suite.open()
+        guard let suite = try suite.openUnlessReadOnly() else {
+            return
+        }
         do {
             try suite.journal.synchronize()
         } catch {
@@ -55,8 +59,8 @@ extension FileDefaults: DefaultsStore {
 
     /// Prevents all other threads and processes from changing the suite, until the matching ``endExclusiveAccess()``.
     ///
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``. There is no exclusive access then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
+    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. There is no exclusive access then.
     public func beginExclusiveAccess() throws(DefaultsError) {
         let journal = try suite.open().journal
         do {
@@ -91,9 +95,11 @@ extension FileDefaults: DefaultsStore {
 
     /// Opens the suite if it isn't open.
     ///
+    /// A suite that can only be read is available, and so is one that doesn't exist where nothing can be written: it is empty.
+    ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``.
     public func checkAvailability() throws(DefaultsError) {
-        _ = try suite.open()
+        _ = try suite.openUnlessReadOnly()
     }
 
     /// "FileDefaults" with the path of the suite's directory.

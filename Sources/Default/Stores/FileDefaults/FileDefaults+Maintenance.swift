@@ -36,8 +36,8 @@ extension FileDefaults {
     ///
     /// This happens automatically, before the journal is larger than twice its values and 64 KiB.
     ///
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``. The journal is unchanged then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
+    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. The journal is unchanged then.
     public func compact() throws(DefaultsError) {
         try onJournal { journal throws(JournalError) in try journal.compact() }
     }

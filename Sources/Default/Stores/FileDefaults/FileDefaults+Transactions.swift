@@ -18,7 +18,8 @@ extension FileDefaults {
     /// - Parameter body: Makes the changes: at most 64 MiB for each value, and 1 GiB for all of them.
     /// - Returns: What the body returns.
     /// - Throws: Any error that the body throws; ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/valueTooLarge`` or ``DefaultsError/Code/storeFailed``. Nothing has changed then.
+    ///   ``DefaultsError/Code/storeReadOnly``, ``DefaultsError/Code/valueTooLarge`` or ``DefaultsError/Code/storeFailed``. Nothing
+    ///   has changed then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let suite = try suite.open()
         return try withExclusiveAccess {

@@ -25,6 +25,14 @@ internal import DefaultJournal
 ///
 /// A suite is a directory, and everything in it belongs to one user. <doc:FileFormat> describes its files.
 ///
+/// ## Suites that can't be written
+///
+/// A suite on a read-only disk, one whose directory or files this user may not write, and, for root, another user's, is opened
+/// for reading: a read gives what the journal holds, and asks the system once, with `stat`, whether the journal has changed. It
+/// takes no lock, so it may also see a write whose call hasn't returned yet. Writes, transactions and exclusive access throw
+/// ``DefaultsError/Code/storeReadOnly``, and each of them first tries whether the suite can be written by now; ``flush()`` has
+/// nothing to do. If there is no suite in such a place, reads find nothing.
+///
 /// After `fork` without `exec`, the child process must not use suites that its parent has opened.
 public final class FileDefaults: Sendable {
     /// When a change reaches the disk, and not only the system's memory.
@@ -46,8 +54,9 @@ public final class FileDefaults: Sendable {
 
     /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
-    /// Waits five seconds for other processes. If it can't be opened (no home directory, a read-only disk), reads find only registered defaults and launch
-    /// arguments, and writes throw ``DefaultsError/Code/storeUnavailable``. Each call tries to open it again.
+    /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered defaults and
+    /// launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or ``DefaultsError/Code/storeReadOnly`` if it
+    /// doesn't exist and can't be created. Each call tries to open it again.
     public static let standard = FileDefaults(
         suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
         durability: .background,
@@ -70,7 +79,8 @@ public final class FileDefaults: Sendable {
     ///     that opens it first decides. Threads of one process wait for each other without a limit.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
     ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``.
-    ///   Nothing has changed then.
+    ///   Nothing has changed then. A suite that can only be read, or that can't be created where nothing can be written, is not an
+    ///   error here.
     public convenience init(
         suiteName: String,
         durability: Durability = .background,
@@ -88,7 +98,8 @@ public final class FileDefaults: Sendable {
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:)``.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or
-    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then.
+    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be created
+    ///   where nothing can be written, is not an error here.
     public convenience init(
         url: URL,
         durability: Durability = .background,
@@ -103,7 +114,7 @@ public final class FileDefaults: Sendable {
         lockTimeout: TimeInterval
     ) throws(DefaultsError) {
         let suite = FileSuite(location: location, lockTimeout: lockTimeout)
-        _ = try suite.open()
+        _ = try suite.openUnlessReadOnly()
         self.init(suite: suite, durability: durability, arguments: LaunchArguments([]))
     }
 

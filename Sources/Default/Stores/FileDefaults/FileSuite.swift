@@ -25,6 +25,8 @@ final class FileSuite: @unchecked Sendable {
     private var wasBusy = false
     // Used under `opening`; passed to the index when the suite is opened.
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
+    /// Whether it was reported that there is no suite and none can be created.
+    private let isReadOnlyReported = Guarded(false)
     // Used under `opening`; called when the suite is opened.
     private var observersBefore: [@Sendable (OpenSuite) -> Void] = []
 
@@ -60,7 +62,7 @@ final class FileSuite: @unchecked Sendable {
     /// once.
     func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
         guard isOpen.load(ordering: .acquiring) else {
-            return (try? open()).map(body)
+            return openIfPossible().map(body)
         }
         switch opened {
         case .some(let opened): return body(opened.suite)
@@ -119,7 +121,26 @@ final class FileSuite: @unchecked Sendable {
         if let current {
             return current
         }
-        return try? open()
+        // The other errors have reached whoever created the object.
+        return (try? openUnlessReadOnly()) ?? nil
+    }
+
+    /// Opens the suite; nil if there is none and none can be created because nothing can be written there.
+    ///
+    /// It is empty then, for those who read. This is reported once.
+    func openUnlessReadOnly() throws(DefaultsError) -> OpenSuite? {
+        do {
+            return try open()
+        } catch  where error.code == .storeReadOnly {
+            let isFirst = isReadOnlyReported.withLock { isReported in
+                defer { isReported = true }
+                return !isReported
+            }
+            if isFirst {
+                DefaultsDiagnostics.report(.openFailed, error)
+            }
+            return nil
+        }
     }
 
     /// Registers defaults for keys that have no stored value, for as long as the process runs.

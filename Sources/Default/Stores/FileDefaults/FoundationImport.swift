@@ -31,6 +31,8 @@ enum FoundationImport {
                 try batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
             }
+        } catch let error as JournalError {
+            throw .failing(error, in: suite.journal.path)
         } catch {
             throw .wrapping(error, key: propertyList.lastPathComponent, type: nil, store: suite.journal.path)
         }
@@ -49,7 +51,9 @@ enum FoundationImport {
         let objects: [String: Any]
         do {
             let data = try Data(contentsOf: propertyList)
-            guard let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            // Bytes that aren't safe may take exponential time: each use of a shared object is a copy in a suite.
+            guard BinaryPropertyList.isSafe(data),
+                let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
             else {
                 throw CocoaError(.propertyListReadCorrupt)
             }

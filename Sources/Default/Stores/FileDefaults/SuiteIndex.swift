@@ -89,6 +89,8 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     }
     // The lock excludes overlapping accesses. Exclusivity checks would take a tenth of a read.
     @exclusivity(unchecked) private var table = EntryTable()
+    /// The entries before the journal was read again; used under the lock.
+    private var compared: [StoreKey: StoredValue] = [:]
     /// Whether a Foundation property list was imported.
     private(set) var hasImported = false
 
@@ -184,6 +186,18 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
             return keys
         }
         return keys.union(own.keys(now: entries))
+    }
+
+    func beginComparison() {
+        compared = entries
+    }
+
+    func endComparison(limit: Int) -> [String] {
+        defer { compared = [:] }
+        guard limit > 0 else {
+            return []
+        }
+        return Array(compared.filter { entries[$0.key] != $0.value }.keys.map(\.string).sorted().prefix(limit))
     }
 
     func prepare(forBytes count: Int) {

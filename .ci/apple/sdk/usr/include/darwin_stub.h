@@ -146,6 +146,8 @@ int rename(const char *, const char *);
 int renameat(int, const char *, int, const char *);
 int unlink(const char *);
 int unlinkat(int, const char *, int);
+// lseek(2)
+off_t lseek(int, off_t, int);
 // directory(3), getcwd(3), getuid(2), getpid(2), mmap(2), malloc(3), strerror(3), memcpy(3), exit(3), atexit(3), getenv(3)
 DIR *_Null_unspecified fdopendir(int);
 struct dirent *_Null_unspecified readdir(DIR *_Null_unspecified);

@@ -1,0 +1,169 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("A look at a suite's files")
+struct InspectionTests {
+    private let directory = TemporaryDirectory()
+    private let files = FileManager.default
+
+    /// Looks at the suite, and expects that nothing about its files changes.
+    private func inspect() throws -> SuiteInspection {
+        let before = try fingerprints(of: directory.suite)
+        let found = try Journal.inspect(at: directory.suite)
+        #expect(try fingerprints(of: directory.suite) == before)
+        return found
+    }
+
+    /// A suite with this journal, and nothing else.
+    private func suite(_ bytes: [UInt8]) throws {
+        try files.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
+        try directory.write(bytes)
+    }
+
+    @Test("counts keys and bytes of a sound suite, while it is open and closed")
+    func sound() throws {
+        let journal = try Journal.openTest(directory.suite)
+        for number in 0..<10 { try journal.set("key\(number % 3)", "value \(number)") }
+        try journal.set("\0own", "1")
+        let found = try inspect()
+        #expect(found.formatVersion == 1)
+        #expect(found.isReadable)
+        #expect(found.records == 11)
+        #expect(found.entries == 4)
+        #expect(found.settings == 3)
+        #expect(found.damage.isEmpty)
+        #expect(found.tornBytes == 0)
+        #expect(found.missingBytes == 0)
+        #expect(found.damagedCopies.isEmpty)
+        #expect(found.fileBytes == UInt64(try directory.bytes().count))
+        try journal.compact()
+        let compacted = try inspect()
+        #expect(compacted.fileBytes == found.liveBytes)
+        #expect(compacted.liveBytes == found.liveBytes)
+    }
+
+    @Test("names the damaged parts, a write that was cut short, and the backups there are")
+    func damaged() throws {
+        var sample = SampleJournal(records: 20)
+        sample.bytes[sample.records[3].upperBound - 1] ^= 1
+        sample.bytes[100] = 1
+        sample.bytes[4_100] ^= 1
+        try suite(sample.bytes + [0xF5, 0x52])
+        try directory.write([1, 2, 3], to: "suite/journal.damaged-20260101T000000-2")
+        try directory.write([1], to: "suite/journal.damaged-20260101T000000-1")
+        let found = try inspect()
+        let record = UInt64(sample.records[3].lowerBound)..<UInt64(sample.records[3].upperBound)
+        #expect(found.damage == [4_096..<4_128, record])
+        #expect(found.tornBytes == 2)
+        #expect(found.settings == 19)
+        #expect(found.records == 19)
+        #expect(found.isReadable)
+        #expect(
+            found.damagedCopies == [
+                .init(name: "journal.damaged-20260101T000000-1", bytes: 1),
+                .init(name: "journal.damaged-20260101T000000-2", bytes: 3),
+            ]
+        )
+    }
+
+    @Test("finds what is missing by the lock file's page, and reads on with its salt")
+    func page() throws {
+        do {
+            let journal = try Journal.openUnregistered(directory.suite)
+            for number in 0..<5 { try journal.set("key\(number)", "value") }
+            try journal.synchronize()
+        }
+        let bytes = try directory.bytes()
+        try directory.overwriteInPlace("suite/journal", with: Array(bytes.dropLast(3)))
+        let cut = try inspect()
+        #expect(cut.missingBytes > 3)
+        #expect(cut.tornBytes == 0)
+        #expect(cut.settings == 4)
+        var headless = bytes
+        for index in 0..<JournalHeader.size { headless[index] = 0 }
+        try directory.overwriteInPlace("suite/journal", with: headless)
+        let found = try inspect()
+        #expect(found.formatVersion == nil)
+        #expect(found.isReadable)
+        #expect(found.settings == 5)
+        #expect(found.damage == [0..<UInt64(JournalHeader.size)])
+        try directory.overwriteInPlace("suite/journal", with: [])
+        let emptied = try inspect()
+        #expect(emptied.missingBytes == UInt64(bytes.count))
+        #expect(emptied.fileBytes == 0)
+        try files.removeItem(atPath: directory.journal)
+        #expect(try inspect().missingBytes == UInt64(bytes.count))
+        try files.removeItem(atPath: directory.suite + "/lock")
+        #expect(try inspect() == SuiteInspection())
+        try suite(headless)
+        let lost = try inspect()
+        #expect(!lost.isReadable)
+        #expect(lost.damage == [0..<UInt64(bytes.count)])
+        #expect(lost.settings == 0)
+    }
+
+    @Test("says of a later format only what it is, and of a journal of gigabytes what is in it")
+    func otherFormats() throws {
+        var sample = SampleJournal(records: 3)
+        try suite(sample.bytes)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.journal))
+        try file.truncate(atOffset: 8 << 30)
+        file.closeFile()
+        let large = try Journal.inspect(at: directory.suite)
+        #expect(large.settings == 3)
+        #expect(large.fileBytes == 8 << 30)
+        #expect(large.tornBytes == 8 << 30 - UInt64(sample.bytes.count))
+
+        sample.bytes[8] = 9
+        sample.bytes.withUnsafeMutableBytes { bytes in
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
+        }
+        try directory.overwriteInPlace("suite/journal", with: sample.bytes)
+        let newer = try inspect()
+        #expect(newer.formatVersion == 9)
+        #expect(!newer.isReadable)
+        #expect(newer.settings == 0)
+        #expect(newer.damage.isEmpty)
+    }
+
+    @Test("of what doesn't exist throws, and creates nothing")
+    func missing() throws {
+        #expect(throws: JournalError(.system(.open, code: ENOENT), path: directory.suite)) {
+            try Journal.inspect(at: directory.suite)
+        }
+        #expect(!files.fileExists(atPath: directory.suite))
+    }
+
+    @Test("of another user's suite gives root the same, and of one's own that can't be written")
+    func protected() throws {
+        do { try Journal.openUnregistered(directory.suite).set("a", "1") }
+        if geteuid() == 0 {
+            for name in ["", "/lock", "/journal"] { chown(directory.suite + name, 65_534, 65_534) }
+        }
+        for name in ["/lock", "/journal"] { chmod(directory.suite + name, 0o400) }
+        chmod(directory.suite, 0o500)
+        #expect(try inspect().settings == 1)
+        chmod(directory.suite, 0o700)
+    }
+
+    @Test("while another process writes and compacts finds no damage")
+    func busy() throws {
+        do { try Journal.openUnregistered(directory.suite).set("a", "1") }
+        let helper = try Helper(["keys", directory.suite, "k", "400"])
+        var count = 0
+        while helper.process.isRunning {
+            let found = try Journal.inspect(at: directory.suite)
+            #expect(found.damage.isEmpty)
+            #expect(found.missingBytes == 0)
+            #expect(found.settings >= count)
+            count = found.settings
+        }
+        #expect(helper.finish().status == 0)
+        #expect(try Journal.inspect(at: directory.suite).settings == 401)
+    }
+}
+#endif

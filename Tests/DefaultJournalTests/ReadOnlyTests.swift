@@ -1,0 +1,344 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("A suite that can't be written")
+struct ReadOnlyTests {
+    private let directory = TemporaryDirectory()
+    private let files = FileManager.default
+    private static let unprivilegedUser: uid_t = 65_534
+
+    /// A closed suite with one value, of the user that the helper becomes.
+    private func prepare() throws {
+        chmod(directory.path, 0o755)
+        do {
+            let journal = try Journal.openUnregistered(directory.suite)
+            try journal.set("a", "1")
+            try journal.synchronize()
+        }
+        giveToUser()
+    }
+
+    private func giveToUser() {
+        guard geteuid() == 0 else { return }
+        for name in ["", "/lock", "/journal"] {
+            chown(directory.suite + name, Self.unprivilegedUser, Self.unprivilegedUser)
+        }
+    }
+
+    private struct Protection: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var modes: [String: mode_t]
+        var removed: [String] = []
+        /// What has to be made writable so that a write works.
+        var remedy: String
+    }
+
+    private static let protections = [
+        Protection(testDescription: "directory", modes: [".": 0o500], remedy: "."),
+        Protection(testDescription: "journal", modes: ["journal": 0o400], remedy: "journal"),
+        Protection(testDescription: "lock", modes: ["lock": 0o400], remedy: "lock"),
+        Protection(testDescription: "unreadable lock", modes: ["lock": 0], remedy: "lock"),
+        Protection(
+            testDescription: "all",
+            modes: ["lock": 0o400, "journal": 0o400, ".": 0o500],
+            remedy: ".,lock,journal"
+        ),
+        Protection(testDescription: "no lock", modes: [".": 0o500], removed: ["lock"], remedy: "."),
+    ]
+
+    @Test(
+        "can be read without write permission; writes throw until there is one",
+        arguments: protections
+    )
+    private func permissions(_ protection: Protection) throws {
+        try prepare()
+        for name in protection.removed { try files.removeItem(atPath: directory.suite + "/" + name) }
+        // The directory last, so that the order doesn't matter without root's privileges.
+        for (name, mode) in protection.modes.sorted(by: { $0.key > $1.key }) {
+            chmod(directory.suite + "/" + name, mode)
+        }
+        let before = try fingerprints(of: directory.suite)
+        let refused = "refused(code: \(EACCES))"
+        let expected = [
+            "read: 1", "again: true", "set: \(refused)", "exclusive: \(refused)", "compact: \(refused)", "flush: done",
+            "read: 1",
+        ]
+        let outcome = try Helper(["read-only", directory.suite, ""]).finish()
+        #expect(outcome.output.split(separator: "\n").map(String.init) == expected)
+        #expect(try fingerprints(of: directory.suite) == before)
+
+        let later = try Helper(["read-only", directory.suite, protection.remedy]).finish()
+        #expect(
+            later.output.split(separator: "\n").map(String.init)
+                == expected + ["later: done", "read: 3 false", "other: 3"]
+        )
+        chmod(directory.suite, 0o700)
+    }
+
+    @Test("is an error for whoever may not even read it")
+    func unreadable() throws {
+        try prepare()
+        chmod(directory.suite + "/journal", 0o200)
+        let outcome = try Helper(["read-only", directory.suite, ""]).finish()
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("open failed for \(directory.journal)"))
+    }
+
+    @Test("of another user can be read by root, which writes nothing into it")
+    func otherUser() throws {
+        guard geteuid() == 0 else { return print("reading another user's suite needs root: skipped") }
+        try prepare()
+        let before = try fingerprints(of: directory.suite)
+        let journal = try Journal.openTest(directory.suite)
+        #expect(journal.isReadOnly)
+        #expect(journal["a"] == "1")
+        #expect(try Journal.openTest(directory.suite) === journal)
+        let refusal = JournalError(.readOnly(.otherUser), path: directory.suite)
+        #expect(throws: refusal) { try journal.set("a", "2") }
+        #expect(throws: refusal) { try journal.withExclusiveAccess {} }
+        #expect(throws: refusal) { try journal.compact() }
+        try journal.synchronize()
+        #expect(try journal.verify().isIntact)
+        #expect(try fingerprints(of: directory.suite) == before)
+
+        for number in 2..<5 {
+            #expect(try Helper(["set-unprivileged", directory.suite, "a", "\(number)"]).finish().status == 0)
+            #expect(journal["a"] == "\(number)")
+        }
+        try journal.copy(to: directory.path + "/copy")
+        #expect(try Journal.openTest(directory.path + "/copy")["a"] == "4")
+        // It belongs to root from now on.
+        for name in ["", "/lock", "/journal"] { chown(directory.suite + name, 0, 0) }
+        try journal.set("a", "5")
+        #expect(!journal.isReadOnly)
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "5")
+    }
+
+    @Test("is refused as any other if it isn't what it seems: links, second names, other types")
+    func hostile() throws {
+        guard geteuid() == 0 else { return print("reading another user's suite needs root: skipped") }
+        try prepare()
+        try files.linkItem(atPath: directory.journal, toPath: directory.path + "/second")
+        #expect(throws: JournalError(.linked, path: directory.journal)) { try Journal.openTest(directory.suite) }
+        try files.removeItem(atPath: directory.journal)
+        #expect(throws: JournalError(.linked, path: directory.journal)) {
+            try files.linkItem(atPath: directory.path + "/second", toPath: directory.journal)
+            _ = try Journal.openTest(directory.suite)
+        }
+        try files.removeItem(atPath: directory.journal)
+        try files.createSymbolicLink(atPath: directory.journal, withDestinationPath: directory.path + "/second")
+        #expect(throws: JournalError(.notARegularFile, path: directory.journal)) {
+            try Journal.openTest(directory.suite)
+        }
+        try files.removeItem(atPath: directory.journal)
+        mkfifo(directory.journal, 0o600)
+        #expect(throws: JournalError(.notARegularFile, path: directory.journal)) {
+            try Journal.openTest(directory.suite)
+        }
+        #expect(throws: JournalError(.notARegularFile, path: directory.journal)) {
+            try Journal.inspect(at: directory.suite)
+        }
+        try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.suite)
+        #expect(throws: JournalError(.notADirectory, path: directory.path + "/link")) {
+            try Journal.openTest(directory.path + "/link")
+        }
+    }
+
+    @Test("on a read-only disk shows what is written elsewhere, and can be written once the disk can")
+    func mount() async throws {
+        try files.createDirectory(atPath: directory.path + "/disk", withIntermediateDirectories: true)
+        let original = directory.path + "/disk/suite"
+        try Journal.openUnregistered(original).set("a", "1")
+        guard let mount = try ReadOnlyMount(of: directory.path + "/disk", at: directory.path + "/mount") else {
+            return print("read-only mounts aren't allowed here: skipped")
+        }
+        defer { do { try mount.unmount() } catch { print("still mounted: \(mount.path)") } }
+        let path = mount.path + "/suite"
+        let reports = ReportCollector()
+        let journal = try Journal.openUnregisteredForReading(path, reports.options)
+        #expect(journal["a"] == "1")
+        let refusal = JournalError(.readOnly(.refused(code: EROFS)), path: path + "/lock")
+        #expect(throws: refusal) { try journal.set("a", "2") }
+        #expect(refusal.description.contains("Read-only file system"))
+        #expect(throws: JournalError(.readOnly(.refused(code: EROFS)), path: mount.path + "/none")) {
+            try Journal.openTest(mount.path + "/none")
+        }
+
+        let notices = AsyncStream<Int>.makeStream()
+        journal.startWatching { [weak journal] in notices.continuation.yield(journal?.all.count ?? 0) }
+        #expect(try Helper(["keys", original, "p", "10"]).finish().status == 0)
+        for await count in notices.stream where count == 11 { break }
+        journal.stopWatching()
+
+        // Appends, a compaction, a removed and a recreated suite.
+        let writer = try Journal.openUnregistered(original)
+        for number in 0..<200 {
+            try writer.set("a", "\(number)")
+            #expect(journal["a"] == "\(number)")
+            if number % 40 == 39 { try writer.compact() }
+        }
+        try files.removeItem(atPath: original)
+        #expect(journal["a"] == "199")
+        #expect(journal["a"] == "199")
+        let replaced = JournalError(.replaced, path: path)
+        #expect(reports.all == [.catchUpFailed(replaced)])
+        #expect(throws: JournalError(.readOnly(.refused(code: EROFS)), path: path)) { try journal.set("a", "2") }
+        try Journal.openUnregistered(original).set("b", "1")
+        #expect(journal["a"] == nil)
+        #expect(journal["b"] == "1")
+
+        guard try mount.makeWritable() else { return print("the disk can't be made writable: skipped") }
+        try journal.set("c", "1")
+        #expect(!journal.isReadOnly)
+        #expect(try Journal.openUnregistered(original).all.count == 2)
+    }
+
+    #if DEBUG
+    @Test("is found to be so at each call that opens it for writing", arguments: [EROFS, EACCES, EPERM])
+    func faults(code: Int32) throws {
+        try prepare()
+        for name in ["", "/lock", "/journal"] { chown(directory.suite + name, geteuid(), getegid()) }
+        // The directory, the lock, the journal.
+        for number in 0..<3 {
+            let probe = SystemCallProbe()
+            probe.plan(.fail(code: code), call: .open, number: number)
+            let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+            let journal = try Journal.openTest(directory.suite, options)
+            #expect(probe.fired == 1)
+            #expect(journal.isReadOnly)
+            #expect(journal["a"] == "\(number + 1)")
+            probe.plan(.fail(code: code), call: .open, number: 0)
+            let refusal = JournalError(.readOnly(.refused(code: code)), path: directory.suite)
+            #expect(throws: refusal) { try journal.set("a", "0") }
+            #expect(journal["a"] == "\(number + 1)")
+            // The disk can be written again.
+            try journal.set("a", "\(number + 2)")
+            #expect(journal["a"] == "\(number + 2)")
+        }
+    }
+
+    @Test("and doesn't exist is an error that says so")
+    func missing() throws {
+        for code in [EROFS, EACCES] {
+            let probe = SystemCallProbe()
+            probe.plan(.fail(code: code), call: .mkdir, number: 0)
+            let options = JournalOptions(calls: SystemCalls(probe: probe))
+            #expect(throws: JournalError(.readOnly(.refused(code: code)), path: directory.suite)) {
+                try Journal.openTest(directory.suite, options)
+            }
+            #expect(!files.fileExists(atPath: directory.suite))
+        }
+    }
+
+    @Test("is read once for each change, and asks for one status per read")
+    func statusPerRead() throws {
+        try prepare()
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe))
+        let journal = try Journal.openUnregisteredForReading(directory.suite, options)
+        // Until the clock has moved on, a change might have the same time.
+        var reads = 0
+        repeat {
+            probe.clear()
+            #expect(journal["a"] == "1")
+            reads += 1
+        } while probe.counts != [.stat: 1] && reads < 1_000_000
+        probe.clear()
+        for _ in 0..<10 { #expect(journal["a"] == "1") }
+        #expect(probe.counts == [.stat: 10])
+    }
+    #endif
+
+    @Test("reports damage once, keeps the file, and has every valid record")
+    func damage() throws {
+        var sample = SampleJournal(records: 50)
+        sample.bytes[sample.records[7].upperBound - 1] ^= 1
+        try files.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
+        try directory.write(sample.bytes)
+        let before = try fingerprints(of: directory.suite)
+        let reports = ReportCollector()
+        let journal = try Journal.openUnregisteredForReading(directory.suite, reports.options)
+        #expect(journal.all.count == 49)
+        #expect(journal["key7"] == nil)
+        let range = UInt64(sample.records[7].lowerBound)..<UInt64(sample.records[7].upperBound)
+        #expect(reports.damage.map(\.ranges) == [[range]])
+        #expect(reports.damage.map(\.copy) == [nil])
+        #expect(try !journal.verify().isIntact)
+        #expect(try fingerprints(of: directory.suite) == before)
+        // A new look because of a change doesn't repeat it.
+        sample.set("more", [1])
+        try directory.overwriteInPlace("suite/journal", with: sample.bytes)
+        #expect(journal.all.count == 50)
+        #expect(reports.all.count == 1)
+    }
+
+    @Test("has the records of a journal whose header only the lock file knows, and reports an emptied one")
+    func header() throws {
+        try prepare()
+        var bytes = try directory.bytes()
+        for index in 0..<JournalHeader.size { bytes[index] = 0 }
+        try directory.overwriteInPlace("suite/journal", with: bytes)
+        let reports = ReportCollector()
+        let journal = try Journal.openUnregisteredForReading(directory.suite, reports.options)
+        #expect(journal["a"] == "1")
+        #expect(reports.damage.map(\.ranges) == [[0..<UInt64(JournalHeader.size)]])
+        try directory.overwriteInPlace("suite/journal", with: [])
+        let second = ReportCollector()
+        let emptied = try Journal.openUnregisteredForReading(directory.suite, second.options)
+        #expect(emptied.all.isEmpty)
+        #expect(second.all == [.shortened(path: directory.journal, bytes: UInt64(bytes.count))])
+        try directory.overwriteInPlace("suite/journal", with: Array("nothing that has records".utf8))
+        #expect(emptied.all.isEmpty)
+        try directory.overwriteInPlace("suite/journal", with: newer())
+        #expect(throws: JournalError(.newerFormat(version: 9), path: directory.journal)) {
+            try Journal.openUnregisteredForReading(directory.suite)
+        }
+    }
+
+    private func newer() -> [UInt8] {
+        var bytes = SampleJournal(records: 2).bytes
+        bytes[8] = 9
+        bytes.withUnsafeMutableBytes { bytes in
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
+        }
+        return bytes
+    }
+
+    @Test("Readers see every acknowledged write while another process writes and compacts")
+    func busy() throws {
+        try prepare()
+        for name in ["", "/lock", "/journal"] { chown(directory.suite + name, geteuid(), getegid()) }
+        let reports = ReportCollector()
+        let journal = try Journal.openUnregisteredForReading(directory.suite, reports.options)
+        let helper = try Helper(["keys", directory.suite, "k", "400"])
+        var count = 0
+        while helper.process.isRunning {
+            let now = journal.all.count
+            #expect(now >= count)
+            count = now
+        }
+        #expect(helper.finish().status == 0)
+        #expect(journal.all.count == 401)
+        #expect(reports.all.isEmpty)
+    }
+}
+
+extension Journal {
+    /// Opens a suite for reading only, although it could be written, beside the journal that is open.
+    static func openUnregisteredForReading(
+        _ path: String,
+        _ options: JournalOptions = JournalOptions()
+    ) throws -> Journal {
+        let directory = try SuiteDirectory.openForReading(path, calls: options.calls)
+        let suite = try SuiteDirectory.withoutLock(directory, path: path, calls: options.calls)
+        let journal = Journal(suite: suite, path: path, options: options, index: TestIndex())
+        try journal.beginReadOnly()
+        journal.deliverReports()
+        return journal
+    }
+}
+#endif

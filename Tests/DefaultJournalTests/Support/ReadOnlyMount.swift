@@ -1,0 +1,48 @@
+import Foundation
+
+/// A directory at a second path, at which nothing can be written.
+final class ReadOnlyMount {
+    let path: String
+
+    /// Fails where mounting isn't allowed.
+    init?(of directory: String, at path: String) throws {
+        self.path = path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard geteuid() == 0, try Self.run("mount", "--bind", directory, path) else { return nil }
+        guard try Self.run("mount", "-o", "remount,ro,bind", path) else {
+            _ = try Self.run("umount", path)
+            return nil
+        }
+    }
+
+    func makeWritable() throws -> Bool { try Self.run("mount", "-o", "remount,rw,bind", path) }
+
+    func unmount() throws { _ = try Self.run("umount", "-l", path) }
+
+    private static func run(_ arguments: String...) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
+
+/// Everything about the files in a directory that a look at them could change, but the time of the last reading.
+func fingerprints(of directory: String) throws -> [String: [String]] {
+    var fingerprints: [String: [String]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) + ["."] {
+        let path = directory + "/" + name
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw CocoaError(.fileReadUnknown) }
+        let content = name == "." ? "" : FileManager.default.contents(atPath: path)?.base64EncodedString() ?? ""
+        fingerprints[name] = [
+            "\(status.st_ino) \(status.st_size) \(status.st_mode) \(status.st_uid) \(status.st_nlink)",
+            "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)",
+            content,
+        ]
+    }
+    return fingerprints
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("FileDefaults.inspect")
+struct FileDefaultsInspectionTests {
+    @Test("describes a sound suite, a damaged one, and what backups there are, and repairs nothing")
+    func inspect() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let journal = url.appending(path: "journal")
+            // In another process, so that the suite isn't open here.
+            for (key, value) in [("first", "the first value"), ("second", "the second value")] {
+                #expect(try TestHelper.run(["assign", url.path, key, "string", value]).status == 0)
+            }
+            let sound = try FileDefaults.inspect(at: url)
+            #expect(sound.formatVersion == 1)
+            #expect(sound.keyCount == 2)
+            #expect(sound.recordCount == 2)
+            #expect(sound.isIntact)
+            #expect(sound.canListKeys)
+            #expect(sound.fileSize == sound.liveSize)
+            #expect(sound.damagedBytes == 0)
+            #expect(!sound.hasUnfinishedWrite)
+            #expect(sound.damagedCopies.isEmpty)
+
+            var bytes = try Data(contentsOf: journal)
+            let place = try #require(bytes.range(of: Data("the first".utf8)))
+            bytes[place.lowerBound] ^= 1
+            try (bytes + [0]).write(to: journal)
+            for _ in 0..<2 {
+                let damaged = try FileDefaults.inspect(at: url)
+                #expect(damaged.keyCount == 1)
+                #expect(damaged.damage.count == 1)
+                #expect(damaged.damagedBytes > 20)
+                #expect(damaged.unfinishedBytes == 1)
+                #expect(damaged.hasUnfinishedWrite)
+                #expect(!damaged.isIntact)
+                #expect(damaged.damagedCopies.isEmpty)
+            }
+            #expect(try Data(contentsOf: journal) == bytes + [0])
+
+            // Opening repairs it.
+            #expect(try TestHelper.run(["print-number", url.path]).status == 0)
+            let repaired = try FileDefaults.inspect(at: url)
+            #expect(repaired.isIntact)
+            #expect(repaired.keyCount == 1)
+            #expect(repaired.damagedCopies.map(\.fileSize) == [UInt64(bytes.count + 1)])
+            #expect(repaired.damagedCopies[0].name.hasPrefix("journal.damaged-"))
+            try FileManager.default.removeItem(at: journal)
+            let gone = try FileDefaults.inspect(at: url)
+            #expect(gone.missingBytes > 0)
+            #expect(!gone.isIntact)
+            #expect(gone.formatVersion == nil)
+        }
+    }
+
+    @Test("throws for a suite that doesn't exist, and for what is no file")
+    func missing() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "none")
+            let error = expectError(.storeUnavailable) { try FileDefaults.inspect(at: url) }
+            #expect(error?.description.contains(url.path) ?? false)
+            #expect(!FileManager.default.fileExists(atPath: url.path))
+            expectError(.storeUnavailable) { try FileDefaults.inspect(at: URL(string: "https://example.com/s") ?? url) }
+        }
+    }
+
+    @Test("The report of damage names keys that it may have cost a newer value")
+    func reportedKeys() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let journal = url.appending(path: "journal")
+            let suite = try FileDefaults(url: url)
+            for value in ["an older value", "a newer value"] { try suite.set(value, forKey: "changed") }
+            try suite.set("unchanged", forKey: "other")
+            let events = EventCollector()
+            try events.collect {
+                var bytes = try Data(contentsOf: journal)
+                let place = try #require(bytes.range(of: Data("a newer value".utf8)))
+                bytes[place.lowerBound] ^= 1
+                // Another file, so that the journal is read again.
+                try bytes.write(to: journal, options: .atomic)
+                try suite.set("more", forKey: "third")
+                #expect(suite.string(forKey: "changed") == "an older value")
+            }
+            let description = try #require(events.events.first { $0.kind == .storeDamaged }?.description)
+            #expect(description.contains("last read, or none: \"changed\"."))
+            #expect(description.contains("perhaps held newer changes of these keys"))
+            #expect(!description.contains("other\""))
+            #expect(!description.contains("value\""))
+        }
+    }
+}
