@@ -12,8 +12,8 @@ let package = Package(
         .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
     targets: [
-        .target(name: "CDefaultProcessor"),
-        .target(name: "DefaultJournal", dependencies: ["CDefaultProcessor"]),
+        .target(name: "CDefaultSystem"),
+        .target(name: "DefaultJournal", dependencies: ["CDefaultSystem"]),
         .target(
             name: "Default",
             dependencies: ["DefaultJournal"],
@@ -51,7 +51,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "CDefaultProcessor" {
+for target in package.targets where target.name != "CDefaultSystem" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -32,8 +32,8 @@ let layers: [String: [[String]]] = [
 
 /// What the modules of this package may use of each other.
 let modules: [String: Set<String>] = [
-    "CDefaultProcessor": [],
-    "DefaultJournal": ["CDefaultProcessor"],
+    "CDefaultSystem": [],
+    "DefaultJournal": ["CDefaultSystem"],
     "Default": ["DefaultJournal"],
     "DefaultOperators": ["Default"],
     "DefaultTesting": ["Default"],

@@ -51,7 +51,7 @@ rm -rf "$work/modules" "$work/objects"
 mkdir -p "$work/modules" "$work/objects" "$work/processor"
 "$kit/stdlib.sh" "$work/resources" "${library[@]}"
 cat >"$work/processor/module.modulemap" <<MAP
-module CDefaultProcessor { header "$PWD/Sources/CDefaultProcessor/include/CDefaultProcessor.h" export * }
+module CDefaultSystem { header "$PWD/Sources/CDefaultSystem/include/CDefaultSystem.h" export * }
 MAP
 common=(
     -resource-dir "$work/resources" -module-cache-path "$work/cache" -sdk "$kit/sdk" -Xcc -ffreestanding
@@ -112,11 +112,11 @@ fi
 ios=$!
 
 for target in "x86_64-apple-macosx$minimum" "arm64-apple-macosx$minimum"; do
-    echo "CDefaultProcessor, $target"
-    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -ffreestanding -I Sources/CDefaultProcessor/include \
+    echo "CDefaultSystem, $target"
+    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -ffreestanding -I Sources/CDefaultSystem/include \
         -isystem "$kit/sdk/usr/include" \
-        -o "$work/objects/CDefaultProcessor-${target%%-*}.o" Sources/CDefaultProcessor/CDefaultProcessor.c ||
-        fail "CDefaultProcessor does not compile for $target."
+        -o "$work/objects/CDefaultSystem-${target%%-*}.o" Sources/CDefaultSystem/processor.c ||
+        fail "CDefaultSystem does not compile for $target."
 done
 # The module uses no class of Objective-C's. Without interoperability the compiler can generate code.
 for configuration in "${configurations[@]}"; do

@@ -34,8 +34,8 @@ fi
 
 # Compiles the C target and its test for a processor.
 compile() {
-    local processor=$1 options=(-std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultProcessor/include)
-    for source in Sources/CDefaultProcessor/CDefaultProcessor.c .ci/processors/crc32c.c; do
+    local processor=$1 options=(-std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultSystem/include)
+    for source in Sources/CDefaultSystem/processor.c .ci/processors/crc32c.c; do
         clang --target="$processor-linux-gnu" "${options[@]}" "${@:2}" -isystem "/usr/$processor-linux-gnu/include" \
             -c -o "$work/$(basename "$source" .c).o" "$source"
     done
@@ -50,8 +50,8 @@ expect() {
     [ "$found" = "$expected" ] || fail "Expected \"$expected\"."
 }
 
-clang -std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultProcessor/include -o "$work/here" \
-    Sources/CDefaultProcessor/CDefaultProcessor.c .ci/processors/crc32c.c
+clang -std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultSystem/include -o "$work/here" \
+    Sources/CDefaultSystem/processor.c .ci/processors/crc32c.c
 echo "here: $("$work/here")"
 compile aarch64
 expect "3200 cases by the instruction" qemu-aarch64 -cpu max "$work/aarch64"
@@ -75,7 +75,7 @@ ln -s "/usr/include/$processor-linux-musl" "$work/musl/usr/include"
 swiftc -emit-module "${common[@]}" -swift-version 5 -import-underlying-module -module-name Musl -o "$work/Musl.swiftmodule" \
     .ci/processors/musl/Musl.swift
 cat >"$work/module.modulemap" <<MAP
-module CDefaultProcessor { header "$PWD/Sources/CDefaultProcessor/include/CDefaultProcessor.h" export * }
+module CDefaultSystem { header "$PWD/Sources/CDefaultSystem/include/CDefaultSystem.h" export * }
 MAP
 for configuration in "-Onone -D DEBUG" -O; do
     swiftc -typecheck "${common[@]}" $configuration -wmo -swift-version 6 -package-name default -warnings-as-errors \

@@ -1,6 +1,6 @@
 // Compares the processor's instruction for CRC-32C, where the library uses it, with a table made here from the polynomial, at
 // every offset and length up to 400 bytes; and checks that the atomics of the header do what they say.
-#include "CDefaultProcessor.h"
+#include "CDefaultSystem.h"
 
 #include <stdio.h>
 

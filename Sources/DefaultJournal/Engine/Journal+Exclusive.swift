@@ -79,10 +79,11 @@ extension Journal {
 
     private func acquire(followsPath: Bool = true, waitingAtMost limit: UInt64) throws(JournalError) {
         if state.readOnly != nil { return try becomeWritable() }
-        if !writer.holdsFileLock { try takeFileLock(waitingAtMost: limit) }
+        let isKept = writer.holdsFileLock
+        if !isKept { try takeFileLock(waitingAtMost: limit) }
         writer.followsPath = followsPath
         do throws(JournalError) {
-            try recoverAndCatchUp()
+            try recoverAndCatchUp(isKept: isKept)
         } catch {
             releaseFileLock()
             throw error
@@ -98,8 +99,14 @@ extension Journal {
 
     /// Under the file lock: verifies that the open files are the suite's, repairs what a killed writer left, and catches
     /// up.
-    private func recoverAndCatchUp() throws(JournalError) {
+    private func recoverAndCatchUp(isKept: Bool) throws(JournalError) {
         try verifyIdentity()
+        // While the lock was kept, nobody else has written; but a backup may have been copied over the files.
+        if isKept, writer.unremoved == nil, page.generation == writer.published.generation,
+            state.header?.isUnchanged ?? false
+        {
+            return
+        }
         if let unremoved = writer.unremoved { try remove(unremoved) }
         let isCurrent = try catchUpWithExclusiveAccess()
         // What a killed writer left behind the end may be a whole record, and may be longer than the next one.

@@ -1,4 +1,4 @@
-internal import CDefaultProcessor
+internal import CDefaultSystem
 
 /// CRC-32C, the checksum of every header and record.
 ///

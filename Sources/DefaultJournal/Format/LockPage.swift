@@ -1,4 +1,4 @@
-internal import CDefaultProcessor
+internal import CDefaultSystem
 
 /// The page that all processes of a suite share: the first page of the file `lock`.
 ///

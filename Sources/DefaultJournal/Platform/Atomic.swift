@@ -1,4 +1,4 @@
-public import CDefaultProcessor
+public import CDefaultSystem
 
 // The standard library's `Atomic` needs macOS 15, iOS 18 and so on. These are C11's atomics, inlined from a header.
 //

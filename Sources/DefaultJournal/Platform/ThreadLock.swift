@@ -1,4 +1,4 @@
-internal import CDefaultProcessor
+internal import CDefaultSystem
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Glibc)

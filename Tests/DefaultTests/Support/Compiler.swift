@@ -16,7 +16,7 @@ enum Compiler {
         compiler.arguments =
             [
                 "swiftc", "-I", build.appending(path: "Modules").path,
-                "-Xcc", "-fmodule-map-file=\(build.appending(path: "CDefaultProcessor.build/module.modulemap").path)",
+                "-Xcc", "-fmodule-map-file=\(build.appending(path: "CDefaultSystem.build/module.modulemap").path)",
             ] + arguments
         compiler.currentDirectoryURL = directory
         let diagnostics = Pipe()

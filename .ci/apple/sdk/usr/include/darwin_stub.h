@@ -90,12 +90,15 @@ pthread_t pthread_self(void);
 int pthread_setname_np(const char *);
 int pthread_sigmask(int, const sigset_t *_Nullable, sigset_t *_Nullable);
 int sigfillset(sigset_t *);
+int sigdelset(sigset_t *, int);
+#define SIGBUS 10
 #define SIG_BLOCK 1
 #define SIG_UNBLOCK 2
 #define SIG_SETMASK 3
-// sched_yield(2), usleep(3)
+// sched_yield(2), usleep(3), nanosleep(2)
 int sched_yield(void);
 int usleep(useconds_t);
+int nanosleep(const struct timespec *, struct timespec *);
 
 // open(2), fcntl(2), flock(2), mmap(2): the values are part of the system's binary interface
 #define O_RDONLY 0x0000
@@ -148,6 +151,7 @@ int unlink(const char *);
 int unlinkat(int, const char *, int);
 // lseek(2)
 off_t lseek(int, off_t, int);
+#define SEEK_END 2
 // directory(3), getcwd(3), getuid(2), getpid(2), mmap(2), malloc(3), strerror(3), memcpy(3), exit(3), atexit(3), getenv(3)
 DIR *_Null_unspecified fdopendir(int);
 struct dirent *_Null_unspecified readdir(DIR *_Null_unspecified);

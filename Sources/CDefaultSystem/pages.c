@@ -1,5 +1,8 @@
+// What Swift's code can't do: a handler of a signal, and a system call without a function in the C library.
+#if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
-#include "CDefaultProcessor.h"
+#endif
+#include "CDefaultSystem.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
-#include "CDefaultProcessor.h"
+#include "CDefaultSystem.h"
 
 #include <string.h>
 

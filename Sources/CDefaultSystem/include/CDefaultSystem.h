@@ -1,5 +1,5 @@
-#ifndef CDEFAULTPROCESSOR_H
-#define CDEFAULTPROCESSOR_H
+#ifndef CDEFAULTSYSTEM_H
+#define CDEFAULTSYSTEM_H
 
 #include <stdbool.h>
 #include <stddef.h>
