@@ -16,6 +16,14 @@ struct StandardSettings: DefaultStorable {
     var themeName: String
 }
 
+/// A settings type with a property that its first version did not have.
+struct NamedCounter: DefaultStorable {
+    var count = 0
+    var name = "none"
+    static let defaults = MemoryDefaults()
+    static var defaultValue: NamedCounter? { NamedCounter() }
+}
+
 /// A settings type in the suite whose path is the first argument.
 struct Counter: DefaultStorable {
     var count = 0
@@ -118,6 +126,13 @@ func run() throws {
         }
     case "write-nan":
         MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
+    case "read-old-settings":
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"count":1}"#.utf8), forKey: "lacking")
+        try store.set(Data(#"{"count":1,"name":2}"#.utf8), forKey: "unusable")
+        for key in ["lacking", "unusable"] {
+            _ = NamedCounter.read(from: store, forKey: key)
+        }
     case "own-handler":
         DefaultsDiagnostics.handler = { event in
             print(event.error.code, event.error.key ?? "")

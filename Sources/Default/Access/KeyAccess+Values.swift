@@ -1,24 +1,98 @@
+internal import Foundation
+
 // Values that a bridge converts: typed keys and containers.
 extension KeyAccess {
     /// The stored value.
     ///
+    /// - Parameters:
+    ///   - bridge: How the value is stored.
+    ///   - initial: The value from which the stored one is filled in; nil for none.
     /// - Returns: The value; nil when nothing is stored.
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or the reason why the store can't be read.
-    func load<Value>(by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value? {
+    func load<Value>(
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> Value? {
         guard let stored = store.storedValue(forKey: key) else {
             try checkAbsence(type: Value.self)
             return nil
         }
-        return try decode(stored, by: bridge)
+        return try decode(stored, by: bridge, default: initial())
     }
 
-    /// Decodes a stored value.
-    func decode<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) throws(DefaultsError) -> Value {
+    /// Decodes a stored value, and reports what was filled in.
+    func decode<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> Value {
         do {
-            guard bridge.decodesData, case .data(let data) = stored else {
+            return try decodeExactly(stored, by: bridge)
+        } catch {
+            return try decodeFillingIn(stored, by: bridge, default: initial(), because: error)
+        }
+    }
+
+    // A function of its own: the types that it makes of `Value` would be looked up by each call that decodes something.
+    @inline(never)
+    private func decodeFillingIn<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?,
+        because fault: DefaultsError
+    ) throws(DefaultsError) -> Value {
+        guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
+            let report = reading.report
+        else {
+            throw fault
+        }
+        if !report.isEmpty {
+            let error = difference(report, type: Value.self)
+            DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data).bits)
+        }
+        if let reading = DecodedValueCache.shared.sharedValue(Reading<Value>.self, of: data, forKey: key) {
+            DecodedValueCache.shared.share(reading.value, of: data, forKey: key)
+        }
+        return reading.value
+    }
+
+    /// Fills in bytes that can't be decoded.
+    ///
+    /// - Returns: The value; nil when the bytes can't be used.
+    private func fillIn<Value>(
+        _ data: Data,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) -> Reading<Value>? {
+        guard bridge.decodesData, let type = Value.self as? any Codable.Type else {
+            return nil
+        }
+        func fillIn<Coded: Codable>(_ type: Coded.Type) throws -> Reading<Value> {
+            let reading = Completion.run(type, on: data, default: initial() as Any as? Coded, coder: .json)
+            guard let reading = reading as? Reading<Value> else {
+                throw UnexpectedValue()
+            }
+            return reading
+        }
+        return try? DecodedValueCache.shared.value(of: data, forKey: key, isLasting: { $0 is UnexpectedValue }) {
+            try fillIn(type)
+        }
+    }
+
+    private func difference(_ report: LoadReport, type: Any.Type) -> DefaultsError {
+        .filledIn(report, key: key, type: type, store: store.storeDescription)
+    }
+
+    private func decodeExactly<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        sharing isShared: Bool = true
+    ) throws(DefaultsError) -> Value {
+        do {
+            guard isShared, bridge.decodesData, case .data(let data) = stored else {
                 return try bridge.decode(stored)
             }
-            return try DecodedValueCache.shared.value(of: data, forKey: key) {
+            return try DecodedValueCache.shared.value(of: data, forKey: key, isLasting: { $0 is DecodingError }) {
                 try bridge.decode(stored)
             }
         } catch {
@@ -42,12 +116,14 @@ extension KeyAccess {
     /// - Parameters:
     ///   - value: The value.
     ///   - bridge: How the value is stored.
+    ///   - initial: The value from which the stored one is filled in; nil for none.
     ///   - isReadable: Whether what was read under the key is known to be readable or absent.
     /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
     ///   then.
     func save<Value>(
         _ value: Value,
         by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?,
         isReadable: Bool = false
     ) throws(DefaultsError) {
         let encoded: PropertyListValue?
@@ -58,12 +134,13 @@ extension KeyAccess {
         }
         var loss: DefaultsError?
         do {
-            if isReadable, !isOverridden {
+            // A coder's value may have been filled in.
+            if isReadable, !bridge.decodesData, !isOverridden {
                 try store.setStoredValue(encoded, forKey: key)
             } else {
                 try store.withExclusiveAccess {
                     let replaced = ownValue
-                    loss = replaced.flatMap { unreadability(of: $0, by: bridge) }
+                    loss = replaced.flatMap { self.loss(inReplacing: $0, by: bridge, default: initial()) }
                     guard let replaced, loss != nil else {
                         return try store.setStoredValue(encoded, forKey: key)
                     }
@@ -82,10 +159,11 @@ extension KeyAccess {
         }
     }
 
-    /// The reason why the stored value can't be read; nil when it can.
-    private func unreadability<Value>(
-        of stored: PropertyListValue,
-        by bridge: ValueBridge<Value>
+    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
+    private func loss<Value>(
+        inReplacing stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
     ) -> DefaultsError? {
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if bridge.decodesData, case .data(let data) = stored,
@@ -94,10 +172,29 @@ extension KeyAccess {
             return nil
         }
         do {
-            _ = try decode(stored, by: bridge)
+            _ = try decodeExactly(stored, by: bridge, sharing: false)
+            if bridge.decodesData, case .data(let data) = stored {
+                DecodedValueCache.shared.insert(data, of: Value.self, forKey: key)
+            }
             return nil
         } catch {
-            return error
+            return lossFillingIn(stored, by: bridge, default: initial(), because: error)
         }
+    }
+
+    // As for `decodeFillingIn`.
+    @inline(never)
+    private func lossFillingIn<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?,
+        because fault: DefaultsError
+    ) -> DefaultsError? {
+        guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
+            let report = reading.report
+        else {
+            return fault
+        }
+        return report.unusable.isEmpty ? nil : difference(report, type: Value.self)
     }
 }

@@ -26,7 +26,7 @@ struct ValueChange {
             return makeDefault()
         }
         do {
-            return try access.decode(found, by: bridge)
+            return try access.decode(found, by: bridge, default: makeDefault())
         } catch {
             DefaultsDiagnostics.report(.readFailed, error)
             isReadable = false
@@ -34,13 +34,13 @@ struct ValueChange {
         }
     }
 
-    /// Stores the changed value; a stored value that could not be read is quarantined before it is replaced.
-    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>) {
+    /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
+    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             if let refusal {
                 throw .wrapping(refusal, key: access.key, type: Value.self, store: access.store.storeDescription)
             }
-            try access.save(value, by: bridge, isReadable: isReadable)
+            try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
         }
     }
 

@@ -10,6 +10,9 @@ internal import Foundation
 ///
 /// A decoded value is cached when the same bytes are read for the second time, if ``ValueSemantics`` finds that two decoded
 /// values are interchangeable. So values that are read only once between writes are never inspected.
+///
+/// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind that
+/// may be shared takes the place of the decoded one, as an entry that says so.
 final class DecodedValueCache: Sendable {
     /// The cache of the process; tests create others.
     static let shared = DecodedValueCache()
@@ -62,6 +65,8 @@ final class DecodedValueCache: Sendable {
         case shared
         /// They were read again, and each read needs its own value.
         case unshared
+        /// They can't be decoded, with the error of the ``FailedEntry``.
+        case failed
     }
 
     private class Entry: @unchecked Sendable {
@@ -69,12 +74,27 @@ final class DecodedValueCache: Sendable {
         let key: EntryKey
         let bytes: Data
         let knowledge: Knowledge
+        /// Whether the bytes are decoded as they are.
+        let isExact: Bool
+        /// Whether the type knows everything that is in the bytes.
+        let isComplete: Bool
 
-        init(_ key: EntryKey, _ bytes: Data, _ knowledge: Knowledge) {
+        init(
+            _ key: EntryKey,
+            _ bytes: Data,
+            _ knowledge: Knowledge,
+            isExact: Bool = true,
+            isComplete: Bool = false
+        ) {
             self.key = key
             self.bytes = bytes
             self.knowledge = knowledge
+            self.isExact = isExact
+            self.isComplete = isComplete
         }
+
+        /// The same entry for bytes that turned out to be complete.
+        func completed() -> Entry { Entry(key, bytes, knowledge, isComplete: true) }
 
         func isAbout(_ other: EntryKey) -> Bool { key.type == other.type && key.key == other.key }
     }
@@ -82,24 +102,59 @@ final class DecodedValueCache: Sendable {
     private final class SharedEntry<Value>: Entry, @unchecked Sendable {
         let value: Value
 
-        init(_ key: EntryKey, _ bytes: Data, value: Value) {
+        init(_ key: EntryKey, _ bytes: Data, value: Value, isExact: Bool = true, isComplete: Bool = false) {
             self.value = value
-            super.init(key, bytes, .shared)
+            super.init(key, bytes, .shared, isExact: isExact, isComplete: isComplete)
+        }
+
+        override func completed() -> Entry { SharedEntry(key, bytes, value: value, isComplete: true) }
+    }
+
+    private final class FailedEntry: Entry, @unchecked Sendable {
+        let error: any Error
+
+        init(_ key: EntryKey, _ bytes: Data, error: any Error) {
+            self.error = error
+            super.init(key, bytes, .failed, isExact: false)
         }
     }
 
     private let entries = SharedGuarded<[Entry?]>(Array(repeating: nil, count: capacity))
 
-    /// Whether bytes are known to be decodable.
+    /// Whether bytes are known to be decodable as they are.
     func contains(_ data: Data, of type: Any.Type, forKey key: String) -> Bool {
-        entry(of: data, forKey: EntryKey(key, type)) != nil
+        entry(of: data, forKey: EntryKey(key, type))?.isExact ?? false
     }
 
-    /// Records that bytes can be decoded.
-    func insert(_ data: Data, of type: Any.Type, forKey key: String) {
+    /// Lets reads share a value that the bytes are turned into with changes.
+    func share<Value>(_ value: Value, of data: Data, forKey key: String) {
+        set(SharedEntry(EntryKey(key, Value.self), data, value: value, isExact: false))
+    }
+
+    /// The value that reads of some bytes share; nil when each read needs its own, or there was only one.
+    func sharedValue<Value>(_ type: Value.Type, of data: Data, forKey key: String) -> Value? {
+        (entry(of: data, forKey: EntryKey(key, type)) as? SharedEntry<Value>)?.value
+    }
+
+    /// Whether bytes are known to be decodable as they are, and to have nothing that the type doesn't know.
+    func isComplete(_ data: Data, of type: Any.Type, forKey key: String) -> Bool {
+        entry(of: data, forKey: EntryKey(key, type))?.isComplete ?? false
+    }
+
+    /// Records that bytes can be decoded as they are.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - type: The type.
+    ///   - key: The key they are stored under.
+    ///   - isComplete: Whether they are known to have nothing that the type doesn't know.
+    func insert(_ data: Data, of type: Any.Type, forKey key: String, isComplete: Bool = false) {
         let key = EntryKey(key, type)
-        if entry(of: data, forKey: key) == nil {
-            set(Entry(key, data, .decodable))
+        guard let entry = entry(of: data, forKey: key) else {
+            return set(Entry(key, data, .decodable, isComplete: isComplete))
+        }
+        if isComplete, entry.isExact, !entry.isComplete {
+            set(entry.completed())
         }
     }
 
@@ -117,24 +172,46 @@ final class DecodedValueCache: Sendable {
     /// - Parameters:
     ///   - data: The bytes. They are retained and share their storage with the store's.
     ///   - key: The key they are stored under.
+    ///   - isLasting: Whether the same bytes will always have this error; never by default.
     ///   - decode: Decodes the bytes with a built-in coder.
     /// - Returns: The value.
     /// - Throws: Any error that `decode` throws.
-    func value<Value>(of data: Data, forKey key: String, decode: () throws -> Value) throws -> Value {
+    func value<Value>(
+        of data: Data,
+        forKey key: String,
+        isLasting: (any Error) -> Bool = { _ in false },
+        decode: () throws -> Value
+    ) throws -> Value {
         let key = EntryKey(key, Value.self)
         let entry = entry(of: data, forKey: key)
         if let entry, entry.knowledge == .shared {
             // The entry's key determines the type. A checked cast would dominate the cost of a read.
             return unsafeDowncast(entry, to: SharedEntry<Value>.self).value
         }
-        let value = try decode()
+        if let failed = entry as? FailedEntry {
+            throw failed.error
+        }
+        let value: Value
+        do {
+            value = try decode()
+        } catch {
+            if isLasting(error) {
+                set(FailedEntry(key, data, error: error))
+            }
+            throw error
+        }
+        let isComplete = entry?.isComplete ?? false
         switch entry?.knowledge {
         case nil, .decodable:
-            set(Entry(key, data, .read))
+            set(Entry(key, data, .read, isComplete: isComplete))
         case .read:
             let areInterchangeable = try ValueSemantics.areInterchangeable(value, decode())
-            set(areInterchangeable ? SharedEntry(key, data, value: value) : Entry(key, data, .unshared))
-        case .shared, .unshared:
+            set(
+                areInterchangeable
+                    ? SharedEntry(key, data, value: value, isComplete: isComplete)
+                    : Entry(key, data, .unshared, isComplete: isComplete)
+            )
+        case .shared, .unshared, .failed:
             break
         }
         return value

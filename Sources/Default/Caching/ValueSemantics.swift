@@ -68,7 +68,8 @@ enum ValueSemantics {
             && zip(parts, others).allSatisfy { $0.label == $1.label && areInterchangeable($0.value, $1.value) }
     }
 
-    fileprivate static func isLeaf(_ type: Any.Type) -> Bool {
+    /// Whether values of a type have no parts that are coded by themselves.
+    static func isLeaf(_ type: Any.Type) -> Bool {
         leaves.contains(ObjectIdentifier(type))
     }
 

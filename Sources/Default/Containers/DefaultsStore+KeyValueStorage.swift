@@ -11,7 +11,7 @@ extension DefaultsStore {
     @_disfavoredOverload
     public func value<T: Codable>(forKey key: String) -> T? {
         let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            try KeyAccess(key, in: self).load(by: ValueBridge<T>.storedInside())
+            try KeyAccess(key, in: self).load(by: ValueBridge<T>.storedInside(), default: nil)
         }
         return stored ?? nil
     }
@@ -28,7 +28,7 @@ extension DefaultsStore {
     @_disfavoredOverload
     public func setValue<T: Codable>(_ value: T?, forKey key: String) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            try KeyAccess(key, in: self).save(value, by: ValueBridge<T>.storedInside().optional)
+            try KeyAccess(key, in: self).save(value, by: ValueBridge<T>.storedInside().optional, default: nil)
         }
     }
 }

@@ -50,7 +50,7 @@ public final class KeyValueContainer<Value: Codable> {
             } else {
                 TrackedKeys.access([key], in: storage)
             }
-            return storage.value(forKey: key) ?? defaultValue
+            return storedValue ?? defaultValue
         }
         set { set(newValue) }
         _modify {
@@ -60,7 +60,7 @@ public final class KeyValueContainer<Value: Codable> {
                 let bridge = bridge
                 var value = change.value(by: bridge, default: { defaultValue })
                 yield &value
-                change.commit(value, by: bridge)
+                change.commit(value, by: bridge, default: { defaultValue })
             } else {
                 let isExclusive = (try? storage.beginExclusiveAccess()) != nil
                 defer { if isExclusive { storage.endExclusiveAccess() } }
@@ -90,8 +90,7 @@ public final class KeyValueContainer<Value: Codable> {
 
     /// Whether a value is stored that can be read as this type; the default value does not count.
     public var exists: Bool {
-        let stored: Value? = storage.value(forKey: key)
-        return stored != nil
+        storedValue != nil
     }
 
     /// Removes the stored value.
@@ -119,9 +118,9 @@ public final class KeyValueContainer<Value: Codable> {
                 set(changed)
                 return result
             }
-            var changed = try access.load(by: bridge) ?? defaultValue
+            var changed = try access.load(by: bridge, default: defaultValue) ?? defaultValue
             let result = try change(&changed)
-            try access.save(changed, by: bridge, isReadable: true)
+            try access.save(changed, by: bridge, default: defaultValue, isReadable: true)
             return result
         }
     }
@@ -135,11 +134,25 @@ public final class KeyValueContainer<Value: Codable> {
         return defaultValue
     }
 
+    /// The stored value, which is not tracked.
+    var storedValue: Value? {
+        guard let access = storage.keyAccess(forKey: key) else {
+            return storage.value(forKey: key)
+        }
+        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
+            try access.load(by: ValueBridge<Value>.storedInside(), default: defaultValue)
+        }
+        return stored ?? nil
+    }
+
     private func set(_ value: Value?) {
-        storage.setValue(value, forKey: key)
-        // A store has already notified its observers.
-        if storage.keyAccess(forKey: key) == nil {
+        guard let access = storage.keyAccess(forKey: key) else {
+            storage.setValue(value, forKey: key)
             storage.notifyChange(forKey: key)
+            return
+        }
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            try access.save(value, by: bridge, default: defaultValue)
         }
     }
 

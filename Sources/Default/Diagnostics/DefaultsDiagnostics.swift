@@ -4,8 +4,8 @@ internal import Foundation
 /// Receives the errors that non-throwing calls swallow.
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They
-/// report errors here as an ``Event``. The built-in handler writes each event as one line to standard error (on Apple's
-/// systems, to the unified log). A program sets its own handler once, at launch:
+/// report errors here as an ``Event``. The built-in handler writes each event from ``Event/Severity/warning`` on as one line
+/// to standard error (on Apple's systems, to the unified log). A program sets its own handler once, at launch:
 ///
 /// ```swift
 /// DefaultsDiagnostics.handler = { event in
@@ -34,6 +34,21 @@ public enum DefaultsDiagnostics: Sendable {
             self.error = error
             self.report = report
         }
+
+        /// How serious the event is.
+        ///
+        /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``. What could not be read, stored or
+        /// imported is ``Severity/error``. Everything else is ``Severity/warning``.
+        public var severity: Severity {
+            if let report, report.unusable.isEmpty {
+                return .info
+            }
+            return Self.errors.contains(kind) ? .error : .warning
+        }
+
+        private static let errors: Set<Kind> = [
+            .writeFailed, .readFailed, .removalFailed, .openFailed, .storeDamaged, .importFailed,
+        ]
 
         /// The event as one line, without stored values.
         public var description: String { "\(kind): \(error)" }
@@ -65,6 +80,19 @@ public enum DefaultsDiagnostics: Sendable {
 }
 
 extension DefaultsDiagnostics.Event {
+    /// How serious an event is, in ascending order.
+    public enum Severity: Int, Comparable, Sendable {
+        /// Nothing was lost and nothing needs to be done: a stored value lacked properties, as after an update of the app.
+        case info
+        /// Something needs attention, but nothing failed: a value was quarantined, or two types share an identifier.
+        case warning
+        /// Something could not be read, stored or imported.
+        case error
+
+        /// Whether one is less serious than the other.
+        public static func < (lhs: Severity, rhs: Severity) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
     /// A kind of event; later versions may add kinds.
     public struct Kind: Hashable, Sendable, CustomStringConvertible {
         /// The kind's name, stable across versions.
@@ -106,7 +134,8 @@ extension DefaultsDiagnostics.Event {
 
         /// A stored value was read that lacks properties, or has some that can't be used.
         ///
-        /// Reported once per key, content and process, with a ``DefaultsDiagnostics/Event/report``.
+        /// Reported once per key, content and process, in whichever store, with a ``DefaultsDiagnostics/Event/report``. If
+        /// properties are missing and nothing is unusable, the ``DefaultsDiagnostics/Event/severity`` is ``Severity/info``.
         public static let filledIn = Kind("filled in")
         /// A value that could not be used was quarantined and replaced; see ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")

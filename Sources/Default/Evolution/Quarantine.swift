@@ -3,6 +3,9 @@ internal import Foundation
 /// Keeps the values of a key that could not be used and were replaced, as an array of dictionaries under a companion key,
 /// newest first.
 ///
+/// The oldest value is kept as well as the newest ones. It is often the user's own, from before a fault that replaces one
+/// unusable value with another.
+///
 /// It uses only the names of types, so that settings types and typed keys can share it.
 struct Quarantine {
     /// The key that the values were stored under.
@@ -11,9 +14,9 @@ struct Quarantine {
     let type: Any.Type
     let store: any DefaultsStore
 
-    /// The maximum number of values for a key.
+    /// The maximum number of values for a key: the oldest and the newest two.
     static let capacity = 3
-    /// The maximum total size, in bytes, of the values other than the newest.
+    /// The maximum total size, in bytes, of the values other than the newest, of which the oldest is considered first.
     static let byteLimit = 4 << 20
 
     private var quarantineKey: String { CompanionKey.quarantine(of: key) }
@@ -32,11 +35,13 @@ struct Quarantine {
             }
             let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: value)
             var room = Self.byteLimit
-            let older = present.prefix(Self.capacity - 1).prefix { older in
-                room -= older.value.binaryForm.count
+            func fits(_ value: QuarantinedValue) -> Bool {
+                room -= value.value.binaryForm.count
                 return room >= 0
             }
-            try store.setStoredValue(.array(([new] + older).map(\.entry)), forKey: quarantineKey)
+            let oldest = present.suffix(1).filter(fits)
+            let others = present.dropLast().prefix(Self.capacity - 2).prefix(while: fits)
+            try store.setStoredValue(.array(([new] + others + oldest).map(\.entry)), forKey: quarantineKey)
         } catch {
             throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
         }

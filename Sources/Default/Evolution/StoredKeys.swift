@@ -4,25 +4,30 @@ internal import Foundation
 ///
 /// They differ when the coder converts keys ("themeName" is stored as "theme_name"). The conversion can be any function, so
 /// the decoder is used to convert each stored key.
-struct StoredKeys {
+final class StoredKeys {
     let coder: DefaultsCoder
     let format: StoredTree.Format
+    /// The coding keys that were found so far, by the paths of the stored keys.
+    private var found: [StoredTree.Path: String?] = [:]
 
-    /// The stored path for a coding path, up to the first array: arrays are replaced as a whole.
-    func resolve(_ codingPath: [any CodingKey], in trees: [StoredTree]) -> StoredTree.Path {
-        var path: StoredTree.Path = []
-        for step in codingPath {
-            let candidates = trees.compactMap { $0[path]?.fields }.flatMap(\.keys)
-            guard !candidates.isEmpty || trees.first?[path]?.fields != nil else {
-                break
-            }
-            path.append(storedKey(for: step.stringValue, among: candidates, below: path))
-        }
-        return path
+    init(coder: DefaultsCoder, format: StoredTree.Format) {
+        self.coder = coder
+        self.format = format
     }
 
-    private func storedKey(for name: String, among candidates: [String], below path: StoredTree.Path) -> String {
-        if format != .json || candidates.contains(name) {
+    /// The stored key for a coding key.
+    ///
+    /// - Parameters:
+    ///   - name: The coding key.
+    ///   - candidates: The stored keys of its container.
+    ///   - path: The path of its container.
+    /// - Returns: The stored key; the coding key itself when there is none.
+    func storedKey(
+        for name: String,
+        among candidates: some Collection<String>,
+        below path: StoredTree.Path
+    ) -> String {
+        if format != .json || coder.isBuiltIn || candidates.contains(name) {
             return name
         }
         return candidates.sorted().first { decodedKey(for: $0, below: path) == name } ?? name
@@ -30,8 +35,13 @@ struct StoredKeys {
 
     /// The coding key that the decoder converts a stored key to.
     private func decodedKey(for key: String, below path: StoredTree.Path) -> String? {
+        if let known = found[path + [key]] {
+            return known
+        }
         let probe = (path + [key]).reversed().reduce(StoredTree.json([UInt8(ascii: "0")])) { .object([$1: $0]) }
-        return probe.data(in: format).flatMap { try? coder.decode(InnermostKey.self, from: $0).name }
+        let name = probe.data(in: format).flatMap { try? coder.decode(InnermostKey.self, from: $0).name }
+        found[path + [key]] = .some(name)
+        return name
     }
 }
 

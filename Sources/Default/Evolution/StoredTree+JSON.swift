@@ -8,6 +8,29 @@ extension StoredTree {
         self = tree
     }
 
+    /// The elements of an array in JSON; nil when it is something else.
+    static func elements(ofJSON bytes: ArraySlice<UInt8>) -> [StoredTree]? {
+        guard bytes.first == UInt8(ascii: "[") else {
+            return nil
+        }
+        var scanner = JSONScanner(bytes: Array(bytes))
+        return scanner.scanElements()
+    }
+
+    static func json(arrayOf elements: [StoredTree]) -> StoredTree? {
+        var data = Data("[".utf8)
+        for (index, element) in elements.enumerated() {
+            if index > 0 {
+                data.append(UInt8(ascii: ","))
+            }
+            guard element.appendJSON(to: &data) else {
+                return nil
+            }
+        }
+        data.append(UInt8(ascii: "]"))
+        return .json(Array(data)[...])
+    }
+
     var jsonData: Data? {
         var data = Data()
         return appendJSON(to: &data) ? data : nil
@@ -126,6 +149,21 @@ private struct JSONScanner {
             fields[key] = fields[key] ?? value
         }
         return .object(fields)
+    }
+
+    mutating func scanElements() -> [StoredTree]? {
+        guard skip("[") else { return nil }
+        var elements: [StoredTree] = []
+        while !skip("]") {
+            guard elements.isEmpty || skip(",") else { return nil }
+            // Foundation's decoder allows a comma after the last element.
+            if next == UInt8(ascii: "]") {
+                continue
+            }
+            guard let element = scanValue(depth: 0) else { return nil }
+            elements.append(element)
+        }
+        return elements
     }
 
     private mutating func scanKey() -> String? {

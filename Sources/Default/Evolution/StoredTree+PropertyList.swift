@@ -22,6 +22,14 @@ extension StoredTree {
         }
     }
 
+    init?(propertyListArrayOf elements: [StoredTree]) {
+        let values = elements.compactMap(\.propertyListValue)
+        guard values.count == elements.count else {
+            return nil
+        }
+        self = .propertyList(.array(values))
+    }
+
     var propertyListData: Data? {
         guard let value = propertyListValue else { return nil }
         let encoder = PropertyListEncoder()
@@ -125,7 +133,12 @@ extension PropertyListValue {
         } else if let string = try? container.decode(String.self) {
             self = .string(string)
         } else if let integer = try? container.decode(Int64.self) {
-            self = .integer(integer)
+            // Negative zero counts as an integer too.
+            if integer == 0, let real = try? container.decode(Double.self), real.sign == .minus {
+                self = .real(real)
+            } else {
+                self = .integer(integer)
+            }
         } else if let unsigned = try? container.decode(UInt64.self) {
             self = .unsigned(unsigned)
         } else if let real = try? container.decode(Double.self) {

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Stored bytes as a tree of keyed containers; everything else in them is kept as it was written.
 ///
-/// Filling in replaces whole fields of keyed containers, so arrays and scalars need not be parsed. Those in JSON are kept as
-/// bytes, so that a number keeps all its digits.
+/// Arrays are parsed only when one of their elements has to be changed. They and scalars in JSON are kept as bytes, so that a
+/// number keeps all its digits.
 enum StoredTree: Equatable {
     case object([String: StoredTree])
     case json(ArraySlice<UInt8>)
@@ -38,6 +38,34 @@ extension StoredTree {
 
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
+    }
+
+    /// The elements of an array; nil for other values.
+    var elements: [StoredTree]? {
+        switch self {
+        case .object: nil
+        case .json(let bytes): StoredTree.elements(ofJSON: bytes)
+        case .propertyList(.array(let elements)): elements.map { StoredTree($0) }
+        case .propertyList: nil
+        }
+    }
+
+    /// The same array with other elements.
+    func replacingElements(with elements: [StoredTree]) -> StoredTree? {
+        switch self {
+        case .object: nil
+        case .json: StoredTree.json(arrayOf: elements)
+        case .propertyList: StoredTree(propertyListArrayOf: elements)
+        }
+    }
+
+    /// Whether this is a keyed container or an array.
+    var isContainer: Bool {
+        switch self {
+        case .object: true
+        case .json(let bytes): bytes.first == UInt8(ascii: "[")
+        case .propertyList(let value): if case .array = value { true } else { false }
+        }
     }
 
     /// Whether this is the format's representation of nil.

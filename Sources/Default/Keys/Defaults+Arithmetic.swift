@@ -45,7 +45,7 @@ extension Defaults.Proxy {
             let error = DefaultsError.arithmeticOverflow(key: key, store: suite.storeDescription)
             return DefaultsDiagnostics.report(.init(kind: .writeFailed, error: error))
         }
-        change.commit(sum, by: bridge)
+        change.commit(sum, by: bridge, default: { .integer(0) })
     }
 }
 

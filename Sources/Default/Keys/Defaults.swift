@@ -61,7 +61,7 @@ extension Defaults {
             defer { change.end() }
             var value = change.value(by: key.bridge, default: { key.defaultValue })
             yield &value
-            change.commit(value, by: key.bridge)
+            change.commit(value, by: key.bridge, default: { key.defaultValue })
         }
     }
 
@@ -73,7 +73,7 @@ extension Defaults {
     ///   ``DefaultsError/Code/invalidKey`` or ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
         TrackedKeys.access([key.name], in: suite)
-        return try KeyAccess(key.name, in: suite).load(by: key.bridge) ?? key.defaultValue
+        return try KeyAccess(key.name, in: suite).load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
     }
 
     /// Stores a value.
@@ -84,7 +84,7 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey`` or
     ///   one of the store's. The stored value is unchanged then.
     public func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
-        try KeyAccess(key.name, in: suite).save(value, by: key.bridge)
+        try KeyAccess(key.name, in: suite).save(value, by: key.bridge, default: key.defaultValue)
     }
 
     /// Reads, changes and stores a value as one atomic operation, like a change in place.
@@ -105,9 +105,9 @@ extension Defaults {
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
         let access = KeyAccess(key.name, in: suite)
         return try access.store.withExclusiveAccess {
-            var value = try access.load(by: key.bridge) ?? key.defaultValue
+            var value = try access.load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
             let result = try change(&value)
-            try access.save(value, by: key.bridge, isReadable: true)
+            try access.save(value, by: key.bridge, default: key.defaultValue, isReadable: true)
             return result
         }
     }
@@ -125,7 +125,7 @@ extension Defaults {
     /// The values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
-    /// - Returns: At most three distinct values, newest first.
+    /// - Returns: At most three distinct values, the oldest and the newest two, newest first.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored under
     ///   `"<key>.quarantine"`.
     public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
@@ -147,7 +147,7 @@ extension Defaults {
         do {
             // Avoids an optional of a generic type; see `fastPathValue(in:forKey:)`.
             if let stored = access.store.storedValue(forKey: key.name) {
-                return try access.decode(stored, by: key.bridge)
+                return try access.decode(stored, by: key.bridge, default: key.defaultValue)
             }
             try access.checkAbsence(type: Value.self)
         } catch {

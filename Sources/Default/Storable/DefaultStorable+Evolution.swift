@@ -65,9 +65,10 @@ extension DefaultStorable {
     /// The stored values that could not be used and were replaced.
     ///
     /// A write quarantines the value that it replaces if that can't be decoded, has parts that the type can't use, is not
-    /// `Data`, or was stored by a newer version of the app. Each distinct value is quarantined once, and the newest three of
-    /// a key are kept. They are stored under `"<key>.quarantine"`, as an array of dictionaries. If they can't be stored
-    /// there, the write fails and replaces nothing.
+    /// `Data`, or was stored by a newer version of the app. So does ``move(from:sourceKey:to:forKey:removingOriginal:)`` with
+    /// what it could not use. Each distinct value is quarantined once; the oldest and the newest two of a key are kept. They
+    /// are stored under `"<key>.quarantine"`, as an array of dictionaries. If they can't be stored there, the write fails and
+    /// replaces nothing.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.

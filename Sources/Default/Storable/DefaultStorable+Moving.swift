@@ -12,8 +12,10 @@ extension DefaultStorable {
     ///
     /// It reads values of this library, in any version of the type; JSON or a property list in `Data`, whatever the type's
     /// own coder is; JSON in a string; and a native property-list dictionary. Missing properties are filled in. If source
-    /// and target are the same key of one store, it converts a string or a dictionary in place, and quarantines the
-    /// original; see ``quarantined(in:forKey:)``.
+    /// and target are the same key of one store, it converts a string or a dictionary in place. An original that is
+    /// converted in place, or has parts that the type can't use, is quarantined in the target; see
+    /// ``quarantined(in:forKey:)``. What the type doesn't know is taken along, or quarantined if the formats differ; see
+    /// ``keepsUnknownFields``.
     ///
     /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even if it
     /// has been removed since. A mark under `"<key>.moved"` records that a value was moved.
@@ -27,7 +29,7 @@ extension DefaultStorable {
     ///   - target: The store to move to; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
     ///   - removingOriginal: Whether to remove the value from the source after it has been stored in the target; false by
-    ///     default.
+    ///     default. A value that was stored in the source in the meantime is left there.
     /// - Returns: Whether a value was moved.
     /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then,
     ///   and the original is still in the source.
@@ -44,9 +46,10 @@ extension DefaultStorable {
         _ = try StoreKey(targetKey)
         let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers
         let isSameStore = source.storeDescription == store.storeDescription
-        let found: String?
+        let quarantine = KeyAccess(targetKey, in: store).quarantine(of: Self.self)
+        let original: Original?
         do {
-            found = try store.withExclusiveAccess {
+            original = try store.withExclusiveAccess {
                 let stored = store.storedValue(forKey: targetKey)
                 let isInPlace = isSameStore && sourceKeys.first == targetKey && stored?.isData == false
                 guard store.storedValue(forKey: CompanionKey.moved(of: targetKey)) == nil, isInPlace || stored == nil,
@@ -54,22 +57,79 @@ extension DefaultStorable {
                 else {
                     return nil
                 }
-                let value = try readForeign(foreign, forKey: sourceKey, in: source)
+                let found = try readForeign(foreign, forKey: sourceKey, in: source)
+                let (lost, kept) = try inspect(found)
+                let loss = isInPlace ? nil : lost
                 try store.transaction {
-                    try value.save(to: store, withKey: key)
+                    if loss != nil {
+                        try quarantine.add(foreign)
+                    }
+                    try found.value.replaceStoredValue(in: store, forKey: targetKey, keeping: kept)
                     try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: targetKey))
                 }
-                return sourceKey
+                return Original(key: sourceKey, value: foreign, loss: loss)
             }
         } catch {
             throw .wrapping(error, key: targetKey, type: Self.self, store: store.storeDescription)
         }
-        if let found, removingOriginal, !(isSameStore && found == targetKey) {
-            let record = CompanionKey.version(of: found)
-            let keys = source.storedValue(forKey: record) == nil ? [found] : [found, record]
-            try KeyAccess.remove(keys, from: source, type: Self.self)
+        guard let original else {
+            return false
         }
-        return found != nil
+        if let loss = original.loss {
+            quarantine.report(because: loss)
+        }
+        if removingOriginal, !(isSameStore && original.key == targetKey) {
+            try remove(original, from: source)
+        }
+        return true
+    }
+
+    /// Removes a value that was moved and its version, unless it was changed in the meantime.
+    private static func remove(_ original: Original, from source: any DefaultsStore) throws(DefaultsError) {
+        do {
+            try source.withExclusiveAccess {
+                guard source.storedValue(forKey: original.key) == original.value else {
+                    return
+                }
+                let record = CompanionKey.version(of: original.key)
+                let keys = source.storedValue(forKey: record) == nil ? [original.key] : [original.key, record]
+                try KeyAccess.remove(keys, from: source, type: Self.self)
+            }
+        } catch {
+            throw .wrapping(error, key: original.key, type: Self.self, store: source.storeDescription)
+        }
+    }
+
+    /// Finds out what moving a value would lose, and what is kept of it that the type doesn't know.
+    private static func inspect(
+        _ found: StoredSettings<Self>
+    ) throws(DefaultsError) -> (loss: DefaultsError?, kept: KeptFields) {
+        let bytes = found.reading.bytes ?? found.data
+        guard keepsUnknownFields, found.reading.report?.migratedFrom == nil else {
+            return (found.loss, KeptFields())
+        }
+        if let fields = unknownFields(in: bytes, besides: found.value) {
+            return (found.loss, try KeptFields(fields: fields, version: newerVersion(of: found)))
+        }
+        // In another format than the type's own, they can't be added to what it encodes.
+        guard
+            let lost = unknownFields(in: bytes, besides: found.value, coder: .json)
+                ?? unknownFields(in: bytes, besides: found.value, coder: .propertyList)
+        else {
+            return (found.loss, try KeptFields(version: newerVersion(of: found)))
+        }
+        let report = LoadReport(
+            unusable: lost.paths.map {
+                .init(path: $0.joined(separator: "."), reason: "is not a property of the type")
+            }
+        )
+        let store = found.store.storeDescription
+        return (found.loss ?? .filledIn(report, key: found.key, type: Self.self, store: store), KeptFields())
+    }
+
+    private static func newerVersion(of found: StoredSettings<Self>) throws(DefaultsError) -> SchemaVersion? {
+        let version = try recordedVersion(of: found.data, forKey: found.key, in: found.store)
+        return version.flatMap { $0.number > schemaVersion ? $0 : nil }
     }
 
     private static func firstValue(
@@ -90,7 +150,7 @@ extension DefaultStorable {
         _ value: PropertyListValue,
         forKey key: String,
         in store: any DefaultsStore
-    ) throws(DefaultsError) -> Self {
+    ) throws(DefaultsError) -> StoredSettings<Self> {
         let stored: StoredSettings<Self>
         switch value {
         case .data(let data):
@@ -104,7 +164,7 @@ extension DefaultStorable {
             stored = try readForeign(data, coders: [.propertyList], forKey: key, in: store)
         }
         stored.reportFillingIn()
-        return stored.value
+        return stored
     }
 
     /// Decodes a value with the first coder that succeeds; nil means the type's own.
@@ -128,6 +188,14 @@ extension DefaultStorable {
         }
         throw first ?? .typeMismatch(found: .data(data), key: key, type: Self.self, store: store.storeDescription)
     }
+}
+
+/// A value that was moved.
+private struct Original {
+    let key: String
+    let value: PropertyListValue
+    /// The reason why it was quarantined in the target; nil when all of it could be used, or it was converted in place.
+    let loss: DefaultsError?
 }
 
 extension PropertyListValue {

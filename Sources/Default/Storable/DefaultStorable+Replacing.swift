@@ -1,16 +1,32 @@
+internal import Foundation
+
 extension DefaultStorable {
-    /// Stores the value, and quarantines the value that it replaces if that can't be used.
+    /// Stores the value, with what it replaces and the type doesn't know.
     ///
+    /// Quarantines the replaced value if it can't be used.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - key: The key.
+    ///   - moved: What is kept of a value from elsewhere, if this replaces none.
     /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
     ///   then.
-    func replaceStoredValue(in store: any DefaultsStore, forKey key: String) throws(DefaultsError) {
+    func replaceStoredValue(
+        in store: any DefaultsStore,
+        forKey key: String,
+        keeping moved: KeptFields = KeptFields()
+    ) throws(DefaultsError) {
         let access = KeyAccess(key, in: store)
         let data = try access.encode(self, encoder: Self.defaultCoder)
         var loss: DefaultsError?
+        var kept = KeptFields()
         do {
             try store.withExclusiveAccess {
                 let stored = access.ownValue
-                loss = stored.flatMap { Self.lossInReplacing($0, forKey: key, in: store) }
+                (loss, kept) = stored.map { Self.inspect($0, forKey: key, in: store) } ?? (nil, KeptFields())
+                kept.fields = kept.fields ?? moved.fields
+                kept.version = kept.version ?? moved.version
+                let data = kept.fields?.added(to: data) ?? data
                 guard loss != nil || Self.schemaVersion > 0 else {
                     return try store.setStoredValue(.data(data), forKey: key)
                 }
@@ -20,7 +36,8 @@ extension DefaultStorable {
                     }
                     if Self.schemaVersion > 0 {
                         let record = try SchemaRecord.stored(beside: key, of: Self.self, in: store)
-                        let text = SchemaRecord(version: Self.schemaVersion, data: data, replacing: record).text
+                        let own = SchemaVersion(Self.schemaVersion, readableSince: Self.readableSince)
+                        let text = SchemaRecord(version: kept.version ?? own, data: data, replacing: record).text
                         try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
                     }
                     try store.setStoredValue(.data(data), forKey: key)
@@ -29,8 +46,8 @@ extension DefaultStorable {
         } catch {
             throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
         }
-        if Self.remembersDecodedValues {
-            DecodedValueCache.shared.insert(data, of: Self.self, forKey: key)
+        if Self.remembersDecodedValues, kept.fields == nil {
+            DecodedValueCache.shared.insert(data, of: Self.self, forKey: key, isComplete: true)
         }
         store.notifyChange(forKey: key)
         if let loss {
@@ -38,29 +55,71 @@ extension DefaultStorable {
         }
     }
 
-    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
-    private static func lossInReplacing(
+    /// Finds out what replacing the stored value would lose.
+    ///
+    /// - Returns: The reason why it would lose data, nil when all of it can be used; and what is kept of it.
+    private static func inspect(
         _ stored: PropertyListValue,
         forKey key: String,
         in store: any DefaultsStore
-    ) -> DefaultsError? {
+    ) -> (loss: DefaultsError?, kept: KeptFields) {
         guard case .data(let data) = stored else {
-            return .typeMismatch(found: stored, key: key, type: Self.self, store: store.storeDescription)
+            return (
+                .typeMismatch(found: stored, key: key, type: Self.self, store: store.storeDescription), KeptFields()
+            )
         }
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
-        if remembersDecodedValues, DecodedValueCache.shared.contains(data, of: Self.self, forKey: key),
-            schemaVersion == 0 || (try? recordedVersion(of: data, forKey: key, in: store)) == schemaVersion
+        if remembersDecodedValues, DecodedValueCache.shared.isComplete(data, of: Self.self, forKey: key),
+            schemaVersion == 0 || (try? recordedVersion(of: data, forKey: key, in: store)?.number) == schemaVersion
         {
-            return nil
+            return (nil, KeptFields())
         }
         do {
             let reading = try read(data, forKey: key, in: store)
-            guard let report = reading.report, !report.unusable.isEmpty else {
-                return nil
+            let loss = StoredSettings(reading: reading, data: data, key: key, store: store).loss
+            // What a predecessor stored is made into something else.
+            guard keepsUnknownFields, reading.report?.migratedFrom == nil else {
+                return (loss, KeptFields())
             }
-            return .filledIn(report, key: key, type: Self.self, store: store.storeDescription)
+            let version = try recordedVersion(of: data, forKey: key, in: store)
+            return (
+                loss,
+                KeptFields(
+                    fields: unknownFields(in: reading.bytes ?? data, besides: reading.value),
+                    // With its fields, the value is still one that the newer version understands.
+                    version: version.flatMap { $0.number > schemaVersion ? $0 : nil }
+                )
+            )
         } catch {
-            return error
+            return (error, KeptFields())
         }
     }
+
+    /// What the type doesn't know in some bytes, apart from what is to be dropped; nil when there is no such thing.
+    static func unknownFields(
+        in data: Data,
+        besides value: Self,
+        coder: DefaultsCoder = defaultCoder
+    ) -> UnknownFields? {
+        // Nothing is unknown in what the type itself encodes.
+        if let own = try? coder.encodeTopLevel(value), own == data {
+            return nil
+        }
+        guard var unknown = UnknownFields(in: data, besides: Self.self, coder: coder) else {
+            return nil
+        }
+        // An old name that is not used counts as unusable, so it was quarantined.
+        for path in removedProperties + renamedProperties.keys {
+            unknown.remove(path.split(separator: ".").map(String.init))
+        }
+        return unknown.isEmpty ? nil : unknown
+    }
+}
+
+/// What a write keeps of the value that it replaces.
+struct KeptFields {
+    /// What the type doesn't know; nil when there is no such thing, or it is not to be kept.
+    var fields: UnknownFields?
+    /// The version of the value, if it is that of a newer type.
+    var version: SchemaVersion?
 }

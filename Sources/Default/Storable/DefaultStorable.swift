@@ -30,7 +30,7 @@
 /// collections and Foundation's value types. The reads share one decoded value then.
 ///
 /// All operations may be called from any thread from which the store may be used.
-public protocol DefaultStorable: Codable {
+public protocol DefaultStorable: DefaultProviding {
     /// The type of the store, inferred from ``defaults``.
     associatedtype DefaultsSuite: DefaultsStore = StandardDefaults
 
@@ -66,14 +66,34 @@ public protocol DefaultStorable: Codable {
     /// The earlier values of ``defaultIdentifier``; none by default.
     ///
     /// If nothing is stored under the identifier, a value is looked up under these keys, in order, and then under
-    /// `"<Name>.Type"`, which version 3 of the older library of this name used. A value found there is left there.
+    /// `"<Name>.Type"`, which version 3 of the older library of this name used. A value found there is left there. It is also
+    /// used, until the next write, when the value under a newer key can't be decoded, which is reported.
     static var previousIdentifiers: [String] { get }
 
     /// The new names of renamed properties by their old names; none by default.
     ///
     /// The names are the stored keys, with dots between the keys of nested properties: `["colour": "color"]`,
-    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name.
+    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name, or null; otherwise
+    /// it counts as unusable. Names may form chains, and parents may be renamed as well, in any order:
+    /// `["z": "y", "y": "x", "old": "window"]`.
     static var renamedProperties: [String: String] { get }
+
+    /// Whether a write keeps what the replaced value has and this type doesn't know; true by default.
+    ///
+    /// So a version of the app that a user goes back to loses nothing of what a newer one has added, in nested structs as
+    /// well. The properties that the type asks for when it is decoded are known to it, also those that are nil. What is in
+    /// arrays, in dictionaries and in the values of an enum's case is replaced as a whole, and so is a value that a
+    /// ``DefaultMigratable`` predecessor stored, or that a coder of your own encodes as neither JSON nor a property list.
+    ///
+    /// A write costs more only while there is something to keep. Return false for a type whose `init(from:)` does not always
+    /// ask for the same keys.
+    static var keepsUnknownFields: Bool { get }
+
+    /// The names of properties that the type once had and that the next write removes; none by default.
+    ///
+    /// Without this, a removed property is unknown to the type, and stays stored. The names are the stored keys, with dots
+    /// between the keys of nested properties. List what should not stay behind, such as private data.
+    static var removedProperties: [String] { get }
 
     /// The version of the type, 1 or more, which is stored beside the value; 0, for no version, by default.
     ///
@@ -81,6 +101,14 @@ public protocol DefaultStorable: Codable {
     /// otherwise has to be guessed. It also identifies values that a newer version of the app stored. It is stored under a
     /// separate key, `"<key>.schemaVersion"`, in one transaction with the value.
     static var schemaVersion: Int { get }
+
+    /// The oldest version of the type whose code can read and write what this version stores; ``schemaVersion`` by default.
+    ///
+    /// It is for users who go back to an older version of the app. A version that is at least this one reads what this version
+    /// stored like its own, and keeps the properties that it doesn't know. For an older one, the value is one of a newer
+    /// version: ``read(from:forKey:)`` returns the ``defaultValue``, and what replaces the stored value quarantines it. State
+    /// it when a new version only adds properties. It is stored with the version.
+    static var readableSince: Int { get }
 }
 
 extension DefaultStorable {
@@ -99,8 +127,17 @@ extension DefaultStorable {
     /// None.
     public static var renamedProperties: [String: String] { [:] }
 
+    /// True.
+    public static var keepsUnknownFields: Bool { true }
+
+    /// None.
+    public static var removedProperties: [String] { [] }
+
     /// 0: the type has no version.
     public static var schemaVersion: Int { 0 }
+
+    /// The ``schemaVersion``: only this version and newer ones can read its values.
+    public static var readableSince: Int { schemaVersion }
 }
 
 extension DefaultStorable {
@@ -233,8 +270,9 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
-    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. If it throws,
-    ///     nothing is stored.
+    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. A value that
+    ///     a newer version of the app stored is treated like a missing one, and quarantined. If the change throws, nothing is
+    ///     stored.
     /// - Returns: The result of the change.
     /// - Throws: Any error that the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when
     ///   nothing is stored and there is no ``defaultValue``; the same errors as ``load(from:forKey:)`` and
@@ -256,7 +294,7 @@ extension DefaultStorable {
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
         try store.withExclusiveAccess {
-            guard var value = try load(from: store, forKey: key) ?? initial() else {
+            guard var value = try loadReplaceable(from: store, forKey: key, default: initial()) else {
                 throw DefaultsError.valueMissing(
                     key: key ?? defaultIdentifier,
                     type: Self.self,
@@ -266,6 +304,23 @@ extension DefaultStorable {
             let result = try change(&value)
             try value.save(to: store, withKey: key)
             return result
+        }
+    }
+
+    /// The stored value, otherwise a given one, also if a newer version stored it: it is replaced as by a write.
+    private static func loadReplaceable(
+        from store: any DefaultsStore,
+        forKey key: String?,
+        default initial: @autoclosure () -> Self?
+    ) throws(DefaultsError) -> Self? {
+        do {
+            return try load(from: store, forKey: key) ?? initial()
+        } catch {
+            guard error.code == .newerVersion, let initial = initial() else {
+                throw error
+            }
+            DefaultsDiagnostics.report(.readFailed, error)
+            return initial
         }
     }
 }

@@ -6,6 +6,8 @@ struct MigrationStep<Value> {
     let version: Int
     /// Whether the earlier type has its own version.
     let hasVersion: Bool
+    /// Whether the earlier type's coder always decodes the same bytes to the same value.
+    let remembersDecodedValues: Bool
     /// Decodes the bytes with a coder, or with each type's own if it is nil, fills them in if requested and possible, and
     /// migrates.
     let read: (_ data: Data, _ coder: DefaultsCoder?, _ fillingIn: Bool) throws -> Reading<Value>
@@ -31,10 +33,19 @@ extension DefaultStorable {
     }
 
     /// Decodes bytes of this type, for a successor that only knows that the type is decodable.
-    fileprivate static func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> (Any, LoadReport?) {
+    fileprivate static func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Reading<Any> {
         let coder = coder ?? defaultCoder
-        let reading = try fillingIn ? readCurrent(data, coder: coder) : decodeCurrent(data, coder: coder)
-        return (reading.value, reading.report)
+        let reading =
+            try fillingIn
+            ? readCurrent(data, coder: coder, isOwn: false) : decodeCurrent(data, coder: coder)
+        return reading.map { $0 }
+    }
+}
+
+extension DefaultProviding {
+    /// The same for a type that is no settings type.
+    fileprivate static func fillIn(_ data: Data, coder: DefaultsCoder) -> Reading<Any>? {
+        Completion.run(Self.self, on: data, default: defaultValue, coder: coder)?.map { $0 }
     }
 }
 
@@ -50,12 +61,13 @@ extension DefaultMigratable {
         let storable = Previous.self as? any DefaultStorable.Type
         let stated = storable?.schemaVersion ?? 0
         let previousVersion = stated > 0 ? stated : version - 1
-        let step = MigrationStep<Self>(version: previousVersion, hasVersion: stated > 0) {
-            data,
-            coder,
-            fillingIn in
-            let (previous, report) = try readPrevious(data, coder: coder, fillingIn: fillingIn)
-            return try migrating(previous, of: "\(Previous.self)", report: report)
+        let step = MigrationStep<Self>(
+            version: previousVersion,
+            hasVersion: stated > 0,
+            remembersDecodedValues: storable?.remembersDecodedValues ?? true
+        ) { data, coder, fillingIn in
+            let previous = try readPrevious(data, coder: coder, fillingIn: fillingIn)
+            return try migrating(previous, of: "\(Previous.self)")
         }
         guard let migratable = Previous.self as? any DefaultMigratable.Type else {
             return [step]
@@ -70,9 +82,13 @@ extension DefaultMigratable {
         after successors: [Any.Type]
     ) -> [MigrationStep<Self>] {
         type.steps(version: version, after: successors).map { step in
-            MigrationStep(version: step.version, hasVersion: step.hasVersion) { data, coder, fillingIn in
+            MigrationStep(
+                version: step.version,
+                hasVersion: step.hasVersion,
+                remembersDecodedValues: step.remembersDecodedValues
+            ) { data, coder, fillingIn in
                 let reading = try step.read(data, coder, fillingIn)
-                return try migrating(reading.value, of: nil, report: reading.report)
+                return try migrating(reading.map { $0 }, of: nil)
             }
         }
     }
@@ -81,24 +97,37 @@ extension DefaultMigratable {
         _ data: Data,
         coder: DefaultsCoder?,
         fillingIn: Bool
-    ) throws -> (Any, LoadReport?) {
+    ) throws -> Reading<Any> {
         if let storable = Previous.self as? any DefaultStorable.Type {
             return try storable.read(data, coder: coder, fillingIn: fillingIn)
         }
-        return (try (coder ?? defaultCoder).decodeTopLevel(Previous.self, from: data), nil)
+        let coder = coder ?? defaultCoder
+        do {
+            return Reading(value: try coder.decodeTopLevel(Previous.self, from: data))
+        } catch {
+            guard fillingIn, let type = Previous.self as? any DefaultProviding.Type,
+                let filledIn = type.fillIn(data, coder: coder)
+            else {
+                throw error
+            }
+            return filledIn
+        }
     }
 
-    private static func migrating(_ previous: Any, of name: String?, report: LoadReport?) throws -> Reading<Self> {
-        guard let previous = previous as? Previous else {
-            throw MigrationFailure(typeName: "\(type(of: previous))", underlyingError: CocoaError(.coderInvalidValue))
+    private static func migrating(_ reading: Reading<Any>, of name: String?) throws -> Reading<Self> {
+        guard let previous = reading.value as? Previous else {
+            let found = "\(type(of: reading.value))"
+            throw MigrationFailure(typeName: found, underlyingError: CocoaError(.coderInvalidValue))
         }
         do {
-            let report = LoadReport(
-                filledIn: report?.filledIn ?? [],
-                unusable: report?.unusable ?? [],
-                migratedFrom: name ?? report?.migratedFrom
+            var migrated = try reading.map { _ in try Self(migrating: previous) }
+            migrated.report = LoadReport(
+                filledIn: reading.report?.filledIn ?? [],
+                unusable: reading.report?.unusable ?? [],
+                migratedFrom: name ?? reading.report?.migratedFrom
             )
-            return Reading(value: try Self(migrating: previous), report: report, isCurrent: false)
+            migrated.isCurrent = false
+            return migrated
         } catch {
             throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)
         }

@@ -11,13 +11,23 @@ struct StoredSettings<Settings: DefaultStorable> {
 
     var value: Settings { reading.value }
 
+    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
+    var loss: DefaultsError? { reading.loss == 0 ? nil : difference }
+
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for the same stored bytes.
     func reportFillingIn() {
-        guard let report = reading.report, !report.isEmpty else {
+        guard let report = reading.report, let difference else {
             return
         }
-        let error = DefaultsError.filledIn(report, key: key, type: Settings.self, store: store.storeDescription)
-        DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data).bits)
+        DefaultsDiagnostics.report(report, error: difference, content: ContentDigest(data).bits)
+    }
+
+    /// How the value differs from the stored one; nil when it doesn't.
+    private var difference: DefaultsError? {
+        guard let report = reading.report, !report.isEmpty else {
+            return nil
+        }
+        return .filledIn(report, key: key, type: Settings.self, store: store.storeDescription)
     }
 }
 
@@ -44,7 +54,7 @@ extension DefaultStorable {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(FastPathUnavailable) -> Self {
-        guard schemaVersion == 0, remembersDecodedValues, renamedProperties.isEmpty else {
+        guard schemaVersion == 0, remembersDecodedValues else {
             throw FastPathUnavailable()
         }
         let identifier = key ?? defaultIdentifier
@@ -53,9 +63,16 @@ extension DefaultStorable {
             throw FastPathUnavailable()
         }
         do {
-            return try DecodedValueCache.shared.value(of: data, forKey: identifier) {
+            return try DecodedValueCache.shared.value(
+                of: data,
+                forKey: identifier,
+                isLasting: { $0 is DecodingError || $0 is FastPathUnavailable }
+            ) {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
+                }
+                guard Renaming(renamedProperties, in: data) == nil else {
+                    throw FastPathUnavailable()
                 }
                 return try defaultCoder.decodeTopLevel(Self.self, from: data)
             }
@@ -70,6 +87,12 @@ extension DefaultStorable {
             return nil
         }
         stored.reportFillingIn()
+        // From the next read on, it is found like a value that is decoded as it is.
+        if schemaVersion == 0, stored.key == key ?? defaultIdentifier,
+            let reading = DecodedValueCache.shared.sharedValue(Reading<Self>.self, of: stored.data, forKey: stored.key)
+        {
+            DecodedValueCache.shared.share(reading.value, of: stored.data, forKey: stored.key)
+        }
         return stored.value
     }
 
@@ -111,14 +134,30 @@ extension DefaultStorable {
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
         }
+        // A value that can't be read does not hide one that an older version of the app stored under an older name.
+        var unreadable: DefaultsError?
         for key in key.map({ [$0] }) ?? identifiers {
-            if let stored = try readStored(key, in: store) {
+            do {
+                guard let stored = try readStored(key, in: store) else {
+                    continue
+                }
                 // So the write at the end of an update need not decode these bytes.
                 if stored.reading.isCurrent, remembersDecodedValues {
                     DecodedValueCache.shared.insert(stored.data, of: Self.self, forKey: key)
                 }
+                if let unreadable {
+                    DefaultsDiagnostics.report(.readFailed, unreadable)
+                }
                 return stored
+            } catch {
+                guard error.code == .undecodable || error.code == .typeMismatch else {
+                    throw error
+                }
+                unreadable = unreadable ?? error
             }
+        }
+        if let unreadable {
+            throw unreadable
         }
         return nil
     }

@@ -97,6 +97,43 @@ struct DiagnosticsTests {
         #expect(lines.first?.hasPrefix("Default: write failed: ") == true)
         #expect(lines.first?.contains("\"level\"") == true)
     }
+
+    @Test("leave out values that merely lack properties, if the program has no handler")
+    func builtInHandlerSeverity() throws {
+        let outcome = try TestHelper.run(["read-old-settings"])
+        #expect(outcome.status == 0)
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("Default: filled in: ") == true)
+        #expect(lines.first?.contains("\"unusable\"") == true)
+    }
+
+    @Test("state how serious an event is")
+    func severities() throws {
+        struct Settings: DefaultStorable {
+            var name = "n"
+            var count = 1
+            static let defaults = MemoryDefaults()
+            static var defaultValue: Settings? { Settings() }
+        }
+        let cases: [(String, [DefaultsDiagnostics.Event.Severity])] = [
+            (#"{"name":"x","count":2}"#, []),
+            (#"{"name":"x"}"#, [.info]),
+            (#"{"name":"x","count":"y"}"#, [.warning, .warning]),
+            ("{", [.error, .warning]),
+        ]
+        for (text, expected) in cases {
+            try Settings.defaults.set(Data(text.utf8), forKey: "Settings")
+            let collector = EventCollector()
+            collector.collect {
+                _ = Settings.read()
+                Settings().write()
+            }
+            #expect(collector.events.map(\.severity) == expected, "\(text)")
+        }
+        #expect(DefaultsDiagnostics.Event.Severity.info < .warning)
+        #expect(DefaultsDiagnostics.Event.Severity.warning < .error)
+    }
 }
 
 @Suite("An error")

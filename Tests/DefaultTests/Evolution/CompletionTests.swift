@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Default
+import DefaultJournal
 
 /// Fills in JSON from a default value, without a store.
 private func fillIn<Value: Codable>(
@@ -9,8 +10,15 @@ private func fillIn<Value: Codable>(
     with fallback: Value,
     coder: DefaultsCoder = .json
 ) -> (value: Value, report: LoadReport)? {
-    var completion = Completion(stored: Data(json.utf8), fallback: fallback, coder: coder)
-    return completion?.run()
+    fillIn(Data(json.utf8), with: fallback, coder: coder)
+}
+
+private func fillIn<Value: Codable>(
+    _ data: Data,
+    with fallback: Value?,
+    coder: DefaultsCoder
+) -> (value: Value, report: LoadReport)? {
+    Completion.run(Value.self, on: data, default: fallback, coder: coder).map { ($0.value, $0.report ?? LoadReport()) }
 }
 
 extension LoadReport {
@@ -177,11 +185,20 @@ struct CompletionTests {
         var (tree, format) = try #require(StoredTree.parse(data))
         tree[["added"]] = nil
         let bytes = try #require(tree.data(in: format))
-        var completion = try #require(Completion(stored: bytes, fallback: Numbers(), coder: .propertyList))
-        let run = completion.run()
-        let outcome = try #require(run)
+        let outcome = try #require(fillIn(bytes, with: Numbers(), coder: .propertyList))
         #expect(outcome.value == stored)
         #expect(outcome.report.filledIn == ["added"])
+    }
+
+    @Test("keeps negative zero in property lists")
+    func negativeZero() throws {
+        struct Angles: Codable, Equatable {
+            var x = 1.0
+            var added = 1
+        }
+        let stored = try DefaultsCoder.propertyList.encode(["x": -0.0])
+        let value = try #require(fillIn(stored, with: Angles(), coder: .propertyList)).value
+        #expect(value.x == 0 && value.x.sign == .minus)
     }
 
     @Test("works with every key conversion strategy")
@@ -356,14 +373,302 @@ struct CompletionTests {
         #expect(fillIn(#"{"other":1}"#, with: OneWay()) == nil)
     }
 
-    @Test("uses the decoder a limited number of times")
+    @Test("keeps every usable entry, however many others there are, with the same number of decoder calls")
     func bounds() throws {
-        struct Outer: Codable { var dictionary: [String: Int] = [:] }
-        let entries = (0..<1_000).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
-        #expect(fillIn("{\"dictionary\":{\(entries)}}", with: Outer()) == nil)
-        let few = (0..<100).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
-        #expect(fillIn("{\"dictionary\":{\(few),\"y\":1}}", with: Outer())?.value.dictionary == ["y": 1])
+        struct Outer: Codable {
+            var numbers: [String: Int] = [:]
+            var items: [Counted] = []
+        }
+        var calls: [Int] = []
+        for count in [10, 10_000] {
+            let entries = (0..<count).map { "\"\($0)\":\"x\"" }.joined(separator: ",")
+            let items = (0..<count).map { "{\"id\":\($0)}" }.joined(separator: ",")
+            let json = "{\"numbers\":{\(entries),\"y\":1},\"items\":[\(items),7,{\"id\":-1,\"name\":\"n\"}]}"
+            let decoder = CountingDecoder()
+            Counted.decodings.withLock { $0 = 0 }
+            let outcome = try #require(
+                fillIn(json, with: Outer(), coder: DefaultsCoder(encoder: JSONEncoder(), decoder: decoder))
+            )
+            #expect(outcome.value.numbers == ["y": 1])
+            #expect(outcome.value.items.map(\.id) == Array(0..<count) + [-1])
+            #expect(outcome.report.filledIn.count == count)
+            #expect(outcome.report.unusable.count == count + 1)
+            #expect(Counted.decodings.withLock { $0 } < 10 * count + 20)
+            calls.append(decoder.calls.withLock { $0 })
+        }
+        #expect(calls[0] == calls[1] && calls[0] < 10)
     }
+
+    @Test("finds what is at fault, whatever error an initializer throws", arguments: Shape.allCases)
+    fileprivate func errorShapes(shape: Shape) throws {
+        struct Inner: Codable, Equatable {
+            var one = Percent(1)
+            var two = Percent(2)
+            var note = "n"
+        }
+        struct Outer: Codable, Equatable {
+            var name = "n"
+            var inner = Inner()
+            var pair = Pair(low: 1, high: 2)
+            var list = [Percent(3)]
+            var byName = ["a": Percent(4)]
+        }
+        let json = #"""
+            {"name":"x","inner":{"one":500,"two":8,"note":"y"},"pair":{"low":9,"high":3,"label":"p"},
+            "list":[5,600],"byName":{"b":6,"c":700}}
+            """#
+        try Shape.$current.withValue(shape) {
+            for coder in [DefaultsCoder.json, .propertyList] {
+                let bytes = try coder.converted(json)
+                let (value, report) = try #require(fillIn(bytes, with: Outer(), coder: coder))
+                var expected = Outer(name: "x", byName: ["b": Percent(6)])
+                expected.inner = Inner(two: Percent(8), note: "y")
+                expected.pair = Pair(low: 1, high: 3, label: "p")
+                #expect(value == expected)
+                #expect(report.filledIn.isEmpty)
+                #expect(report.unusablePaths == ["byName.c", "inner.one", "list", "pair.low"])
+            }
+        }
+    }
+
+    @Test("finds a fault that only an outer initializer notices")
+    func nestedFault() throws {
+        struct Limits: Codable, Equatable {
+            var low = 1
+            var high = 9
+        }
+        struct Checked: Codable, Equatable {
+            var name = "n"
+            var limits = Limits()
+            var value = 5
+            init() {}
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                name = try container.decode(String.self, forKey: .name)
+                limits = try container.decode(Limits.self, forKey: .limits)
+                value = try container.decode(Int.self, forKey: .value)
+                guard (limits.low...max(limits.low, limits.high)).contains(value) else {
+                    throw CocoaError(.coderReadCorrupt)
+                }
+            }
+        }
+        let json = #"{"name":"x","limits":{"low":4,"high":2},"value":6}"#
+        let (value, report) = try #require(fillIn(json, with: Checked()))
+        #expect(value.name == "x")
+        #expect(value.limits == Limits(low: 4, high: 9) && value.value == 6)
+        #expect(report.unusablePaths == ["limits.high"])
+    }
+
+    @Test("an initializer that handles errors, or reads other names, costs nothing else")
+    func tolerance() throws {
+        struct Tolerant: Codable, Equatable {
+            var title = "t"
+            var count = 1
+            var added = "a"
+            enum CodingKeys: CodingKey { case title, heading, count, added }
+            init() {}
+            init(title: String, count: Int) { (self.title, self.count) = (title, count) }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                title =
+                    try container.decodeIfPresent(String.self, forKey: .title)
+                    ?? container.decode(String.self, forKey: .heading)
+                count = (try? container.decode(Int.self, forKey: .count)) ?? -1
+                added = try container.decode(String.self, forKey: .added)
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(title, forKey: .title)
+                try container.encode(count, forKey: .count)
+                try container.encode(added, forKey: .added)
+            }
+        }
+        let cases: [(String, Tolerant, [String], [String])] = [
+            (#"{"count":2,"added":"a"}"#, Tolerant(title: "t", count: 2), ["title"], []),
+            (#"{"heading":"h","count":2}"#, Tolerant(title: "h", count: 2), ["added"], []),
+            (#"{"title":"x","count":"many"}"#, Tolerant(title: "x", count: -1), ["added"], []),
+            (#"{"title":7,"count":2,"added":"a"}"#, Tolerant(title: "t", count: 2), [], ["title"]),
+        ]
+        for (json, expected, filledIn, unusable) in cases {
+            let (value, report) = try #require(fillIn(json, with: Tolerant()), "\(json)")
+            #expect(value == expected, "\(json)")
+            #expect(report.filledIn == filledIn, "\(json)")
+            #expect(report.unusablePaths.filter { $0 != "heading" } == unusable, "\(json)")
+        }
+    }
+
+    @Test("fills in elements from their own default, in collections of every kind")
+    func elements() throws {
+        let old = #"{"url":"u"}"#
+        let full = #"{"url":"v","tags":["t"],"isRead":true}"#
+        let json = #"""
+            {"list":[\#(old),7,\#(full),{"url":8,"tags":["w"]}],"byName":{"a":\#(old),"b":7},
+            "byKind":["web",\#(old),"gone",\#(full),"mail",7],"optional":\#(old),"unique":[\#(old),7],
+            "nested":[[\#(old)],[]],"kinds":["web","gone"],"plain":["x","y"]}
+            """#
+        let filled = Bookmark(url: "u")
+        let whole = Bookmark(url: "v", tags: ["t"], isRead: true)
+        let partial = Bookmark(url: "blank", tags: ["w"])
+        for coder in [DefaultsCoder.json, .propertyList] {
+            for fallback in [Shelf(), nil] {
+                let (value, report) = try #require(fillIn(coder.converted(json), with: fallback, coder: coder))
+                #expect(value.list == [filled, whole, partial])
+                #expect(value.byName == ["a": filled])
+                #expect(value.byKind == [.web: filled])
+                #expect(value.optional == filled)
+                #expect(value.unique == [filled])
+                #expect(value.nested == [[filled], []])
+                #expect(value.kinds == [.web])
+                #expect(value.plain == ["x", "y"])
+                #expect(
+                    report.unusablePaths == [
+                        "byKind.[2]", "byKind.[3]", "byKind.[4]", "byKind.[5]", "byName.b", "kinds.[1]", "list.[1]",
+                        "list.[3].url", "unique.[1]",
+                    ]
+                )
+                #expect(report.filledIn.contains("list.[0].tags") && report.filledIn.contains("byKind.[1].isRead"))
+                #expect(report.unusable.first { $0.path == "list.[1]" }?.reason.hasPrefix("is not of type") == true)
+            }
+        }
+    }
+
+    @Test("uses arrays of types without a default as a whole, or not at all")
+    func wholeArrays() throws {
+        struct Point: Codable, Equatable { var x: Int }
+        struct Path: Codable, Equatable {
+            var points = [Point(x: 0)]
+            var counts = [1, 2]
+        }
+        let (value, report) = try #require(fillIn(#"{"points":[{"x":1},{"y":2}],"counts":[1,"x",3]}"#, with: Path()))
+        #expect(value == Path())
+        #expect(report.unusablePaths == ["counts", "points"])
+    }
+}
+
+/// A page, whose first version had only an address.
+private struct Bookmark: DefaultProviding, Hashable {
+    var url: String
+    var tags: [String] = []
+    var isRead = false
+    static var defaultValue: Bookmark? { Bookmark(url: "blank") }
+}
+
+private struct Shelf: Codable, Equatable {
+    enum Kind: String, Codable { case web, mail }
+    var list: [Bookmark] = []
+    var byName: [String: Bookmark] = [:]
+    var byKind: [Kind: Bookmark] = [:]
+    var optional: Bookmark?
+    var unique: Set<Bookmark> = []
+    var nested: [[Bookmark]] = []
+    var kinds: Set<Kind> = []
+    var plain: [String] = []
+}
+
+/// Counts how often it is decoded.
+private struct Counted: DefaultProviding {
+    static let decodings = Guarded(0)
+    static var defaultValue: Counted? { Counted(id: 0, name: "default") }
+    var id: Int
+    var name: String
+
+    init(id: Int, name: String) { (self.id, self.name) = (id, name) }
+    init(from decoder: any Decoder) throws {
+        Self.decodings.withLock { $0 += 1 }
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        name = try container.decode(String.self, forKey: .name)
+    }
+    enum CodingKeys: CodingKey { case id, name }
+}
+
+/// Counts how often it is used.
+private final class CountingDecoder: DefaultsDecoder, Sendable {
+    let calls = Guarded(0)
+
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        calls.withLock { $0 += 1 }
+        return try JSONDecoder().decode(type, from: data)
+    }
+}
+
+extension DefaultsCoder {
+    /// JSON in this coder's format.
+    fileprivate func converted(_ json: String) throws -> Data {
+        let data = Data(json.utf8)
+        guard (try encode([1])).first != UInt8(ascii: "[") else {
+            return data
+        }
+        let object = try JSONSerialization.jsonObject(with: data)
+        return try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+    }
+}
+
+/// An error, and the path that it has.
+private enum Shape: CaseIterable {
+    case mismatch, missingKey, missingValue, corrupted, own
+    case mismatchWithoutPath, missingKeyWithoutPath, corruptedWithoutPath
+    case mismatchInside, missingKeyInside, corruptedInside
+    case mismatchElsewhere, missingKeyElsewhere, corruptedElsewhere
+    case mismatchOutside
+
+    @TaskLocal static var current = Shape.own
+
+    struct Own: Error {}
+
+    func error(at path: [any CodingKey]) -> any Error {
+        let inside = path + [PathKey(stringValue: "in"), PathKey(stringValue: "side")]
+        let elsewhere: [any CodingKey] = [PathKey(stringValue: "name")]
+        func context(_ path: [any CodingKey]) -> DecodingError.Context { .init(codingPath: path, debugDescription: "") }
+        let key = PathKey(stringValue: "key")
+        return switch self {
+        case .mismatch: DecodingError.typeMismatch(Int.self, context(path))
+        case .missingKey: DecodingError.keyNotFound(key, context(path))
+        case .missingValue: DecodingError.valueNotFound(Int.self, context(path))
+        case .corrupted: DecodingError.dataCorrupted(context(path))
+        case .own: Own()
+        case .mismatchWithoutPath: DecodingError.typeMismatch(Int.self, context([]))
+        case .missingKeyWithoutPath: DecodingError.keyNotFound(key, context([]))
+        case .corruptedWithoutPath: DecodingError.dataCorrupted(context([]))
+        case .mismatchInside: DecodingError.typeMismatch(Int.self, context(inside))
+        case .missingKeyInside: DecodingError.keyNotFound(key, context(inside))
+        case .corruptedInside: DecodingError.dataCorrupted(context(inside))
+        case .mismatchElsewhere: DecodingError.typeMismatch(Int.self, context(elsewhere))
+        case .missingKeyElsewhere: DecodingError.keyNotFound(key, context(elsewhere))
+        case .corruptedElsewhere: DecodingError.dataCorrupted(context(elsewhere))
+        case .mismatchOutside: DecodingError.typeMismatch(Int.self, context(path.dropLast()))
+        }
+    }
+}
+
+/// A number up to 100.
+private struct Percent: Codable, Equatable {
+    var number: Int
+    init(_ number: Int) { self.number = number }
+    init(from decoder: any Decoder) throws {
+        number = try decoder.singleValueContainer().decode(Int.self)
+        guard number <= 100 else { throw Shape.current.error(at: decoder.codingPath) }
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+}
+
+/// Two numbers in order.
+private struct Pair: Codable, Equatable {
+    var low: Int
+    var high: Int
+    var label = "l"
+    init(low: Int, high: Int, label: String = "l") { (self.low, self.high, self.label) = (low, high, label) }
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        low = try container.decode(Int.self, forKey: .low)
+        high = try container.decode(Int.self, forKey: .high)
+        label = try container.decode(String.self, forKey: .label)
+        guard low <= high else { throw Shape.current.error(at: decoder.codingPath) }
+    }
+    enum CodingKeys: CodingKey { case low, high, label }
 }
 
 @Suite("A tree of stored bytes")

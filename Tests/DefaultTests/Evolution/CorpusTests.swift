@@ -169,6 +169,29 @@ private struct DictionaryValuesChanged: NewVersion {
     static var defaultValue: Self? { Self() }
 }
 
+private struct ElementsChanged: NewVersion {
+    enum Kind: String, Codable { case web, mail }
+    struct Bookmark: DefaultProviding, Equatable {
+        var url: String
+        var tags: [String] = []
+        static var defaultValue: Bookmark? { Bookmark(url: "blank") }
+    }
+    var theme = "bright"
+    var bookmarks: [Bookmark] = []
+    var byKind: [Kind: Bookmark] = [:]
+    var kinds: Set<Kind> = []
+    static var defaultValue: Self? { Self() }
+}
+
+private struct PropertyRenamedTwice: NewVersion {
+    struct Window: Codable, Equatable { var width = 1 }
+    var color = "blue"
+    var window = Window()
+    static var renamedProperties: [String: String] {
+        ["z": "y", "y": "color", "pane": "window", "window.w": "window.width"]
+    }
+}
+
 private struct OtherType: NewVersion {
     var theme = "bright"
     var volume = 0.5
@@ -191,6 +214,18 @@ struct CorpusTests {
 
     private func checkCorpus(in store: any DefaultsStore, format: Format) throws {
         let corpus = Corpus(store: store, format: format)
+        try corpus.check(
+            "elements-changed",
+            ElementsChanged(
+                theme: "dark",
+                bookmarks: [.init(url: "a"), .init(url: "b")],
+                byKind: [.web: .init(url: "c")],
+                kinds: [.web]
+            ),
+            filledIn: ["bookmarks.[0].tags", "bookmarks.[1].tags", "byKind.[1].tags"],
+            unusable: ["bookmarks.[2]", "byKind.[2]", "byKind.[3]", "kinds.[1]"]
+        )
+        try corpus.check("property-renamed-twice", PropertyRenamedTwice(color: "red", window: .init(width: 3)))
         try corpus.check("property-added", PropertyAdded(theme: "dark", volume: 0.1), filledIn: ["fontSize"])
         try corpus.check("property-removed", PropertyRemoved(theme: "dark", volume: 0.1))
         try corpus.check(
@@ -236,8 +271,7 @@ struct CorpusTests {
         try corpus.check(
             "other-type",
             OtherType(),
-            filledIn: ["theme", "volume"],
-            unusable: ["title", "values"]
+            filledIn: ["theme", "volume"]
         )
     }
 }

@@ -58,6 +58,57 @@ private enum Skipped {
     }
 }
 
+/// Two releases without a version, and one with a version whose properties can hold anything that the first two stored.
+private enum Stated {
+    enum Theme: String, Codable { case plain, dark }
+
+    struct First: DefaultStorable {
+        var volume = 20
+        var theme = Theme.plain
+        static var defaultIdentifier: String { "Stated" }
+        static var defaultValue: First? { First() }
+    }
+
+    struct Second: DefaultMigratable, Equatable {
+        var volume: Double
+        var theme: String
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Stated" }
+        static var schemaVersion: Int { 2 }
+
+        init(volume: Double, theme: String) { (self.volume, self.theme) = (volume, theme) }
+        init(migrating previous: First) {
+            self.init(volume: Double(previous.volume) / 100, theme: previous.theme.rawValue)
+        }
+    }
+}
+
+/// Three releases with versions, whose records were lost.
+private enum Restored {
+    struct First: DefaultStorable {
+        var volume = 20
+        var name = "none"
+        static var defaultIdentifier: String { "Restored" }
+        static var defaultValue: First? { First() }
+        static var schemaVersion: Int { 1 }
+    }
+
+    struct Second: DefaultMigratable, Equatable {
+        var volume: Double
+        var name = "none"
+        var balance = 0.0
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Restored" }
+        static var defaultValue: Second? { Second(volume: 0.2) }
+        static var schemaVersion: Int { 2 }
+
+        init(volume: Double, name: String = "none", balance: Double = 0) {
+            (self.volume, self.name, self.balance) = (volume, name, balance)
+        }
+        init(migrating previous: First) { self.init(volume: Double(previous.volume) / 100, name: previous.name) }
+    }
+}
+
 private struct Refusal: Error {}
 
 /// The same property in all versions, so that only the version identifies the stored type.
@@ -145,6 +196,62 @@ struct MigrationTests {
         }
     }
 
+    @Test(
+        "never takes bytes without a recorded version for those of a type with one, if another type can use part of them",
+        arguments: StoreKind.allCases
+    )
+    func unrecordedLoss(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            // The second type decodes this exactly, with a volume of 50.
+            try store.set(Data(#"{"theme":"gone","volume":50}"#.utf8), forKey: "Stated")
+            let (value, report) = try #require(try Stated.Second.loadWithReport())
+            #expect(value == Stated.Second(volume: 0.5, theme: "plain"))
+            #expect(report.migratedFrom == "First" && report.unusablePaths == ["theme"])
+            // Nothing of this is of use to the first type.
+            try store.set(Data(#"{"theme":"gone","volume":0.5}"#.utf8), forKey: "Stated")
+            let (own, ownReport) = try #require(try Stated.Second.loadWithReport())
+            #expect(own == Stated.Second(volume: 0.5, theme: "gone"))
+            #expect(ownReport.migratedFrom == nil && ownReport.isEmpty)
+        }
+    }
+
+    @Test("fills in a predecessor with a version before the current type", arguments: StoreKind.allCases)
+    func restored(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try store.set(Data(#"{"volume":50}"#.utf8), forKey: "Restored")
+            let (value, report) = try #require(try Restored.Second.loadWithReport())
+            #expect(value == Restored.Second(volume: 0.5))
+            #expect(report.migratedFrom == "First" && report.filledIn == ["name"])
+            try store.set(Data(#"{"volume":0.25}"#.utf8), forKey: "Restored")
+            #expect(try Restored.Second.load() == Restored.Second(volume: 0.25))
+        }
+    }
+
+    @Test("starts from a predecessor that is no settings type, filled in from its own default")
+    func providedDefault() throws {
+        struct Old: DefaultProviding {
+            var volume: Int
+            var name: String
+            static var defaultValue: Old? { Old(volume: 20, name: "none") }
+        }
+        struct New: DefaultMigratable, Equatable {
+            var volume: Double
+            var name = "none"
+            var balance = 0.0
+            static let defaults = MemoryDefaults()
+            static var defaultValue: New? { New(volume: 0.2) }
+            init(volume: Double) { self.volume = volume }
+            init(migrating previous: Old) {
+                volume = Double(previous.volume) / 100
+                name = previous.name
+            }
+        }
+        try New.defaults.set(Data(#"{"volume":50}"#.utf8), forKey: "New")
+        let (value, report) = try #require(try New.loadWithReport())
+        #expect(value == New(volume: 0.5))
+        #expect(report.migratedFrom == "Old" && report.filledIn == ["name"])
+    }
+
     @Test("is written once, however often it is called", arguments: StoreKind.allCases)
     func idempotent(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
@@ -203,6 +310,7 @@ struct MigrationTests {
             try Versioned.V2(size: 5, name: "x").save()
             #expect(try Versioned.V2.load() == Versioned.V2(size: 5, name: "x"))
             #expect(try Versioned.V3.load() == Versioned.V3(size: 6, name: "x"))
+            #expect((store.object(forKey: "Versioned.schemaVersion") as? String)?.hasPrefix("2 ") == true)
             try Versioned.V3.update { $0.size *= 2 }
             #expect(try Versioned.V3.load() == Versioned.V3(size: 12, name: "x"))
             #expect(try Versioned.V3.quarantined().isEmpty)
@@ -215,7 +323,10 @@ struct MigrationTests {
     func filledInPredecessor(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let bytes = Data(#"{"size":"large","name":"kept"}"#.utf8)
-            try store.set(SchemaRecord(version: 2, data: bytes, replacing: nil).text, forKey: "Versioned.schemaVersion")
+            try store.set(
+                SchemaRecord(version: .init(2), data: bytes, replacing: nil).text,
+                forKey: "Versioned.schemaVersion"
+            )
             try store.set(bytes, forKey: "Versioned")
             let (value, report) = try #require(try Versioned.V3.loadWithReport())
             #expect(value == Versioned.V3(size: 3, name: "kept"))
@@ -225,21 +336,30 @@ struct MigrationTests {
         }
     }
 
-    @Test("does not change a newer version's value", arguments: StoreKind.allCases)
-    func newer(kind: StoreKind) throws {
+    @Test(
+        "does not change a newer version's value, until a write or an update replaces it",
+        arguments: StoreKind.allCases,
+        [false, true]
+    )
+    func newer(kind: StoreKind, updates: Bool) throws {
         try kind.withCurrentStore { store in
             try Versioned.V3(size: 7, name: "n").save()
             let newer = store.data(forKey: "Versioned")
             let collector = EventCollector()
-            collector.collect {
+            try collector.collect {
                 #expect(Versioned.V2.read() == Versioned.V2())
                 #expect(Versioned.V2.read() == Versioned.V2())
                 let error = expectError(.newerVersion) { try Versioned.V2.load() }
                 #expect(error?.description.contains("version 3") == true)
-                expectError(.newerVersion) { try Versioned.V2.update { $0.size = 0 } }
                 expectError(.newerVersion) { try Versioned.V2.migrate() }
+                // Without a default value, there is nothing to start from.
+                expectError(.newerVersion) { try Versioned.V1.update { $0.size = 0 } }
                 #expect(store.data(forKey: "Versioned") == newer)
-                Versioned.V2(size: 8).write()
+                if updates {
+                    try Versioned.V2.update { $0.size = 8 }
+                } else {
+                    Versioned.V2(size: 8).write()
+                }
             }
             // The identifier that two types share is reported too, unless another test has caused the report before.
             let events = collector.events.filter { $0.kind != .identifierConflict }
@@ -301,7 +421,9 @@ struct MigrationTests {
     @Test("keeps another value under the version's key", arguments: StoreKind.allCases)
     func occupied(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            for object in ["1.2.3", 3, "2 xyz", "2 0123456789abcdef 1"] as [Any] {
+            for object in ["1.2.3", 3, "2 xyz", "2 0123456789abcdef 1", "2/x 0123456789abcdef", "/ 0123456789abcdef"]
+                as [Any]
+            {
                 try store.set(object, forKey: "Versioned.schemaVersion")
                 try store.set(Data(#"{"size":4}"#.utf8), forKey: "Versioned")
                 expectError(.typeMismatch) { try Versioned.V3.load() }

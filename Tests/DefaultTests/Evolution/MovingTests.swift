@@ -1,6 +1,7 @@
-import Default
 import Foundation
 import Testing
+
+@testable import Default
 
 private struct Sound: DefaultStorable, Equatable {
     var name = "n"
@@ -68,6 +69,63 @@ struct MovingTests {
             #expect(try Sound.load(forKey: "new") == Sound(name: "x"))
             #expect(collector.events.map(\.report?.filledIn) == [["isMuted", "volume"]])
         }
+    }
+
+    @Test("quarantines in the target what can't be used, before the original is removed", arguments: StoreKind.allCases)
+    func partlyUnusable(kind: StoreKind) throws {
+        let json = #"{"name":"x","volume":"loud"}"#
+        for object in [Data(json.utf8), json, ["name": "x", "volume": "loud"]] as [Any] {
+            try kind.withCurrentStore { _ in
+                let source = MemoryDefaults()
+                try source.set(object, forKey: "Sound")
+                let collector = EventCollector()
+                try collector.collect { _ = try Sound.move(from: source, removingOriginal: true) }
+                #expect(try Sound.load() == Sound(name: "x"))
+                #expect(source.object(forKey: "Sound") == nil)
+                let kept = try Sound.quarantined().map(\.value)
+                #expect(kept == [try PropertyListValue(object: object)])
+                #expect(collector.events.map(\.kind) == [.filledIn, .quarantined])
+            }
+        }
+    }
+
+    @Test("takes along what the type doesn't know, or quarantines it", arguments: StoreKind.allCases)
+    func unknownFields(kind: StoreKind) throws {
+        let json = #"{"future":1,"isMuted":true,"name":"x","volume":0.1}"#
+        for object in [Data(json.utf8), json] as [Any] {
+            try kind.withCurrentStore { store in
+                let source = MemoryDefaults()
+                try source.set(object, forKey: "Sound")
+                try Sound.move(from: source, removingOriginal: true)
+                #expect(store.data(forKey: "Sound") == Data(json.utf8))
+                #expect(try Sound.quarantined().isEmpty)
+                #expect(source.object(forKey: "Sound") == nil)
+            }
+        }
+        // In another format they can't be added.
+        let foreign = try DefaultsCoder.propertyList.encode(moved)
+        let (tree, _) = try #require(StoredTree.parse(foreign))
+        var extended = tree
+        extended[["future"]] = .propertyList(.integer(1))
+        let bytes: Data = try #require(extended.data(in: .propertyList))
+        try kind.withCurrentStore { _ in
+            let source = MemoryDefaults()
+            try source.set(bytes, forKey: "Sound")
+            try EventCollector().collect { _ = try Sound.move(from: source, removingOriginal: true) }
+            #expect(try Sound.load() == moved)
+            #expect(try Sound.quarantined().map(\.data) == [bytes])
+        }
+    }
+
+    @Test("leaves an original that was changed in the meantime")
+    func changedOriginal() throws {
+        let source = MemoryDefaults()
+        let changed = PropertyListValue.data(Data(#"{"name":"y"}"#.utf8))
+        let target = NotifyingStore { try source.setStoredValue(changed, forKey: "Sound") }
+        try source.set(Data(#"{"name":"x","volume":1,"isMuted":true}"#.utf8), forKey: "Sound")
+        #expect(try Sound.move(from: source, to: target, removingOriginal: true))
+        #expect(try Sound.load(from: target)?.name == "x")
+        #expect(source.storedValue(forKey: "Sound") == changed)
     }
 
     @Test("converts a value in place, and quarantines the original", arguments: StoreKind.allCases)
@@ -140,5 +198,25 @@ struct MovingTests {
             #expect(try New.load()?.size == 30)
             #expect(source.dictionaryRepresentation().isEmpty)
         }
+    }
+}
+
+/// A store that runs a body before each write.
+private final class NotifyingStore: DefaultsStore {
+    private let base = MemoryDefaults()
+    private let willWrite: () throws -> Void
+
+    init(willWrite: @escaping () throws -> Void) {
+        self.willWrite = willWrite
+    }
+
+    var storeDescription: String { "NotifyingStore(\(base.storeDescription))" }
+    func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
+    func storedKeys() -> [String] { base.storedKeys() }
+    func flush() {}
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try willWrite()
+        try base.setStoredValue(value, forKey: key)
     }
 }

@@ -22,6 +22,42 @@ private struct Renamed: DefaultStorable, Equatable {
     }
 }
 
+/// Renames in an order that is not alphabetical, of parents and of what is in them.
+private struct Chained: DefaultStorable, Equatable {
+    struct Frame: Codable, Equatable {
+        var width: Int?
+        var height: Int?
+    }
+    struct Look: Codable, Equatable {
+        var theme: String
+    }
+    var x: Int?
+    var c: Int?
+    var frame: Frame?
+    var look: Look?
+    var slash: Int?
+    var size: Int?
+    var p: Int?
+    var q: Int?
+    var renamed: Int?
+    var reused: Int?
+
+    @TaskLocal static var coder = DefaultsCoder.json
+    static var defaultCoder: DefaultsCoder { coder }
+    static let defaults = MemoryDefaults()
+    static var renamedProperties: [String: String] {
+        [
+            "z": "y", "y": "x", "a": "b", "b": "c",
+            "old": "frame", "old.w": "old.width", "frame.h": "frame.height", "frame.w": "frame.width",
+            "look": "look.theme", "a/b": "slash", "größe": "size", "p": "q", "q": "p", "reused": "renamed",
+        ]
+    }
+}
+
+extension DefaultsCoder {
+    fileprivate var isJSON: Bool { (try? encode([1]).first) == UInt8(ascii: "[") }
+}
+
 @Suite("Renaming")
 struct RenamingTests {
     @Test(
@@ -49,6 +85,30 @@ struct RenamingTests {
             for key in keys {
                 #expect(store.object(forKey: key) == nil)
             }
+        }
+    }
+
+    @Test(
+        "a type finds a value under an older identifier if that under a newer one can't be read",
+        arguments: StoreKind.allCases
+    )
+    func unreadableIdentifier(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try store.set(Data(#"{"color":"old","window":{"height":1}}"#.utf8), forKey: "First")
+            for unreadable in [Data("{".utf8), "text"] as [Any] {
+                try store.set(unreadable, forKey: "Renamed")
+                try store.set(unreadable, forKey: "Second")
+                try EventCollector().collect {
+                    #expect(try Renamed.load()?.color == "old")
+                    #expect(Renamed.read()?.color == "old")
+                    try Renamed.update { $0.color? += "!" }
+                }
+                #expect(try Renamed.load()?.color == "old!")
+                #expect(try Renamed.quarantined().first?.object as? NSObject == unreadable as? NSObject)
+            }
+            try store.removeObject(forKey: "First")
+            try store.removeObject(forKey: "Renamed")
+            expectError(.typeMismatch) { try Renamed.load() }
         }
     }
 
@@ -96,17 +156,89 @@ struct RenamingTests {
                 let (value, report) = try #require(try Renamed.loadWithReport())
                 #expect(value == expected, "\(json)")
                 #expect(report.filledIn == (json == #"{"w":4}"# ? ["window.height"] : []))
-                #expect(report.unusable.isEmpty)
+                let isInUse = json.contains("colour") && json.contains("color")
+                #expect(report.unusable.map(\.path) == (isInUse ? ["colour"] : []))
                 #expect(store.data(forKey: "Renamed") == Data(json.utf8))
                 try Renamed.update { _ in }
                 #expect(try Renamed.loadWithReport()?.report.isEmpty == true)
                 #expect(try Renamed.load() == expected)
             }
             // Another value blocks the new path, so the property keeps its old name.
-            try store.set(Data(#"{"height":3,"window":{"height":2}}"#.utf8), forKey: "Renamed")
-            #expect(try Renamed.load() == Renamed(window: .init(height: 2)))
-            #expect(try Renamed.quarantined().isEmpty)
+            try Renamed.removeQuarantined()
+            let blocked = Data(#"{"height":3,"window":{"height":2}}"#.utf8)
+            try store.set(blocked, forKey: "Renamed")
+            let (value, report) = try #require(try Renamed.loadWithReport())
+            #expect(value == Renamed(window: .init(height: 2)))
+            #expect(report.unusable.map(\.path) == ["height"])
+            try value.save()
+            #expect(try Renamed.quarantined().map(\.data) == [blocked])
         }
+    }
+
+    @Test(
+        "properties follows chains and moved parents, whatever the order, and replaces null",
+        arguments: [
+            (#"{"z":1}"#, Chained(x: 1)),
+            (#"{"y":1}"#, Chained(x: 1)),
+            (#"{"y":null,"z":1}"#, Chained(x: 1)),
+            (#"{"x":null,"y":1}"#, Chained(x: 1)),
+            (#"{"a":2}"#, Chained(c: 2)),
+            (#"{"old":{"w":3,"h":4}}"#, Chained(frame: .init(width: 3, height: 4))),
+            (#"{"old":{"width":3,"h":4}}"#, Chained(frame: .init(width: 3, height: 4))),
+            (#"{"frame":{"w":3,"height":4}}"#, Chained(frame: .init(width: 3, height: 4))),
+            (#"{"frame":null,"old":{"w":3,"height":4}}"#, Chained(frame: .init(width: 3, height: 4))),
+            (#"{"look":"dark"}"#, Chained(look: .init(theme: "dark"))),
+            (#"{"look":{"theme":"dark"}}"#, Chained(look: .init(theme: "dark"))),
+            (#"{"\u007a":1,"\u006c\u006fok":"dark"}"#, Chained(x: 1, look: .init(theme: "dark"))),
+            (#"{"a\/b":5,"gr\u00f6\u00dfe":6}"#, Chained(slash: 5, size: 6)),
+            (#"{"größe":6}"#, Chained(size: 6)),
+            // The beginning of a name shortly before the name.
+            (#"{"look":{"theme":"r"},"reused":9}"#, Chained(look: .init(theme: "r"), renamed: 9)),
+            (#"{"p":7}"#, Chained(p: 7)),
+            (#"{"q":8}"#, Chained(q: 8)),
+        ]
+    )
+    fileprivate func chains(json: String, expected: Chained) throws {
+        let store = MemoryDefaults()
+        for coder in [DefaultsCoder.json, .propertyList] {
+            let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any] ?? [:]
+            let hasNull = json.contains("null")
+            guard coder.isJSON || !hasNull else {
+                continue
+            }
+            let data =
+                coder.isJSON
+                ? Data(json.utf8)
+                : try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+            try store.set(data, forKey: "Chained")
+            try Chained.$coder.withValue(coder) {
+                let (value, report) = try #require(try Chained.loadWithReport(from: store), "\(json)")
+                #expect(value == expected, "\(json)")
+                #expect(report.isEmpty, "\(json)")
+                #expect(store.data(forKey: "Chained") == data)
+            }
+        }
+    }
+
+    @Test(
+        "reports an old name whose new name has a value, unless it is a property's name again",
+        arguments: [
+            (#"{"x":1,"y":2}"#, Chained(x: 1), ["y"]),
+            (#"{"y":2,"z":3}"#, Chained(x: 2), ["z"]),
+            (#"{"frame":{"height":4},"old":{"h":5}}"#, Chained(frame: .init(height: 4)), ["old"]),
+            (#"{"p":7,"q":8}"#, Chained(p: 7, q: 8), []),
+            (#"{"reused":1,"renamed":2}"#, Chained(renamed: 2, reused: 1), []),
+        ] as [(String, Chained, [String])]
+    )
+    fileprivate func unused(json: String, expected: Chained, unusable: [String]) throws {
+        let store = MemoryDefaults()
+        let data = Data(json.utf8)
+        try store.set(data, forKey: "Chained")
+        let (value, report) = try #require(try Chained.loadWithReport(from: store))
+        #expect(value == expected)
+        #expect(report.unusable.map(\.path) == unusable)
+        try value.save(to: store)
+        #expect(try Chained.quarantined(in: store).map(\.data) == (unusable.isEmpty ? [] : [data]))
     }
 
     @Test("properties works in property lists")

@@ -100,9 +100,9 @@ struct DefaultsTests {
                 try store.set(object, forKey: key.name)
                 expectReport(.typeMismatch) { #expect(!defaults[key]) }
             }
-            try store.set(Data("{}".utf8), forKey: "point")
+            try store.set(Data("[]".utf8), forKey: "point")
             expectReport(.undecodable) { #expect(defaults[.point] == Point()) }
-            #expect(store.data(forKey: "point") == Data("{}".utf8))
+            #expect(store.data(forKey: "point") == Data("[]".utf8))
         }
     }
 

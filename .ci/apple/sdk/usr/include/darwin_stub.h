@@ -98,7 +98,7 @@ int sigdelset(sigset_t *, int);
 // sched_yield(2), usleep(3), nanosleep(2)
 int sched_yield(void);
 int usleep(useconds_t);
-int nanosleep(const struct timespec *, struct timespec *);
+int nanosleep(const struct timespec *, struct timespec *_Nullable);
 
 // open(2), fcntl(2), flock(2), mmap(2): the values are part of the system's binary interface
 #define O_RDONLY 0x0000

@@ -1,0 +1,92 @@
+/// Changes to a tree of stored values, by path; a change of a value takes precedence over changes of its parts.
+final class TreeEdits {
+    struct Change {
+        /// What takes the value's place; nil when it is removed.
+        let replacement: Replacement?
+        /// Why, as a clause without stored values.
+        let reason: String
+    }
+
+    struct Replacement {
+        /// The stored key.
+        let name: String
+        let tree: StoredTree
+    }
+
+    /// What was changed.
+    struct Outcome {
+        var filledIn: Set<StoredTree.Path> = []
+        var unusable: [StoredTree.Path: String] = [:]
+    }
+
+    private var change: Change?
+    /// By coding key, or by index.
+    private var parts: [String: TreeEdits] = [:]
+
+    var isEmpty: Bool { change == nil && parts.isEmpty }
+
+    /// Adds a change, unless there is one at this path.
+    func insert(_ change: Change, at path: ArraySlice<String>) {
+        guard let key = path.first else {
+            self.change = self.change ?? change
+            return
+        }
+        let part = parts[key] ?? TreeEdits()
+        parts[key] = part
+        part.insert(change, at: path.dropFirst())
+    }
+
+    /// Changes a tree.
+    ///
+    /// - Parameters:
+    ///   - tree: The tree; nil for a value that is missing.
+    ///   - keys: Finds the stored keys for coding keys.
+    ///   - path: The path of the tree.
+    ///   - outcome: Receives what was changed.
+    /// - Returns: The tree with the changes; nil when it was removed.
+    func apply(
+        to tree: StoredTree?,
+        keys: StoredKeys,
+        at path: StoredTree.Path = [],
+        outcome: inout Outcome
+    ) -> StoredTree? {
+        if let change {
+            // A stored null carries no information that could be lost.
+            if tree?.isNull ?? true {
+                outcome.filledIn.insert(path)
+            } else {
+                outcome.unusable[path] = change.reason
+            }
+            return change.replacement?.tree
+        }
+        guard let tree, !parts.isEmpty else {
+            return tree
+        }
+        if var fields = tree.fields {
+            for (key, part) in parts {
+                // Nearly all keys are stored as they are, and there may be many.
+                var name = key
+                if fields[key] == nil {
+                    let added = part.change?.replacement.map { [$0.name] } ?? []
+                    name = keys.storedKey(for: key, among: Array(fields.keys) + added, below: path)
+                }
+                fields[name] = part.apply(to: fields[name], keys: keys, at: path + [name], outcome: &outcome)
+            }
+            return .object(fields)
+        }
+        guard let elements = tree.elements else {
+            return tree
+        }
+        var changed: [StoredTree] = []
+        for (index, element) in elements.enumerated() {
+            guard let part = parts["\(index)"] else {
+                changed.append(element)
+                continue
+            }
+            if let part = part.apply(to: element, keys: keys, at: path + ["[\(index)]"], outcome: &outcome) {
+                changed.append(part)
+            }
+        }
+        return tree.replacingElements(with: changed)
+    }
+}

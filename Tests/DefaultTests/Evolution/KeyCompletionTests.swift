@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+private struct Palette: Codable, Equatable {
+    var name = "default"
+    var colors = ["red"]
+    var isShared = false
+}
+
+private struct Page: DefaultProviding, Equatable {
+    var url: String
+    var tags: [String] = []
+    static var defaultValue: Page? { Page(url: "blank") }
+}
+
+extension Defaults.Keys {
+    fileprivate static let palette = Defaults.Key<Palette>("palette", default: Palette())
+    fileprivate static let pages = Defaults.Key<[Page]>("pages")
+    fileprivate static let home = Defaults.Key<Page?>("home")
+}
+
+@Suite("A typed key")
+struct KeyCompletionTests {
+    private let lacking = Data(#"{"name":"x","colors":["blue"]}"#.utf8)
+    private let unusable = Data(#"{"name":7,"colors":["blue"],"isShared":true}"#.utf8)
+
+    @Test("fills values in from its default, reports that, and changes nothing", arguments: StoreKind.allCases)
+    func reading(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            // The same bytes are reported once, in whichever store.
+            let lacking = Data(#"{"name":"x","colors":["\#(kind)"]}"#.utf8)
+            try store.set(lacking, forKey: "palette")
+            let collector = EventCollector()
+            try collector.collect {
+                for _ in 0..<5 {
+                    #expect(defaults[.palette] == Palette(name: "x", colors: ["\(kind)"]))
+                    let loaded = try defaults.load(.palette)
+                    #expect(loaded == Palette(name: "x", colors: ["\(kind)"]))
+                }
+            }
+            #expect(collector.events.map(\.kind) == [.filledIn])
+            #expect(collector.events.first?.severity == .info)
+            #expect(collector.events.first?.report?.filledIn == ["isShared"])
+            #expect(store.data(forKey: "palette") == lacking)
+            defaults[.palette].name = "y"
+            #expect(defaults[.palette] == Palette(name: "y", colors: ["\(kind)"]))
+            #expect(try defaults.quarantined(.palette).isEmpty)
+        }
+    }
+
+    @Test("quarantines what it can't use, whichever way it is replaced", arguments: StoreKind.allCases)
+    func writing(kind: StoreKind) throws {
+        let replacements: [(Defaults) throws -> Void] = [
+            { $0[.palette] = Palette() }, { $0[.palette].name = "y" }, { try $0.save(Palette(), for: .palette) },
+            { try $0.update(.palette) { $0.name = "y" } },
+        ]
+        for reads in [0, 5] {
+            for replace in replacements {
+                try kind.withStore { store in
+                    let defaults = Defaults(suite: store)
+                    try store.set(unusable, forKey: "palette")
+                    try EventCollector().collect {
+                        for _ in 0..<reads {
+                            #expect(defaults[.palette] == Palette(colors: ["blue"], isShared: true))
+                        }
+                        try replace(defaults)
+                    }
+                    #expect(try defaults.quarantined(.palette).map(\.data) == [unusable])
+                }
+            }
+        }
+    }
+
+    @Test("fills in elements and optional values from their type's default", arguments: StoreKind.allCases)
+    func elements(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            // The same bytes are reported once, in whichever store.
+            try store.set(Data(#"[{"url":"a"},7,{"url":"b","tags":["\#(kind)"]}]"#.utf8), forKey: "pages")
+            try store.set(Data(#"{"url":"h","kind":"\#(kind)"}"#.utf8), forKey: "home")
+            let collector = EventCollector()
+            collector.collect {
+                #expect(defaults[.pages] == [Page(url: "a"), Page(url: "b", tags: ["\(kind)"])])
+                #expect(defaults[.home] == Page(url: "h"))
+                defaults[.pages].append(Page(url: "c"))
+            }
+            #expect(collector.events.map { $0.report?.unusable.map(\.path) } == [["[1]"], ["kind"], nil])
+            #expect(defaults[.pages].map(\.url) == ["a", "b", "c"])
+            #expect(try defaults.quarantined(.pages).count == 1)
+        }
+    }
+
+    @Test("does the same in a container", arguments: StoreKind.allCases)
+    func containers(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let container = KeyValueContainer(storage: store, key: "palette", defaultValue: Palette())
+            try store.set(lacking, forKey: "palette")
+            try EventCollector().collect {
+                #expect(container.value == Palette(name: "x", colors: ["blue"]))
+                #expect(container.exists)
+                container.value?.name = "y"
+                #expect(container.value == Palette(name: "y", colors: ["blue"]))
+                try container.update { $0?.isShared = true }
+                #expect(container.value == Palette(name: "y", colors: ["blue"], isShared: true))
+                #expect(store.object(forKey: "palette.quarantine") == nil)
+                try store.set(unusable, forKey: "palette")
+                container.value = Palette()
+                #expect(store.object(forKey: "palette.quarantine") != nil)
+            }
+        }
+    }
+
+    @Test("does not read what can't be used at all")
+    func hopeless() throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        for text in ["{", "7", "[]"] {
+            try store.set(Data(text.utf8), forKey: "palette")
+            expectError(.undecodable) { try defaults.load(.palette) }
+        }
+    }
+}

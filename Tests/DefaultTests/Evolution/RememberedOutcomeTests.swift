@@ -1,0 +1,102 @@
+import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+/// Counts how often one of the types below is decoded.
+private enum Decodings {
+    @TaskLocal static var count = Guarded(0)
+
+    static func note() { count.withLock { $0 += 1 } }
+}
+
+private protocol Counting: DefaultStorable {}
+
+private struct Level: Codable, Equatable {
+    var number: Int
+    init(_ number: Int) { self.number = number }
+    init(from decoder: any Decoder) throws {
+        Decodings.note()
+        number = try decoder.singleValueContainer().decode(Int.self)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+}
+
+private struct Lacking: Counting {
+    var level = Level(1)
+    var added = 2
+    static let defaults = MemoryDefaults()
+    static var defaultValue: Lacking? { Lacking() }
+}
+
+private struct Renamed: Counting {
+    var level = Level(1)
+    static let defaults = MemoryDefaults()
+    static var renamedProperties: [String: String] { ["grade": "level"] }
+}
+
+private struct Migrated: Counting, DefaultMigratable {
+    struct Old: Codable { var old: Level }
+    var level = Level(1)
+    static let defaults = MemoryDefaults()
+    init(migrating previous: Old) { level = previous.old }
+}
+
+private struct Versioned: Counting, DefaultMigratable {
+    struct Old: Codable { var old: Level }
+    var level = Level(1)
+    static let defaults = MemoryDefaults()
+    static var schemaVersion: Int { 2 }
+    init(migrating previous: Old) { level = previous.old }
+}
+
+@Suite("The outcome of reading old bytes")
+struct RememberedOutcomeTests {
+    @Test("is remembered, so that reads of the same bytes decode nothing")
+    func outcomes() throws {
+        try check(Lacking.self, #"{"level":5}"#, isReadable: true)
+        try check(Lacking.self, #"{"level":5,"added":"x"}"#, isReadable: true)
+        try check(Lacking.self, #"[5]"#, isReadable: false)
+        try check(Renamed.self, #"{"grade":5}"#, isReadable: true)
+        try check(Renamed.self, #"{"level":5}"#, isReadable: true)
+        try check(Renamed.self, #"{"level":"x"}"#, isReadable: false)
+        try check(Migrated.self, #"{"old":5}"#, isReadable: true)
+        try check(Versioned.self, #"{"old":5}"#, isReadable: true)
+    }
+
+    private func check<Settings: Counting>(_ type: Settings.Type, _ json: String, isReadable: Bool) throws {
+        let store = MemoryDefaults()
+        try store.set(Data(json.utf8), forKey: Settings.defaultIdentifier)
+        let count = Guarded(0)
+        EventCollector().collect {
+            Decodings.$count.withValue(count) {
+                for _ in 0..<5 {
+                    _ = Settings.read(from: store)
+                }
+                let before = count.withLock { $0 }
+                for _ in 0..<10 {
+                    #expect(((try? Settings.load(from: store)) != nil) == isReadable)
+                }
+                #expect(count.withLock { $0 } == before, "\(json)")
+            }
+        }
+    }
+
+    @Test("does not keep a write from quarantining what could not be used")
+    func replacing() throws {
+        let store = MemoryDefaults()
+        let data = Data(#"{"level":5,"added":"x"}"#.utf8)
+        try store.set(data, forKey: "Lacking")
+        try EventCollector().collect {
+            for _ in 0..<6 {
+                #expect(Lacking.read(from: store)?.level == Level(5))
+            }
+            try Lacking.update(in: store) { $0.level = Level(6) }
+        }
+        #expect(try Lacking.quarantined(in: store).map(\.data) == [data])
+        #expect(try Lacking.loadWithReport(from: store)?.report.isEmpty == true)
+    }
+}

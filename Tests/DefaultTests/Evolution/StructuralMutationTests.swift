@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+/// Has custom coding, renamed properties, elements with a default of their own, and bytes with fields that it doesn't know.
+private struct Rich: DefaultStorable, Equatable {
+    enum Kind: String, Codable, CaseIterable { case web, mail, chat }
+    struct Page: DefaultProviding, Hashable {
+        var url: String
+        var tags: [String] = []
+        var rank: Int?
+        static var defaultValue: Page? { Page(url: "blank") }
+    }
+    /// Rejects what each of its parts allows.
+    struct Bounds: Codable, Equatable {
+        var low = 0
+        var high = 10
+        init(low: Int, high: Int) { (self.low, self.high) = (low, high) }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            low = try container.decode(Int.self, forKey: .low)
+            high = try container.decode(Int.self, forKey: .high)
+            guard low <= high else { throw CocoaError(.coderReadCorrupt) }
+        }
+        enum CodingKeys: CodingKey { case low, high }
+    }
+    struct Window: Codable, Equatable {
+        var title = "t"
+        var bounds = Bounds(low: 0, high: 10)
+        var width: Double?
+    }
+
+    var name = "n"
+    var window = Window()
+    var other = Window()
+    var pages: [Page] = []
+    var byKind: [Kind: Page] = [:]
+    var byName: [String: Page] = [:]
+    var kinds: Set<Kind> = []
+    var count = 3
+
+    static var defaults: CurrentStore { CurrentStore() }
+    static var defaultValue: Rich? { Rich() }
+    static var renamedProperties: [String: String] { ["label": "name", "caption": "label", "pane": "other"] }
+
+    static func random(using random: inout SplitMix) -> Rich {
+        func text() -> String { String(repeating: "x\u{E9}\"", count: Int.random(in: 0...2, using: &random)) }
+        func page() -> Page {
+            Page(url: text(), tags: [text()], rank: Bool.random(using: &random) ? 1 : nil)
+        }
+        func window() -> Window {
+            Window(title: text(), bounds: Bounds(low: 1, high: Int.random(in: 1...9, using: &random)), width: 0.5)
+        }
+        var value = Rich(name: text(), window: window(), other: window(), count: Int.random(in: 0...99, using: &random))
+        value.pages = (0..<Int.random(in: 0...3, using: &random)).map { _ in page() }
+        value.byName = ["a": page(), "b": page()]
+        for kind in Kind.allCases where Bool.random(using: &random) {
+            value.byKind[kind] = page()
+            value.kinds.insert(kind)
+        }
+        return value
+    }
+}
+
+/// A generator with the same numbers in each run: SplitMix64.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var bits = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return bits ^ (bits >> 31)
+    }
+}
+
+@Suite("A value with mutated structure")
+struct StructuralMutationTests {
+    private let unknown = ["future", "window.future", "other.future"].map { $0.split(separator: ".").map(String.init) }
+
+    @Test(
+        "keeps what was not mutated, known or not, and loses nothing without a copy",
+        arguments: 1...5 as ClosedRange<UInt64>
+    )
+    func mutations(seed: UInt64) throws {
+        let store = MemoryDefaults()
+        try EventCollector().collect {
+            try CurrentStore.with(store) {
+                try check(.json, seed: seed, in: store)
+            }
+        }
+    }
+
+    private func check(_ coder: DefaultsCoder, seed: UInt64, in store: MemoryDefaults) throws {
+        var random = SplitMix(state: seed)
+        for _ in 0..<10 {
+            let value = Rich.random(using: &random)
+            var (tree, format) = try #require(StoredTree.parse(coder.encode(value)))
+            let known = tree.leafPaths
+            let garbage = ["null", "7", #""x""#, "[]", "{}", #"[{"url":1}]"#, #"{"low":9,"high":1}"#].map {
+                StoredTree.parse(Data($0.utf8))?.tree ?? .object([:])
+            }
+            for path in unknown {
+                tree[path] = StoredTree.parse(Data(#"{"kept":[1,2]}"#.utf8))?.tree
+            }
+            let paths = tree.allFieldPaths
+            for _ in 0..<200 {
+                var mutated = tree
+                var touched: [StoredTree.Path] = []
+                for _ in 0..<Int.random(in: 0...3, using: &random) {
+                    let path = try #require(paths.randomElement(using: &random))
+                    mutated[path] = Bool.random(using: &random) ? nil : garbage.randomElement(using: &random)
+                    touched.append(path)
+                }
+                // Old names, as an older release has stored them.
+                for (old, new) in [("caption", "name"), ("pane", "other")] where Bool.random(using: &random) {
+                    if let field = mutated[[new]] {
+                        mutated[[new]] = nil
+                        mutated[[old]] = field
+                    }
+                }
+                let data: Data = try #require(mutated.data(in: format))
+                let isUntouched = { (path: StoredTree.Path) in
+                    !touched.contains { path.starts(with: $0) || $0.starts(with: path) }
+                }
+                try check(
+                    data,
+                    of: tree,
+                    known: known.filter(isUntouched),
+                    unknown: unknown.filter(isUntouched),
+                    in: store
+                )
+            }
+        }
+    }
+
+    private func check(
+        _ data: Data,
+        of tree: StoredTree,
+        known: [StoredTree.Path],
+        unknown: [StoredTree.Path],
+        in store: MemoryDefaults
+    ) throws {
+        let text = String(decoding: data, as: UTF8.self)
+        try store.set(data, forKey: "Rich")
+        let (value, report) = try #require(try Rich.loadWithReport(), "\(text)")
+        #expect(store.data(forKey: "Rich") == data)
+        let read = try #require(StoredTree.parse(DefaultsCoder.json.encode(value))).tree
+        // The bounds are checked together, so one of them may be lost for the other. The order of sets and dictionaries varies.
+        for path in known where !path.contains("bounds") && path != ["kinds"] && path != ["byKind"] {
+            #expect(read[path] == tree[path], "\(path) of \(text)")
+            #expect(!report.unusable.contains { $0.path == path.joined(separator: ".") }, "\(path) of \(text)")
+        }
+        try Rich.update { $0.count += 1 }
+        let written = try #require(StoredTree.parse(store.data(forKey: "Rich") ?? Data())).tree
+        for path in unknown {
+            #expect(written[path] == tree[path], "\(path) of \(text)")
+        }
+        #expect(try Rich.quarantined().map(\.data) == (report.unusable.isEmpty ? [] : [data]), "\(text)")
+        #expect(try Rich.loadWithReport()?.report.isEmpty == true, "\(text)")
+        try Rich.removeQuarantined()
+    }
+}
+
+extension StoredTree {
+    /// The paths of all values except the tree itself.
+    fileprivate var allFieldPaths: [Path] {
+        (fields ?? [:]).sorted { $0.key < $1.key }.flatMap { key, field in
+            [[key]] + field.allFieldPaths.map { [key] + $0 }
+        }
+    }
+
+    /// The paths of all values except keyed containers.
+    fileprivate var leafPaths: [Path] {
+        allFieldPaths.filter { self[$0]?.fields == nil }
+    }
+}

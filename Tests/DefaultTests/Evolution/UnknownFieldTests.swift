@@ -1,0 +1,216 @@
+import Foundation
+import Testing
+
+@testable import Default
+
+/// What the newer release stored.
+private struct Newer: Codable, Equatable {
+    struct Window: Codable, Equatable {
+        var width = 1
+        var height: Int? = 2
+        var depth = 3
+    }
+    struct Look: Codable, Equatable {
+        var theme = "dark"
+        var accent = "blue"
+    }
+    var name = "n"
+    var note: String? = "private"
+    var window: Window? = Window()
+    var list = [Window()]
+    var byName = ["a": Window()]
+    var look = Look()
+    var added = [1, 2]
+    var empty: [String: Int] = [:]
+}
+
+private protocol Older: DefaultStorable, Equatable where DefaultsSuite == CurrentStore {}
+
+extension Older {
+    static var defaults: CurrentStore { CurrentStore() }
+    static var defaultIdentifier: String { "Settings" }
+    static var defaultCoder: DefaultsCoder { CoderInUse.coder }
+}
+
+private enum CoderInUse {
+    @TaskLocal static var coder = DefaultsCoder.json
+}
+
+private struct OlderWindow: Codable, Equatable {
+    var width = 1
+    var height: Int?
+}
+
+/// The same type, before "added", "empty", "depth" and "accent" were.
+private struct Plain: Older {
+    struct Look: Codable, Equatable { var theme = "dark" }
+    var name = "n"
+    var note: String?
+    var window: OlderWindow?
+    var list: [OlderWindow] = []
+    var byName: [String: OlderWindow] = [:]
+    var look = Look()
+    static var defaultValue: Plain? { Plain() }
+}
+
+private struct Forgetful: Older {
+    var name = "n"
+    static var keepsUnknownFields: Bool { false }
+}
+
+private struct Tidy: Older {
+    struct Look: Codable, Equatable { var theme = "dark" }
+    var name = "n"
+    var look = Look()
+    static var removedProperties: [String] { ["note", "look.accent", "window.depth", "missing.one"] }
+    static var renamedProperties: [String: String] { ["byName": "name"] }
+}
+
+private struct Dynamic: Older {
+    var entries: [String: Int]
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: PathKey.self)
+        entries = [:]
+        for key in container.allKeys {
+            entries[key.stringValue] = try? container.decode(Int.self, forKey: key)
+        }
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: PathKey.self)
+        for (key, value) in entries {
+            try container.encode(value, forKey: PathKey(stringValue: key))
+        }
+    }
+}
+
+@Suite("What a type doesn't know")
+struct UnknownFieldTests {
+    private func withNewer(_ test: (any DefaultsStore, Data) throws -> Void) throws {
+        for kind in StoreKind.allCases {
+            for coder in [DefaultsCoder.json, .propertyList] {
+                try CoderInUse.$coder.withValue(coder) {
+                    try kind.withCurrentStore { store in
+                        let data = try coder.encode(Newer())
+                        try store.set(data, forKey: "Settings")
+                        try EventCollector().collect { try test(store, data) }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("is kept by each write, in nested structs too, and not reported or quarantined")
+    func kept() throws {
+        try withNewer { store, _ in
+            for _ in 0..<3 {
+                try Plain.update {
+                    $0.name = "changed"
+                    $0.window?.width = 7
+                }
+                // What is in arrays and dictionaries is replaced as a whole, which a newer version has to fill in.
+                let bytes = try #require(store.data(forKey: "Settings"))
+                let tree = try #require(StoredTree.parse(bytes)).tree
+                #expect(tree[["added"]] != nil && tree[["empty"]] != nil)
+                #expect(tree[["window", "depth"]] != nil && tree[["look", "accent"]] != nil)
+                #expect(tree[["byName", "a", "depth"]] == nil)
+            }
+            try Plain(name: "other").save()
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
+            #expect(try Plain.loadWithReport()?.report.isEmpty == true)
+            #expect(try Plain.quarantined().isEmpty)
+        }
+    }
+
+    @Test("leaves out what was set to nil, with all that is in it")
+    func removed() throws {
+        try withNewer { store, _ in
+            try Plain.update {
+                $0.note = nil
+                $0.window = nil
+            }
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree[["note"]].map(\.isNull) ?? true)
+            #expect(tree[["window"]].map(\.isNull) ?? true)
+            #expect(tree[["added"]] != nil)
+        }
+    }
+
+    @Test("is kept when the value has to be filled in too")
+    func filledIn() throws {
+        try withNewer { store, data in
+            var (tree, format) = try #require(StoredTree.parse(data))
+            tree[["name"]] = nil
+            let lacking: Data = try #require(tree.data(in: format))
+            try store.set(lacking, forKey: "Settings")
+            let (value, report) = try #require(try Plain.loadWithReport())
+            #expect(report.filledIn == ["name"] && report.unusable.isEmpty)
+            try value.save()
+            let kept = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(kept[["added"]] != nil && kept[["window", "depth"]] != nil)
+            #expect(try Plain.quarantined().isEmpty)
+        }
+    }
+
+    @Test("is dropped where the type says so, and by its names")
+    func dropped() throws {
+        try withNewer { store, _ in
+            try Tidy.update { $0.name = "x" }
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree[["note"]] == nil && tree[["look", "accent"]] == nil && tree[["byName"]] == nil)
+            #expect(tree[["added"]] != nil && tree[["window", "width"]] != nil)
+            #expect(tree[["window", "depth"]] == nil)
+        }
+        try withNewer { store, _ in
+            try Forgetful(name: "x").save()
+            #expect(try store.data(forKey: "Settings") == CoderInUse.coder.encode(["name": "x"]))
+        }
+        try withNewer { store, _ in
+            let before = try #require(try Dynamic.load())
+            try before.save()
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree.fields?.isEmpty == true)
+        }
+    }
+
+    @Test("does not change how a type without it is stored, whoever wrote it")
+    func unchanged() throws {
+        for kind in StoreKind.allCases {
+            try kind.withCurrentStore { store in
+                // Not in the encoder's order.
+                try store.set(
+                    Data(#"{"name":"x","look":{"theme":"t"},"list":[],"byName":{}}"#.utf8),
+                    forKey: "Settings"
+                )
+                var value = try #require(try Plain.load())
+                for name in ["a", "b"] {
+                    value.name = name
+                    try value.save()
+                    #expect(try store.data(forKey: "Settings") == DefaultsCoder.json.encode(value))
+                }
+            }
+        }
+    }
+
+    @Test("is found with a coder that converts keys")
+    func convertedKeys() throws {
+        struct Snake: DefaultStorable {
+            struct Inner: Codable { var firstName = "f" }
+            var lastName = "l"
+            var innerPart = Inner()
+            static let defaults = MemoryDefaults()
+            static var defaultCoder: DefaultsCoder {
+                let encoder = JSONEncoder()
+                encoder.keyEncodingStrategy = .convertToSnakeCase
+                let decoder = JSONDecoder()
+                decoder.keyDecodingStrategy = .convertFromSnakeCase
+                return DefaultsCoder(encoder: encoder, decoder: decoder)
+            }
+        }
+        let json = #"{"inner_part":{"first_name":"a","second_name":"b"},"last_name":"c","other_name":"d"}"#
+        try Snake.defaults.set(Data(json.utf8), forKey: "Snake")
+        try Snake.update { $0.lastName = "x" }
+        let text = String(decoding: try #require(Snake.defaults.data(forKey: "Snake")), as: UTF8.self)
+        #expect(text == json.replacingOccurrences(of: #""c""#, with: #""x""#))
+    }
+}
