@@ -121,7 +121,7 @@ final class FileSuite: @unchecked Sendable {
         if let current {
             return current
         }
-        // The other errors have reached whoever created the object.
+        // The other errors were thrown to the code that created the object.
         return (try? openUnlessReadOnly()) ?? nil
     }
 
