@@ -95,7 +95,7 @@ extension DefaultStorable {
         }
     }
 
-    /// What the type doesn't know in some bytes, apart from what is to be dropped; nil when there is no such thing.
+    /// What the type doesn't know in some bytes, apart from what is to be dropped; nil when the type knows everything.
     static func unknownFields(
         in data: Data,
         besides value: Self,
@@ -118,7 +118,7 @@ extension DefaultStorable {
 
 /// What a write keeps of the value that it replaces.
 struct KeptFields {
-    /// What the type doesn't know; nil when there is no such thing, or it is not to be kept.
+    /// What the type doesn't know; nil when it knows everything, or nothing is to be kept.
     var fields: UnknownFields?
     /// The version of the value, if it is that of a newer type.
     var version: SchemaVersion?

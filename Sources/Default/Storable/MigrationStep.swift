@@ -43,7 +43,7 @@ extension DefaultStorable {
 }
 
 extension DefaultProviding {
-    /// The same for a type that is no settings type.
+    /// The same for a type that is not a settings type.
     fileprivate static func fillIn(_ data: Data, coder: DefaultsCoder) -> Reading<Any>? {
         Completion.run(Self.self, on: data, default: defaultValue, coder: coder)?.map { $0 }
     }

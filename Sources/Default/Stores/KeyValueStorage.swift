@@ -53,7 +53,7 @@ public protocol KeyValueStorage {
     /// The default implementation uses one recursive lock per process, shared by all storages that don't have their own. It
     /// does not exclude other processes.
     ///
-    /// - Throws: The storage's own errors. There is no exclusive access then.
+    /// - Throws: The storage's own errors. Exclusive access has not begun then.
     func beginExclusiveAccess() throws
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.

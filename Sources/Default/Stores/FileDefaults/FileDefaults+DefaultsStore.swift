@@ -60,7 +60,7 @@ extension FileDefaults: DefaultsStore {
     /// Prevents all other threads and processes from changing the suite, until the matching ``endExclusiveAccess()``.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. There is no exclusive access then.
+    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Exclusive access has not begun then.
     public func beginExclusiveAccess() throws(DefaultsError) {
         let journal = try suite.open().journal
         do {

@@ -56,7 +56,7 @@ extension FileDefaults {
     ///
     /// - Parameter url: The file URL of the suite's directory.
     /// - Returns: What was found. A journal of a later format is described by its version and size only.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` when there is no such suite, when it
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` when the directory is missing, when it
     ///   can't be read, or when a file in it is not what it has to be.
     public static func inspect(at url: URL) throws(DefaultsError) -> Inspection {
         let path = try SuiteLocation.directory(url).path()

@@ -31,7 +31,7 @@ internal import DefaultJournal
 /// for reading: a read gives what the journal holds, and asks the system once, with `stat`, whether the journal has changed. It
 /// takes no lock, so it may also see a write whose call hasn't returned yet. Writes, transactions and exclusive access throw
 /// ``DefaultsError/Code/storeReadOnly``, and each of them first tries whether the suite can be written by now; ``flush()`` has
-/// nothing to do. If there is no suite in such a place, reads find nothing.
+/// nothing to do. Where the suite is missing and can't be created, reads find nothing.
 ///
 /// After `fork` without `exec`, the child process must not use suites that its parent has opened.
 public final class FileDefaults: Sendable {
