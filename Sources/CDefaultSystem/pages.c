@@ -113,11 +113,6 @@ bool default_map_zeros(void *page) {
     return mmap(page, default_page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
 }
 
-void default_unmap_guarded_page(void *page) {
-    const size_t size = default_page_size();
-    mmap(page, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-}
-
 void default_wait_for_change(const void *word, uint32_t known, uint64_t nanoseconds) {
 #ifdef __linux__
     struct timespec timeout = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};

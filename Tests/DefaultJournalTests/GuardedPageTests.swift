@@ -78,7 +78,7 @@ struct GuardedPageTests {
     func copiedOver(command: [String]) throws {
         let journal = try Journal.openUnregistered(directory.suite)
         try journal.set("restored", "1")
-        guard try run(command + [directory.suite + "/", directory.path + "/backup"]) == 0 else {
+        guard try runCommand(command + [directory.suite + "/", directory.path + "/backup"]) == 0 else {
             print("Skipped: \(command[0]) is not installed.")
             return
         }
@@ -89,7 +89,7 @@ struct GuardedPageTests {
         for round in 0..<Helper.rounds("JOURNAL_RESTORE_ROUNDS", default: 20) {
             let generation = journal.generation
             while journal.generation < generation + 20, writers[0].process.isRunning { sched_yield() }
-            #expect(try run(command + [source, directory.suite]) == 0)
+            #expect(try runCommand(command + [source, directory.suite]) == 0)
             try setWhenCopied(journal, "round", "\(round)")
             let fresh = try Journal.openUnregistered(directory.suite)
             #expect(fresh["restored"] == "1")
@@ -115,17 +115,6 @@ struct GuardedPageTests {
                 sched_yield()
             }
         }
-    }
-
-    /// - Returns: The exit status.
-    private func run(_ command: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 
     /// What is to happen to the signal of a fault that isn't about a suite.
@@ -163,14 +152,14 @@ struct GuardedPageTests {
         try Data().write(to: URL(fileURLWithPath: image))
         truncate(image, 128 << 20)
         try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
-        guard getuid() == 0, try run(["mkfs.btrfs", "-q", image]) == 0,
-            try run(["mount", "-o", "loop", image, mount]) == 0
+        guard getuid() == 0, try runCommand(["mkfs.btrfs", "-q", image]) == 0,
+            try runCommand(["mount", "-o", "loop", image, mount]) == 0
         else {
             print("Skipped: a full btrfs needs root, mkfs.btrfs (in Debian's btrfs-progs) and a mount.")
             return
         }
         defer {
-            do { #expect(try run(["umount", "--lazy", mount]) == 0) } catch { Issue.record(error) }
+            do { #expect(try runCommand(["umount", "--lazy", mount]) == 0) } catch { Issue.record(error) }
         }
         let helper = try Helper(["full-disk", mount + "/suite", mount + "/filler"])
         let outcome = helper.finish()

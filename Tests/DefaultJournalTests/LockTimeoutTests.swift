@@ -14,6 +14,19 @@ struct LockTimeoutTests {
         return helper
     }
 
+    /// Sets a value on another thread.
+    ///
+    /// - Returns: Whether that is done.
+    private func setOnThread(_ journal: Journal) -> Guarded<Bool> {
+        let isDone = Guarded(false)
+        let thread = Thread {
+            do { try journal.set("a", "1") } catch { Issue.record(error) }
+            isDone.withLock { $0 = true }
+        }
+        thread.start()
+        return isDone
+    }
+
     @Test("ends after a time, with an error that names it, and reads go on", arguments: [0, 30_000_000])
     func ends(limit: UInt64) throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: limit))
@@ -43,12 +56,7 @@ struct LockTimeoutTests {
         options.lockTimeout = .max
         let journal = try Journal.openTest(directory.suite, options)
         let helper = try holder()
-        let isDone = Guarded(false)
-        let thread = Thread {
-            do { try journal.set("a", "1") } catch { Issue.record(error) }
-            isDone.withLock { $0 = true }
-        }
-        thread.start()
+        let isDone = setOnThread(journal)
         while reports.all.isEmpty { sched_yield() }
         #expect(reports.all == [.waiting(path: directory.suite, process: helper.process.processIdentifier)])
         #expect(!isDone.withLock { $0 })
@@ -75,12 +83,7 @@ struct LockTimeoutTests {
     func threads() throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))
         let helper = try holder()
-        let isDone = Guarded(false)
-        let thread = Thread {
-            do { try journal.set("a", "1") } catch { Issue.record(error) }
-            isDone.withLock { $0 = true }
-        }
-        thread.start()
+        let isDone = setOnThread(journal)
         while journal.page.waiters != .asleep { sched_yield() }
         while !journal.exclusive.tryLock() { sched_yield() }
         #expect(!isDone.withLock { $0 })

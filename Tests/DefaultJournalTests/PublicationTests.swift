@@ -158,6 +158,33 @@ struct PublicationTests {
         #expect(page.publication() == after)
     }
 
+    @Test("A reader of the writing process leaves a record that is being published to the writing thread")
+    func announced() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        let other = try Journal.openUnregistered(directory.suite)
+        try journal.set("a", "1")
+        let found = Guarded<[String?]>([])
+        let isReading = Guarded(false)
+        probe.onStep { [unowned journal] _ in
+            // What a read does is a step too.
+            if isReading.withLock({ isReading in
+                defer { isReading = true }; return isReading
+            }) {
+                return
+            }
+            found.withLock { $0.append(journal["a"]) }
+            isReading.withLock { $0 = false }
+        }
+        try journal.set("a", "2")
+        probe.onStep(nil)
+        // At least both writes and their halves.
+        #expect(found.withLock(\.count) > 4)
+        #expect(found.withLock { Set($0) } == ["1"])
+        #expect(journal["a"] == "2" && other["a"] == "2")
+    }
+
     @Test("A publication that fails leaves nothing of the write", arguments: [ENOSPC, EIO])
     func failingPublication(code: Int32) throws {
         let probe = SystemCallProbe()

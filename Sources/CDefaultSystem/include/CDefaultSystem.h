@@ -40,11 +40,6 @@ DEFAULT_ATOMIC uint64_t default_atomic_exchange(uint64_t *_Nonnull word, uint64_
     return __atomic_exchange_n(word, value, ordering);
 }
 
-/// Stores `desired` where `expected` is, acquiring and releasing; whether it was.
-DEFAULT_ATOMIC bool default_atomic_compare_exchange(uint64_t *_Nonnull word, uint64_t expected, uint64_t desired) {
-    return __atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
-
 /// Orders all memory operations before it before all after it, those of the system on behalf of this thread included.
 DEFAULT_ATOMIC void default_atomic_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -77,9 +72,6 @@ bool default_map_guarded_page(void *_Nonnull page, int file);
 ///
 /// Returns false, and sets `errno`, when the system refuses.
 bool default_map_zeros(void *_Nonnull page);
-
-/// Ends the mapping of a page, whose address stays reserved.
-void default_unmap_guarded_page(void *_Nonnull page);
 
 /// Waits until a word in a mapped file has another value than the known one and `default_wake_all` is called by some process,
 /// or until the time is over, or for no reason. On systems other than Linux only for a time, of at most a millisecond.

@@ -32,46 +32,26 @@ extension Journal {
         return try withFilesLocked { () throws(JournalError) in
             let size = try calls.size(of: state.journal.raw, path: journalPath)
             let end = writer.published.end
-            if size > Self.wholeFileLimit { return try verifyInPieces(size: size, committed: end) }
-            let bytes = try FileBytes(reading: 0..<size, of: state.journal.raw, calls: calls, path: journalPath)
+            var replay = try fileReplay(state.journal.raw, size: size)
             var damage: [Range<UInt64>] = []
-            switch JournalHeader.parse(bytes.buffer) {
+            switch try replay.header() {
             case .valid(_, let ranges): damage = ranges
             case .newer(let version): throw JournalError(.newerFormat(version: version), path: journalPath)
             case .unusable: damage = [0..<min(size, UInt64(JournalHeader.size))]
             }
-            var table = LiveTable(bytes.buffer)
-            let base = UInt64(JournalHeader.size)
-            let records = bytes.buffer(from: JournalHeader.size)
-            let report = Replay.run(records, at: base, salt: state.journalID, visitor: &table)
+            var entries = LiveEntries()
+            let report = try replay.run(salt: state.journalID, visitor: &entries)
             damage += report.damage
             // The page says where committed records end: a torn tail before that end is damage.
             if let torn = report.tornTail, torn < end { damage.append(torn..<end) }
             if end > size { damage.append(size..<end) }
-            return JournalVerification(fileBytes: size, records: report.records, entries: table.count, damage: damage)
+            return JournalVerification(
+                fileBytes: size,
+                records: report.records,
+                entries: entries.count,
+                damage: damage
+            )
         }
-    }
-
-    /// The same for a large journal.
-    private func verifyInPieces(size: UInt64, committed end: UInt64) throws(JournalError) -> JournalVerification {
-        var replay = try fileReplay(state.journal.raw, size: size)
-        var damage: [Range<UInt64>] = []
-        switch try replay.header() {
-        case .valid(_, let ranges): damage = ranges
-        case .newer(let version): throw JournalError(.newerFormat(version: version), path: journalPath)
-        case .unusable: damage = [0..<UInt64(JournalHeader.size)]
-        }
-        var entries = LiveEntries()
-        let report = try replay.run(salt: state.journalID, visitor: &entries)
-        damage += report.damage
-        if let torn = report.tornTail, torn < end { damage.append(torn..<end) }
-        if end > size { damage.append(size..<end) }
-        return JournalVerification(
-            fileBytes: size,
-            records: report.records,
-            entries: entries.count,
-            damage: damage
-        )
     }
 
     /// Writes a suite with the same entries to a new directory, durably.

@@ -120,6 +120,9 @@ extension Journal {
 
     /// Removes what a failed write of this process has left, unless another process has committed it or something else.
     private func remove(_ unremoved: (journalID: UInt64, end: UInt64)) throws(JournalError) {
+        // A reader may be switching to another journal at this moment.
+        stateLock.lock()
+        defer { stateLock.unlock() }
         let publication = page.publication()
         if state.journalID == unremoved.journalID, publication?.end ?? 0 <= unremoved.end {
             try calls.truncate(state.journal.raw, to: unremoved.end, path: journalPath)

@@ -25,12 +25,15 @@ extension Journal {
     }
 
     private func load() throws(JournalError) -> Bool {
-        let before = page.publication()
-        if before == nil { try page.restore(path: lockPath) }
-        let published = page.publication() ?? LockPage.Publication()
-        guard let file = try openJournal() else { return try startEmpty() }
+        guard let file = try openJournal() else {
+            try restorePage()
+            return try startEmpty()
+        }
         let status = try SuiteDirectory.checkFile(file.raw, path: journalPath, calls: calls)
-        try checkForCopy(status, published: before ?? writer.published)
+        // Before the page is restored: a blank one would hide from other processes what they can check here.
+        try checkForCopy(status)
+        try restorePage()
+        let published = page.publication() ?? LockPage.Publication()
         guard status.size > 0 else {
             // A new suite's journal gets its name with its header.
             if published.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: published.end)) }
@@ -66,7 +69,10 @@ extension Journal {
     /// Throws if the journal of an open suite was cut or overwritten in place within the last second.
     ///
     /// A backup may be on its way back. What is written meanwhile would be lost, and a repair would put a new file in its place.
-    private func checkForCopy(_ status: FileStatus, published: LockPage.Publication) throws(JournalError) {
+    private func checkForCopy(_ status: FileStatus) throws(JournalError) {
+        var published = page.publication() ?? LockPage.Publication()
+        // The page was cut as well, or is blank since then.
+        if published.journalID == 0 { published = writer.published }
         // A reader may be catching up at this moment.
         stateLock.lock()
         defer { stateLock.unlock() }
@@ -78,6 +84,11 @@ extension Journal {
         if abs(now - Int64(clamping: status.changed)) < 1_000_000_000 {
             throw JournalError(.overwritten, path: journalPath)
         }
+    }
+
+    /// Makes an unusable page a blank one.
+    private func restorePage() throws(JournalError) {
+        if page.publication() == nil { try page.restore(path: lockPath) }
     }
 
     private func openJournal() throws(JournalError) -> OwnedDescriptor? {

@@ -56,11 +56,6 @@ public struct AtomicWord: @unchecked Sendable {
         default_atomic_exchange(address, value, ordering.code)
     }
 
-    /// Stores a value where another is expected, and returns whether that was so; acquiring and releasing.
-    @inlinable public func compareExchange(expected: UInt64, desired: UInt64) -> Bool {
-        default_atomic_compare_exchange(address, expected, desired)
-    }
-
     /// Adds to the value, modulo the size of its type.
     @inlinable public func wrappingAdd(_ value: UInt64, ordering: MemoryOrdering) {
         default_atomic_add(address, value, ordering.code)

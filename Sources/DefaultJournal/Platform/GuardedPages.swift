@@ -50,16 +50,16 @@ final class GuardedPages: Sendable {
     ///
     /// - Throws: An error when the system refuses more addresses.
     func reserve(path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer {
-        let code = free.withLock { free -> Int32 in
-            guard free.isEmpty else { return 0 }
-            guard let begin = default_reserve_guarded_pages(Self.batch) else { return errno }
-            let size = UInt(default_page_size())
-            free = (0..<UInt(Self.batch)).reversed().map { UInt(bitPattern: begin) + $0 * size }
-            return 0
+        let (address, code) = free.withLock { free -> (UInt?, Int32) in
+            if free.isEmpty {
+                guard let begin = default_reserve_guarded_pages(Self.batch) else { return (nil, errno) }
+                let size = UInt(default_page_size())
+                free = (0..<UInt(Self.batch)).reversed().map { UInt(bitPattern: begin) + $0 * size }
+            }
+            return (free.popLast(), 0)
         }
-        let address = free.withLock { $0.popLast() }
         guard let address, let page = UnsafeMutableRawPointer(bitPattern: address) else {
-            throw JournalError(.system(.mmap, code: code == 0 ? ENOMEM : code), path: path())
+            throw JournalError(.system(.mmap, code: code), path: path())
         }
         return page
     }
@@ -75,9 +75,10 @@ final class GuardedPages: Sendable {
         return page
     }
 
-    /// Ends the mapping of a page and frees its address.
+    /// Ends the mapping of a page and frees its address, which stays readable.
     func release(_ page: UnsafeMutableRawPointer) {
-        default_unmap_guarded_page(page)
+        // If the system refuses, the file stays mapped until the address is used again.
+        _ = default_map_zeros(page)
         free.withLock { $0.append(UInt(bitPattern: page)) }
     }
 }

@@ -336,13 +336,6 @@ extension SystemCalls {
     }
     #endif
 
-    /// Takes the exclusive lock of an open file, waiting for it.
-    func lock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
-        try perform(.flock, path, event: { SystemCallEvent(.flock, path: path()) }) { _ in
-            Int(flock(descriptor, LOCK_EX))
-        }
-    }
-
     /// Takes the exclusive lock of an open file if it is free.
     func tryLock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> Bool {
         do throws(JournalError) {

@@ -19,15 +19,20 @@ final class ReadOnlyMount {
 
     func unmount() throws { _ = try Self.run("umount", "-l", path) }
 
-    private static func run(_ arguments: String...) throws -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
+    private static func run(_ arguments: String...) throws -> Bool { try runCommand(arguments) == 0 }
+}
+
+/// Runs a program of the system.
+///
+/// - Returns: Its exit status; 127 if there is no such program.
+func runCommand(_ command: [String]) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
 }
 
 /// Everything about the files in a directory that a look at them could change, but the time of the last reading.
