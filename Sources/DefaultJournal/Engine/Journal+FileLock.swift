@@ -42,11 +42,13 @@ extension Journal {
             let release = page.releaseWord
             page.announceWaiter(isSpinning ? .spinning : .asleep)
             if try calls.tryLock(state.suite.lock.raw, path: lockPath) { break }
+            // Asked first, so that a wait that ends here is reported too, however late this thread woke up.
+            let pause = wait.pause
             if wait.isLong, !isReported {
                 isReported = true
                 note(.waiting(path: path, process: LockHolder.process(of: state.suite.lock.raw)))
             }
-            guard let pause = wait.pause else {
+            guard let pause else {
                 throw JournalError(.busy(process: LockHolder.process(of: state.suite.lock.raw)), path: path)
             }
             if isSpinning {
