@@ -81,6 +81,30 @@ struct PublicationTests {
         print("\(operation), then \(aftermath): \(step - 1) steps")
     }
 
+    @Test(
+        "A process that is the first to use a suite after a writer was killed at any step writes on",
+        arguments: [Operation.append, .compact, .rewrite]
+    )
+    func killedAlone(operation: Operation) throws {
+        let peer = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        var step = 0
+        var isKilled = true
+        while isKilled {
+            step += 1
+            let context = Comment("killed at step \(step) of \(operation)")
+            try peer.compact()
+            // So that a compaction makes the journal shorter.
+            try peer.set("replaced", "\(step)")
+            try peer.set("replaced", "\(-step)")
+            isKilled = try kill(in: operation, atStep: step, context)
+            try peer.set("after", "\(step)")
+            let fresh = try Journal.openUnregistered(directory.suite)
+            #expect(fresh["after"] == "\(step)" && fresh["replaced"] == "\(-step)", context)
+            #expect(peer.all == fresh.all, context)
+        }
+        #expect(step > 4)
+    }
+
     /// Prepares what the operation finds.
     private func spoil(for operation: Operation) throws {
         let end = try directory.bytes().count

@@ -71,11 +71,11 @@ extension Journal {
     /// A backup may be on its way back. What is written meanwhile would be lost, and a repair would put a new file in its place.
     private func checkForCopy(_ status: FileStatus) throws(JournalError) {
         var published = page.publication() ?? LockPage.Publication()
-        // The page was cut as well, or is blank since then.
-        if published.journalID == 0 { published = writer.published }
         // A reader may be catching up at this moment.
         stateLock.lock()
         defer { stateLock.unlock() }
+        // The page was cut as well, or is blank since then. With another journal at the path, its writer was killed instead.
+        if published.journalID == 0, status.inode == state.journalInode { published = writer.published }
         guard state.journalID != 0, !published.isReplacing else { return }
         let isOverwritten = status.inode == state.journalInode && state.header?.isUnchanged == false
         guard isOverwritten || status.size < published.end else { return }
