@@ -200,8 +200,10 @@ private struct OtherType: NewVersion {
 
 @Suite("A value from an old version")
 struct CorpusTests {
+    // The same bytes of a type are reported once, in whichever store, so one store after the other.
     @Test(
         "is read by a new one with every usable part, and a report of the others",
+        .serialized,
         arguments: StoreKind.allCases
     )
     func corpus(kind: StoreKind) throws {
