@@ -22,19 +22,52 @@ struct UnexpectedValue: Error {}
 extension ValueBridge where Value: PropertyListConvertible {
     /// Stores a value as its property-list value.
     static var native: ValueBridge {
-        ValueBridge(
+        if let type = Value.self as? any NativeValue.Type, let bridge = native(type) as? ValueBridge {
+            return bridge
+        }
+        return ValueBridge(
             encode: { $0.propertyListValue },
-            decode: decodeNative
+            decode: { stored in
+                guard let value = Value(propertyListValue: stored) else {
+                    throw UnexpectedValue()
+                }
+                return value
+            }
         )
     }
 
-    private static func decodeNative(_ stored: PropertyListValue) throws -> Value {
-        guard let value = Value(propertyListValue: stored) else {
+    private static func native<Native: NativeValue>(_ type: Native.Type) -> any Sendable {
+        ValueBridge<Native>(encode: { $0.propertyListValue }, decode: Native.decode)
+    }
+}
+
+/// The types of Swift and Foundation that are stored as single property-list values.
+///
+/// A call of `init?(propertyListValue:)` in generic code looks up the type of its optional result at run time, which takes a
+/// fifth of a read. The default implementation below is compiled for each of the types.
+private protocol NativeValue: PropertyListConvertible {
+    static func decode(_ stored: PropertyListValue) throws -> Self
+}
+
+extension NativeValue {
+    static func decode(_ stored: PropertyListValue) throws -> Self {
+        guard let value = Self(propertyListValue: stored) else {
             throw UnexpectedValue()
         }
         return value
     }
 }
+
+extension Bool: NativeValue {}
+extension Data: NativeValue {}
+extension Date: NativeValue {}
+extension Double: NativeValue {}
+extension Float: NativeValue {}
+extension Int: NativeValue {}
+extension Int64: NativeValue {}
+extension String: NativeValue {}
+extension UInt: NativeValue {}
+extension URL: NativeValue {}
 
 extension ValueBridge where Value: RawRepresentable {
     /// Stores the raw value, with the bridge of its type.

@@ -142,11 +142,28 @@ extension Defaults {
     }
 
     private func value<Value>(for key: Key<Value>) -> Value {
-        let access = KeyAccess(key.name, in: suite)
-        TrackedKeys.access([key.name], in: access.store)
+        let store = suite
+        TrackedKeys.access([key.name], in: store)
+        // No optional of the generic type: see `fastPathValue(in:forKey:)`.
+        let stored = store.storedValue(forKey: key.name)
+        if let stored, !key.bridge.decodesData {
+            do {
+                return try key.bridge.decode(stored)
+            } catch {
+                // Described and reported below.
+            }
+        }
+        return value(of: stored, for: key, in: store)
+    }
+
+    private func value<Value>(
+        of stored: PropertyListValue?,
+        for key: Key<Value>,
+        in store: any DefaultsStore
+    ) -> Value {
+        let access = KeyAccess(key.name, in: store)
         do {
-            // Avoids an optional of a generic type; see `fastPathValue(in:forKey:)`.
-            if let stored = access.store.storedValue(forKey: key.name) {
+            if let stored {
                 return try access.decode(stored, by: key.bridge, default: key.defaultValue)
             }
             try access.checkAbsence(type: Value.self)
