@@ -4,6 +4,10 @@ internal import Foundation
 // Apple's.
 extension StoredTree {
     init?(propertyList data: Data) {
+        if let value = BinaryPropertyList.value(of: data) {
+            self.init(value)
+            return
+        }
         let decoder = PropertyListDecoder()
         // Binary property lists may share containers, so a small one could expand without limit here.
         decoder.userInfo[CodedPropertyList.budget] = CodedPropertyList.Budget(data.count)
@@ -69,6 +73,9 @@ private struct CodedPropertyList {
 
     static let budget = CodingUserInfoKey(rawValue: "org.default.budget").unsafelyUnwrapped
 
+    /// What nil is written as.
+    static let null = PropertyListValue.string("$null")
+
     let value: PropertyListValue
 }
 
@@ -78,15 +85,22 @@ extension CodedPropertyList: Decodable {
         guard isAffordable, decoder.codingPath.count <= PropertyListValue.maximumDepth else {
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "Too large."))
         }
-        if let container = try? decoder.container(keyedBy: PathKey.self) {
+        // Errors are slow, so what is most frequent comes first.
+        if let string = try? decoder.singleValueContainer().decode(String.self) {
+            value = .string(string)
+        } else if let container = try? decoder.container(keyedBy: PathKey.self) {
             let entries = try container.allKeys.map { key in
-                (key.stringValue, try container.decode(Self.self, forKey: key).value)
+                // Foundation's decoder fails for nil before it asks the type.
+                try (
+                    key.stringValue,
+                    container.decodeNil(forKey: key) ? Self.null : container.decode(Self.self, forKey: key).value
+                )
             }
             value = .dictionary(Dictionary(entries, uniquingKeysWith: { first, _ in first }))
         } else if var container = try? decoder.unkeyedContainer() {
             var elements: [PropertyListValue] = []
             while !container.isAtEnd {
-                elements.append(try container.decode(Self.self).value)
+                elements.append(try container.decodeNil() ? Self.null : container.decode(Self.self).value)
             }
             value = .array(elements)
         } else {
@@ -126,12 +140,8 @@ extension CodedPropertyList: Encodable {
 
 extension PropertyListValue {
     fileprivate init(scalar container: any SingleValueDecodingContainer) throws {
-        if container.decodeNil() {
-            self = .string("$null")
-        } else if let boolean = try? container.decode(Bool.self) {
+        if let boolean = try? container.decode(Bool.self) {
             self = .boolean(boolean)
-        } else if let string = try? container.decode(String.self) {
-            self = .string(string)
         } else if let integer = try? container.decode(Int64.self) {
             // Negative zero counts as an integer too.
             if integer == 0, let real = try? container.decode(Double.self), real.sign == .minus {

@@ -30,6 +30,21 @@ struct BinaryPropertyList {
         }
     }
 
+    /// The value of a binary property list; nil for other bytes, and for values that Foundation's decoder has to judge.
+    ///
+    /// Foundation's decoder has to be asked for one type after the other, and throws an error for each that doesn't fit.
+    static func value(of data: Data) -> PropertyListValue? {
+        guard data.starts(with: Data("bplist00".utf8)), isSafe(data) else {
+            return nil
+        }
+        return data.withUnsafeBytes { bytes in
+            guard let list = BinaryPropertyList(bytes), let top = list.number(at: bytes.count - 16, size: 8) else {
+                return nil
+            }
+            return list.value(at: top)
+        }
+    }
+
     private init?(_ bytes: UnsafeRawBufferPointer) {
         let trailer = bytes.count - 32
         guard trailer >= 8 else { return nil }
@@ -101,5 +116,83 @@ struct BinaryPropertyList {
             }
         }
         return true
+    }
+}
+
+// Objects that were checked.
+extension BinaryPropertyList {
+    private func value(at index: Int) -> PropertyListValue? {
+        guard let offset = number(at: tableStart + index * offsetSize, size: offsetSize) else { return nil }
+        let marker = bytes[offset]
+        let low = Int(marker & 0x0F)
+        switch marker >> 4 {
+        case 0x0: return marker == 0x08 ? .boolean(false) : marker == 0x09 ? PropertyListValue.boolean(true) : nil
+        case 0x1: return integer(at: offset + 1, size: 1 << low)
+        case 0x2 where low == 2:
+            return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits(at: offset + 1, size: 4)))))
+        case 0x2: return .real(Double(bitPattern: bits(at: offset + 1, size: 8)))
+        case 0x3: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits(at: offset + 1, size: 8))))
+        case 0x4: return checkBody(of: low, at: offset, unit: 1).map { data(at: $0.start, count: $0.count) }
+        case 0x5: return checkBody(of: low, at: offset, unit: 1).flatMap { text(at: $0.start, count: $0.count) }
+        case 0x6: return checkBody(of: low, at: offset, unit: 2).flatMap { wideText(at: $0.start, count: $0.count) }
+        case 0xA: return array(of: low, at: offset)
+        case 0xD: return dictionary(of: low, at: offset)
+        default: return nil
+        }
+    }
+
+    private func bits(at offset: Int, size: Int) -> UInt64 {
+        bytes[offset..<offset + size].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func integer(at offset: Int, size: Int) -> PropertyListValue? {
+        // Only eight bytes have a sign. Sixteen are written for what is larger than they can hold.
+        let bits = bits(at: offset + max(size - 8, 0), size: min(size, 8))
+        guard size > 8 else { return .integer(Int64(bitPattern: bits)) }
+        return bytes[offset..<offset + 8].allSatisfy { $0 == 0 } && bits > Int64.max ? .unsigned(bits) : nil
+    }
+
+    private func data(at offset: Int, count: Int) -> PropertyListValue {
+        .data(Data(bytes[offset..<offset + count]))
+    }
+
+    private func text(at offset: Int, count: Int) -> PropertyListValue? {
+        let text = bytes[offset..<offset + count]
+        return text.allSatisfy { $0 < 0x80 } ? .string(String(decoding: text, as: UTF8.self)) : nil
+    }
+
+    private func wideText(at offset: Int, count: Int) -> PropertyListValue? {
+        let units = (0..<count).map { UInt16(truncatingIfNeeded: bits(at: offset + $0 * 2, size: 2)) }
+        let text = String(decoding: units, as: UTF16.self)
+        // Half a surrogate pair is replaced.
+        return text.utf16.elementsEqual(units) ? .string(text) : nil
+    }
+
+    private func array(of low: Int, at offset: Int) -> PropertyListValue? {
+        guard let (start, count) = checkBody(of: low, at: offset, unit: referenceSize) else { return nil }
+        var elements: [PropertyListValue] = []
+        for entry in 0..<count {
+            guard let element = reference(entry, at: start) else { return nil }
+            elements.append(element)
+        }
+        return .array(elements)
+    }
+
+    private func dictionary(of low: Int, at offset: Int) -> PropertyListValue? {
+        guard let (start, count) = checkBody(of: low, at: offset, unit: referenceSize * 2) else { return nil }
+        var entries: [String: PropertyListValue] = [:]
+        for entry in 0..<count {
+            guard case .string(let key)? = reference(entry, at: start), entries[key] == nil,
+                let value = reference(count + entry, at: start)
+            else {
+                return nil
+            }
+            entries[key] = value
+        }
+        return .dictionary(entries)
+    }
+
+    private func reference(_ entry: Int, at start: Int) -> PropertyListValue? {
+        number(at: start + entry * referenceSize, size: referenceSize).flatMap { value(at: $0) }
     }
 }

@@ -32,6 +32,8 @@ private struct HandmadeList {
 
     var isSafe: Bool { BinaryPropertyList.isSafe(data) }
 
+    var value: PropertyListValue? { BinaryPropertyList.value(of: data) }
+
     private func bigEndian(_ number: Int, size: Int) -> [UInt8] {
         (0..<size).reversed().map { $0 < 8 ? UInt8(truncatingIfNeeded: number >> ($0 * 8)) : 0 }
     }
@@ -39,6 +41,26 @@ private struct HandmadeList {
 
 @Suite("The parts of a binary property list")
 struct BinaryPropertyListBoundsTests {
+    @Test("are left to Foundation where they are not what it writes")
+    func unusual() {
+        // Half a surrogate pair, a byte that is not ASCII, a reference to another object, null, and a large negative number.
+        let objects: [[UInt8]] = [
+            [0x61, 0xD8, 0], [0x51, 0xE9], [0x80, 1], [0x00], [0x14] + Array(repeating: 0xFF, count: 16),
+            [0x14] + Array(repeating: 0, count: 16),
+        ]
+        for object in objects {
+            let list = HandmadeList(objects: [object, [0x09]])
+            #expect(list.value == nil, "\(object)")
+        }
+        // The same key twice, and a key that is not a string.
+        #expect(HandmadeList(objects: [[0xD2, 1, 1, 2, 2], [0x51, 0x61], [0x09]]).value == nil)
+        #expect(HandmadeList(objects: [[0xD1, 1, 1], [0x09]]).value == nil)
+        let usual = HandmadeList(objects: [[0xD1, 1, 2], [0x51, 0x61], [0x09]])
+        #expect(usual.value == .dictionary(["a": .boolean(true)]))
+        #expect(HandmadeList(objects: [[0xA1, 1], [0x08]]).value == .array([.boolean(false)]))
+        #expect(HandmadeList(objects: [[0xA1, 0]]).value == nil)
+    }
+
     @Test("may end where the table of offsets begins, and no byte later")
     func lastByte() {
         let objects: [[UInt8]] = [

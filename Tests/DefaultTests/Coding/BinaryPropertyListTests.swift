@@ -26,6 +26,52 @@ struct BinaryPropertyListTests {
         }
     }
 
+    @Test("has the value that Foundation reads from it")
+    func values() throws {
+        func data(_ object: Any) throws -> Data {
+            try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+        }
+        #expect(try BinaryPropertyList.value(of: data(object)) == PropertyListValue(object: object))
+        let numbers: [any BinaryInteger] = [
+            0, 1, 127, 128, 255, 256, 65_535, 65_536, UInt64(UInt32.max), Int64.max, Int64.min, -1, -128,
+            UInt64(Int64.max) + 1, UInt64.max,
+        ]
+        for number in numbers {
+            let value: PropertyListValue = Int64(exactly: number).map { .integer($0) } ?? .unsigned(UInt64(number))
+            #expect(try BinaryPropertyList.value(of: data([number])) == .array([value]))
+        }
+        for real in [0.0, -0.0, 1, 0.1, -.infinity, .greatestFiniteMagnitude] {
+            let value = try BinaryPropertyList.value(of: data([real]))
+            #expect(value == .array([.real(real)]))
+            guard case .array(let elements)? = value, case .real(let read)? = elements.first else { continue }
+            #expect(read.sign == real.sign)
+        }
+        let long = String(repeating: "\u{1F600}x", count: 200)
+        for text in ["", "a", "\u{7F}", "é", "e\u{301}", "\u{1F600}", long, "$null"] {
+            #expect(try BinaryPropertyList.value(of: data([text])) == .array([.string(text)]))
+        }
+        #expect(BinaryPropertyList.value(of: Data("{}".utf8)) == nil)
+        let dates = [Date.distantPast, Date(timeIntervalSinceReferenceDate: 0.25)]
+        #expect(try BinaryPropertyList.value(of: DefaultsCoder.propertyList.encode(dates)) == dates.propertyListValue)
+    }
+
+    @Test("is read as nothing else when any of its bytes is wrong")
+    func flipped() throws {
+        let intact = try DefaultsCoder.propertyList.encode(["a": ["x", "é"], "bc": ["1", "2"]])
+        for index in intact.indices {
+            for bit in 0..<8 {
+                var data = intact
+                data[index] ^= 1 << bit
+                guard let value = BinaryPropertyList.value(of: data), BinaryPropertyList.isSafe(data) else { continue }
+                // Foundation's decoder reads the same, where it reads strings.
+                guard let read = try? DefaultsCoder.propertyList.decode([String: [String]].self, from: data) else {
+                    continue
+                }
+                #expect(value == read.propertyListValue, "\(index), \(bit)")
+            }
+        }
+    }
+
     @Test("that is truncated or refers to itself is not passed to Foundation")
     func damaged() throws {
         let data = try DefaultsCoder.propertyList.encode(["a": [1, 2], "b": [3]])
