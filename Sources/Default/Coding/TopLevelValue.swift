@@ -38,10 +38,21 @@ extension DefaultsDecoder {
         do {
             return try decode(type, from: data)
         } catch let error as DecodingError {
-            guard let wrapper = try? decode(TopLevelValue<Value>.self, from: data) else {
+            if let wrapper = try? decode(TopLevelValue<Value>.self, from: data) {
+                return wrapper.value
+            }
+            guard NullText.mayBe(in: data), let value = try? decodeNullText(type, from: data) else {
                 throw error
             }
-            return wrapper.value
+            return value
+        }
+    }
+
+    private func decodeNullText<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        do {
+            return try decode(NullText.Reading<Value>.self, from: data).value
+        } catch {
+            return try decode(NullText.Reading<TopLevelValue<Value>>.self, from: data).value.value
         }
     }
 }

@@ -99,7 +99,7 @@ extension Reading {
             isCurrent: false,
             unknownCount: isReported ? 0 : unknown.count,
             keepsNothing: !fields.isEmpty
-                && fields.allSatisfy { $1.isNull || outcome.unusable[[$0]] != nil || unknown.contains([$0]) }
+                && fields.allSatisfy { $1.mayBeNull || outcome.unusable[[$0]] != nil || unknown.contains([$0]) }
         )
     }
 }

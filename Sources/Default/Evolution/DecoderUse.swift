@@ -8,7 +8,8 @@ extension DefaultsCoder {
         guard BinaryPropertyList.isSafe(data) else {
             return
         }
-        DecoderUse.$current.withValue(DecoderUse(body: body)) {
+        let use = NullText.mayBe(in: data) ? DecoderUse { body(NullText.decoder(of: $0)) } : DecoderUse(body: body)
+        DecoderUse.$current.withValue(use) {
             // The body keeps its own errors.
             _ = try? decode(DecoderUse.Target.self, from: data)
         }

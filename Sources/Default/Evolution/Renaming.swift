@@ -157,7 +157,9 @@ extension StoredTree {
     ///
     /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its path.
     fileprivate mutating func move(by rule: Rule) -> Bool {
-        guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.isNull ?? true else {
+        guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value),
+            self[rule.new]?.mayBeNull ?? true
+        else {
             return false
         }
         var renamed = self
@@ -173,7 +175,7 @@ extension StoredTree {
 
     /// Creates the missing keyed containers along a path.
     private mutating func makeContainers(for path: Path) {
-        for count in 1..<max(path.count, 1) where self[path.prefix(count)]?.isNull ?? true {
+        for count in 1..<max(path.count, 1) where self[path.prefix(count)]?.mayBeNull ?? true {
             self[path.prefix(count)] = .object([:])
         }
     }

@@ -68,14 +68,13 @@ extension StoredTree {
         }
     }
 
-    /// Whether this is the format's representation of nil.
+    /// Whether this is nil and nothing else.
     var isNull: Bool {
-        switch self {
-        case .object: false
-        case .json(let bytes): bytes.elementsEqual("null".utf8)
-        case .propertyList(let value): value == .string("$null")
-        }
+        if case .json(let bytes) = self { bytes.elementsEqual("null".utf8) } else { false }
     }
+
+    /// Whether this is the format's representation of nil, which in a property list is also that of a string.
+    var mayBeNull: Bool { isNull || self == .propertyList(.string("$null")) }
 
     /// The value at a path.
     ///

@@ -52,7 +52,7 @@ final class TreeEdits {
     ) -> StoredTree? {
         if let change {
             // A stored null carries no information that could be lost.
-            if tree?.isNull ?? true {
+            if tree?.mayBeNull ?? true {
                 outcome.filledIn.insert(path)
             } else {
                 outcome.unusable[path] = change.reason

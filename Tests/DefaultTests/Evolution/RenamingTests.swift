@@ -241,6 +241,23 @@ struct RenamingTests {
         #expect(try Chained.quarantined(in: store).map(\.data) == (unusable.isEmpty ? [] : [data]))
     }
 
+    @Test("properties takes what may be a string in a property list along, and replaces it under the new name")
+    func nullText() throws {
+        struct New: DefaultStorable {
+            var color: String
+            static let defaults = MemoryDefaults()
+            static var defaultCoder: DefaultsCoder { .propertyList }
+            static var renamedProperties: [String: String] { ["colour": "color"] }
+        }
+        for (stored, expected) in [
+            (["colour": "$null"], "$null"), (["color": "$null"], "$null"),
+            (["colour": "red", "color": "$null"], "red"),
+        ] {
+            try New.defaults.set(try DefaultsCoder.propertyList.encode(stored), forKey: "New")
+            #expect(try New.load()?.color == expected)
+        }
+    }
+
     @Test("properties works in property lists")
     func propertyLists() throws {
         struct Old: Codable { var colour = "red" }
