@@ -38,7 +38,7 @@ public enum DefaultsDiagnostics: Sendable {
         /// How serious the event is.
         ///
         /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``. What could not be read, stored or
-        /// imported is ``Severity/error``. Everything else is ``Severity/warning``.
+        /// imported is ``Severity/error``, and so is a default value that can't be encoded. Everything else is ``Severity/warning``.
         public var severity: Severity {
             if let report, report.unusable.isEmpty {
                 return .info
@@ -47,7 +47,7 @@ public enum DefaultsDiagnostics: Sendable {
         }
 
         private static let errors: Set<Kind> = [
-            .writeFailed, .readFailed, .removalFailed, .openFailed, .storeDamaged, .importFailed,
+            .writeFailed, .readFailed, .removalFailed, .openFailed, .storeDamaged, .importFailed, .defaultUnusable,
         ]
 
         /// The event as one line, without stored values.
@@ -137,6 +137,11 @@ extension DefaultsDiagnostics.Event {
         /// Reported once per key, content and process, in whichever store, with a ``DefaultsDiagnostics/Event/report``. If
         /// properties are missing and nothing is unusable, the ``DefaultsDiagnostics/Event/severity`` is ``Severity/info``.
         public static let filledIn = Kind("filled in")
+        /// A type's default value can't be encoded, so stored values that lack properties can't be filled in from it.
+        ///
+        /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and has the
+        /// code ``DefaultsError/Code/encodingFailed``.
+        public static let defaultUnusable = Kind("default unusable")
         /// A value that could not be used was quarantined and replaced; see ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
 
@@ -178,6 +183,15 @@ extension DefaultsDiagnostics {
             self.report(Event(kind: .filledIn, error: error, report: report))
         }
     }
+
+    /// Reports a type whose default value can't be encoded, once per process.
+    static func reportDefault(of type: Any.Type, _ error: any Error) {
+        if reportedDefaults.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) {
+            report(.defaultUnusable, .defaultNotEncodable(error, type: type))
+        }
+    }
+
+    private static let reportedDefaults = Guarded<Set<ObjectIdentifier>>([])
 
     private struct UnreadableValue: Hashable {
         let store: String?

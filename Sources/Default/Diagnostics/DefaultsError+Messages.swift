@@ -47,6 +47,14 @@ extension DefaultsError {
         )
     }
 
+    static func defaultNotEncodable(_ error: any Error, type: Any.Type) -> DefaultsError {
+        let reason = """
+            The default value of \(type) can't be encoded (\(summary(of: error))). Stored values that lack properties can't be \
+            filled in from it. Give it values that its coder can encode.
+            """
+        return DefaultsError(.encodingFailed, reason: reason, type: type, underlyingError: error)
+    }
+
     static func undecodable(
         _ error: any Error,
         byteCount: Int,

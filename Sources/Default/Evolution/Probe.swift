@@ -145,9 +145,14 @@ final class Probe {
 
     /// Calls a body once, with a value as it is encoded, or with nil when it can't be.
     private func withFallback<Value: Codable>(_ value: Value, _ body: @escaping (Fallback?) -> Void) {
-        guard let data = try? coder.encodeTopLevel(value), let (tree, format) = StoredTree.parse(data),
-            format == keys.format
-        else {
+        let data: Data
+        do {
+            data = try coder.encodeTopLevel(value)
+        } catch {
+            DefaultsDiagnostics.reportDefault(of: Value.self, error)
+            return body(nil)
+        }
+        guard let (tree, format) = StoredTree.parse(data), format == keys.format else {
             return body(nil)
         }
         coder.withDecoder(for: data) { body(Fallback(decoder: $0, tree: tree)) }

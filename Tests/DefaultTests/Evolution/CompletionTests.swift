@@ -357,7 +357,17 @@ struct CompletionTests {
     @Test("fails when the default value can't be encoded or decoded")
     func uselessDefaults() {
         struct Ratio: Codable { var ratio = Double.nan }
-        #expect(fillIn("{}", with: Ratio()) == nil)
+        let collector = EventCollector()
+        collector.collect {
+            for _ in 0..<2 {
+                #expect(fillIn("{}", with: Ratio()) == nil)
+            }
+        }
+        // Once per type.
+        #expect(collector.events.map(\.kind) == [.defaultUnusable])
+        #expect(collector.events.first?.severity == .error)
+        #expect(collector.events.first?.error.code == .encodingFailed)
+        #expect(collector.events.first?.error.description.contains("default value of Ratio can't be encoded") == true)
         struct OneWay: Codable {
             var name = "n"
             enum CodingKeys: CodingKey { case name, written }
@@ -530,6 +540,24 @@ struct CompletionTests {
                 #expect(report.unusable.first { $0.path == "list.[1]" }?.reason.hasPrefix("is not of type") == true)
             }
         }
+    }
+
+    @Test("reports an element's default that can't be encoded, and keeps the elements that don't need it")
+    func uselessElementDefault() throws {
+        struct Weight: DefaultProviding, Equatable {
+            var name = "n"
+            var weight = 0.0
+            static var defaultValue: Weight? { Weight(weight: .infinity) }
+        }
+        struct Weights: Codable { var all: [String: Weight] = [:] }
+        let collector = EventCollector()
+        try collector.collect {
+            let json = #"{"all":{"a":{"name":"a","weight":1},"b":{"name":"b"}}}"#
+            let (value, report) = try #require(fillIn(json, with: Weights()))
+            #expect(value.all == ["a": Weight(name: "a", weight: 1)])
+            #expect(report.unusablePaths == ["all.b"])
+        }
+        #expect(collector.events.map(\.error.description).contains { $0.contains("default value of Weight") })
     }
 
     @Test("uses arrays of types without a default as a whole, or not at all")
