@@ -114,6 +114,12 @@ extension Array: ValueCollection {
     }
 }
 
+extension ArraySlice: ValueCollection {
+    fileprivate func isInterchangeable(with other: Any) -> Bool {
+        (other as? ArraySlice).map { Array(self).isInterchangeable(with: Array($0)) } ?? false
+    }
+}
+
 extension Set: ValueCollection {
     fileprivate func isInterchangeable(with other: Any) -> Bool {
         other as? Set == self

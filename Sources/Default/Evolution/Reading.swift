@@ -13,6 +13,8 @@ struct Reading<Value> {
     var mayChange: MayChange?
     /// The number of stored values that the type doesn't know, but keeps, if it was filled in.
     var unknownCount = 0
+    /// What the predecessor that the bytes were decoded as doesn't know, and a write may keep.
+    var unknown: UnknownFields?
     /// Whether values are stored, but none of them could be used.
     var keepsNothing = false
 
@@ -56,6 +58,7 @@ extension Reading {
             bytes: bytes,
             mayChange: mayChange,
             unknownCount: unknownCount,
+            unknown: unknown,
             keepsNothing: keepsNothing
         )
     }

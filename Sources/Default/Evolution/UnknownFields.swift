@@ -81,4 +81,20 @@ extension UnknownFields {
         }
         self = unknown
     }
+
+    /// The fields of a predecessor's bytes that a type doesn't know either, and that can be added to its bytes.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - data: The bytes of a value of it.
+    ///   - coder: Their coder.
+    /// - Returns: The fields; nil when there are none.
+    func unknown<Value: Decodable>(to type: Value.Type, besides data: Data, coder: DefaultsCoder) -> UnknownFields? {
+        guard case (var tree, let format)? = StoredTree.parse(data), add(to: &tree), tree.data(in: format) != nil,
+            let known = KnownKeys.recorded(type, from: data, coder: coder)
+        else {
+            return nil
+        }
+        return known.unknownFields(of: tree, keys: StoredKeys(coder: coder, format: format))
+    }
 }

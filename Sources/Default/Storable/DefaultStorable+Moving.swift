@@ -105,8 +105,14 @@ extension DefaultStorable {
         _ found: StoredSettings<Self>
     ) throws(DefaultsError) -> (loss: DefaultsError?, kept: KeptFields) {
         let bytes = found.reading.bytes ?? found.data
-        guard keepsUnknownFields, found.reading.report?.migratedFrom == nil else {
+        guard keepsUnknownFields else {
             return (found.loss, KeptFields())
+        }
+        let store = found.store.storeDescription
+        guard found.reading.report?.migratedFrom == nil else {
+            let data = try KeyAccess(found.key, in: found.store).encode(found.value, encoder: defaultCoder)
+            let (lost, fields) = inspect(found.reading.unknown, besides: data, forKey: found.key, in: store)
+            return (found.loss ?? lost, KeptFields(fields: fields))
         }
         if let fields = unknownFields(in: bytes, besides: found.value) {
             return (found.loss, try KeptFields(fields: fields, version: newerVersion(of: found)))
@@ -123,7 +129,6 @@ extension DefaultStorable {
                 .init(path: $0.joined(separator: "."), reason: "is not a property of the type")
             }
         )
-        let store = found.store.storeDescription
         return (found.loss ?? .filledIn(report, key: found.key, type: Self.self, store: store), KeptFields())
     }
 

@@ -26,6 +26,15 @@ extension DefaultStorable {
                 (loss, kept) = stored.map { Self.inspect($0, forKey: key, in: store) } ?? (nil, KeptFields())
                 kept.fields = kept.fields ?? moved.fields
                 kept.version = kept.version ?? moved.version
+                if kept.arePredecessors {
+                    let (lost, fields) = Self.inspect(
+                        kept.fields,
+                        besides: data,
+                        forKey: key,
+                        in: store.storeDescription
+                    )
+                    (loss, kept.fields) = (loss ?? lost, fields)
+                }
                 let data = kept.fields?.added(to: data) ?? data
                 guard loss != nil || Self.schemaVersion > 0 else {
                     return try store.setStoredValue(.data(data), forKey: key)
@@ -77,9 +86,11 @@ extension DefaultStorable {
         do {
             let reading = try read(data, forKey: key, in: store)
             let loss = StoredSettings(reading: reading, data: data, key: key, store: store).loss
-            // What a predecessor stored is made into something else.
-            guard keepsUnknownFields, reading.report?.migratedFrom == nil else {
+            guard keepsUnknownFields else {
                 return (loss, KeptFields())
+            }
+            guard reading.report?.migratedFrom == nil else {
+                return (loss, KeptFields(fields: reading.unknown, arePredecessors: true))
             }
             let version = try recordedVersion(of: data, forKey: key, in: store)
             return (
@@ -105,14 +116,37 @@ extension DefaultStorable {
         if let own = try? coder.encodeTopLevel(value), own == data {
             return nil
         }
-        guard var unknown = UnknownFields(in: data, besides: Self.self, coder: coder) else {
-            return nil
-        }
+        return UnknownFields(in: data, besides: Self.self, coder: coder).flatMap(withoutDropped)
+    }
+
+    /// Removes what the type drops; nil when nothing remains.
+    static func withoutDropped(_ fields: UnknownFields) -> UnknownFields? {
+        var unknown = fields
         // An old name that is not used counts as unusable, so it was quarantined.
         for path in removedProperties + renamedProperties.keys {
             unknown.remove(path.split(separator: ".").map(String.init))
         }
         return unknown.isEmpty ? nil : unknown
+    }
+
+    /// Finds out which fields are kept of those that a predecessor doesn't know.
+    ///
+    /// - Parameters:
+    ///   - fields: The fields.
+    ///   - data: The bytes of the value that they were migrated to.
+    ///   - key: The key, for the error.
+    ///   - store: The description of the store, for the error.
+    /// - Returns: The reason why some are not kept, nil when all are; and those that are.
+    static func inspect(
+        _ fields: UnknownFields?,
+        besides data: Data,
+        forKey key: String,
+        in store: String
+    ) -> (loss: DefaultsError?, kept: UnknownFields?) {
+        let kept = fields?.unknown(to: Self.self, besides: data, coder: defaultCoder)
+        let lost = Set(fields?.paths ?? []).subtracting(kept?.paths ?? []).map { $0.joined(separator: ".") }.sorted()
+        let report = LoadReport(unusable: lost.map { .init(path: $0, reason: "was not used by the migration") })
+        return (lost.isEmpty ? nil : .filledIn(report, key: key, type: Self.self, store: store), kept)
     }
 }
 
@@ -120,6 +154,8 @@ extension DefaultStorable {
 struct KeptFields {
     /// What the type doesn't know; nil when it knows everything, or nothing is to be kept.
     var fields: UnknownFields?
+    /// Whether the fields are from a predecessor's bytes, so that this type may know some of them.
+    var arePredecessors = false
     /// The version of the value, if it is that of a newer type.
     var version: SchemaVersion?
 }

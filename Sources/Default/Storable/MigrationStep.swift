@@ -35,9 +35,12 @@ extension DefaultStorable {
     /// Decodes bytes of this type, for a successor that only knows that the type is decodable.
     fileprivate static func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Reading<Any> {
         let coder = coder ?? defaultCoder
-        let reading =
+        var reading =
             try fillingIn
             ? readCurrent(data, coder: coder, isOwn: false) : decodeCurrent(data, coder: coder)
+        if keepsUnknownFields {
+            reading.unknown = unknownFields(in: reading.bytes ?? data, besides: reading.value, coder: coder)
+        }
         return reading.map { $0 }
     }
 }
@@ -102,16 +105,19 @@ extension DefaultMigratable {
             return try storable.read(data, coder: coder, fillingIn: fillingIn)
         }
         let coder = coder ?? defaultCoder
+        var reading: Reading<Any>
         do {
-            return Reading(value: try coder.decodeTopLevel(Previous.self, from: data))
+            reading = Reading(value: try coder.decodeTopLevel(Previous.self, from: data))
         } catch {
             guard fillingIn, let type = Previous.self as? any DefaultProviding.Type,
                 let filledIn = type.fillIn(data, coder: coder)
             else {
                 throw error
             }
-            return filledIn
+            reading = filledIn
         }
+        reading.unknown = UnknownFields(in: reading.bytes ?? data, besides: Previous.self, coder: coder)
+        return reading
     }
 
     private static func migrating(_ reading: Reading<Any>, of name: String?) throws -> Reading<Self> {
@@ -127,6 +133,7 @@ extension DefaultMigratable {
                 migratedFrom: name ?? reading.report?.migratedFrom
             )
             migrated.isCurrent = false
+            migrated.unknown = keepsUnknownFields ? migrated.unknown.flatMap(withoutDropped) : nil
             return migrated
         } catch {
             throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)

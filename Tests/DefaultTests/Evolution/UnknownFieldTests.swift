@@ -83,6 +83,42 @@ private struct Dynamic: Older {
     }
 }
 
+/// Made from what the newer release stored; it has a theme and a window too, and another title.
+private struct Predecessor: Older {
+    struct Look: Codable, Equatable { var theme: String }
+    struct Window: Codable, Equatable { var width: Int }
+    var name: String
+    var look: Look
+    var window: Window?
+    static var removedProperties: [String] { ["note"] }
+}
+
+private struct Successor: Older, DefaultMigratable {
+    struct Look: Codable, Equatable { var theme: String }
+    var title: String
+    var look = Look(theme: "dark")
+    var window: [String: Int] = [:]
+    static var removedProperties: [String] { ["list", "byName", "empty"] }
+    init(title: String, window: [String: Int] = [:]) { (self.title, self.window) = (title, window) }
+    init(migrating previous: Predecessor) {
+        self.init(title: previous.name, window: ["width": previous.window?.width ?? 0])
+        look.theme = previous.look.theme
+    }
+}
+
+private struct ForgetfulSuccessor: Older, DefaultMigratable {
+    var title: String
+    static var keepsUnknownFields: Bool { false }
+    init(migrating previous: Predecessor) { title = previous.name }
+}
+
+private struct Converted: DefaultMigratable {
+    struct Old: DefaultStorable { var colour: String }
+    var color: String
+    static var defaultCoder: DefaultsCoder { .propertyList }
+    init(migrating previous: Old) { color = previous.colour }
+}
+
 @Suite("What a type doesn't know")
 struct UnknownFieldTests {
     private func withNewer(_ test: (any DefaultsStore, Data) throws -> Void) throws {
@@ -190,6 +226,75 @@ struct UnknownFieldTests {
                 }
             }
         }
+    }
+
+    @Test("is kept when a predecessor's value is migrated, unless the new type uses it otherwise")
+    func migrated() throws {
+        for updates in [false, true] {
+            try withNewer { store, data in
+                if updates {
+                    try Successor.update { $0.title = "changed" }
+                } else {
+                    try #require(try Successor.load()).save()
+                }
+                let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+                #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
+                // Known to the predecessor; dropped by the predecessor and by the type; in an entry of a dictionary.
+                #expect(tree[["name"]] == nil && tree[["note"]] == nil && tree[["list"]] == nil)
+                #expect(tree[["window"]]?.fields?.keys.sorted() == ["width"])
+                #expect(try Successor.load() == Successor(title: updates ? "changed" : "n", window: ["width": 1]))
+                // The height and the depth of the window have no place in the new type.
+                #expect(try Successor.quarantined().map(\.data) == [data])
+            }
+        }
+    }
+
+    @Test("is quarantined by a migration to another format, and dropped where the type says so")
+    func migratedWithout() throws {
+        try withNewer { store, data in
+            try ForgetfulSuccessor.update { $0.title = "changed" }
+            #expect(try ForgetfulSuccessor.quarantined().isEmpty)
+            #expect(try store.data(forKey: "Settings") == CoderInUse.coder.encode(["title": "changed"]))
+        }
+        let store = MemoryDefaults()
+        let bytes = Data(#"{"colour":"red","other":[1]}"#.utf8)
+        try store.set(bytes, forKey: "Converted")
+        try EventCollector().collect { try Converted.update(in: store) { $0.color = "blue" } }
+        #expect(try store.data(forKey: "Converted") == DefaultsCoder.propertyList.encode(["color": "blue"]))
+        #expect(try Converted.quarantined(in: store).map(\.data) == [bytes])
+    }
+
+    @Test("is taken along or quarantined when a predecessor's value is moved")
+    func movedFromPredecessor() throws {
+        let (source, target) = (MemoryDefaults(), MemoryDefaults())
+        let bytes = Data(#"{"name":"n","look":{"theme":"t","accent":"a"},"window":{"width":1},"added":1}"#.utf8)
+        try source.set(bytes, forKey: "Settings")
+        try EventCollector().collect {
+            let isMoved = try Successor.move(from: source, to: target, removingOriginal: true)
+            #expect(isMoved)
+        }
+        #expect(source.data(forKey: "Settings") == nil)
+        let tree = try #require(StoredTree.parse(target.data(forKey: "Settings") ?? Data())).tree
+        #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
+        #expect(try Successor.quarantined(in: target).isEmpty)
+    }
+
+    @Test("is kept if it may be a string in a property list")
+    func nullText() throws {
+        struct Small: DefaultStorable {
+            var count = 1
+            static let defaults = MemoryDefaults()
+            static var defaultCoder: DefaultsCoder { .propertyList }
+        }
+        let bytes = try PropertyListSerialization.data(
+            fromPropertyList: ["count": 1, "name": "$null"],
+            format: .binary,
+            options: 0
+        )
+        try Small.defaults.set(bytes, forKey: "Small")
+        try Small.update { $0.count = 2 }
+        let tree = try #require(StoredTree.parse(Small.defaults.data(forKey: "Small") ?? Data())).tree
+        #expect(tree[["name"]] == .propertyList(.string("$null")))
     }
 
     @Test("is found with a coder that converts keys")
