@@ -125,3 +125,17 @@ for (name, times) in figures {
     let padded = name.padding(toLength: 40, withPad: " ", startingAt: 0)
     print(padded, String(format: "%8.0f ns", times.sorted()[times.count / 2]))
 }
+
+// What a pair may cost at most, one in relation to the other.
+let pairs = [("load, type with a version", "load, plain type", 1.5)]
+for (name, other, limit) in pairs {
+    guard let times = figures.first(where: { $0.name == name })?.times,
+        let others = figures.first(where: { $0.name == other })?.times
+    else {
+        continue
+    }
+    // The two were measured in turns, so each round is a comparison of its own.
+    let ratios = zip(times, others).map { $0 / $1 }.sorted()
+    let ratio = String(format: "%.2f", ratios[ratios.count / 2])
+    print("\(name), in relation to \(other): \(ratio), at most \(limit)")
+}

@@ -63,11 +63,29 @@ final class DecodedValueCache: Sendable {
         case read
         /// They were read again, and reads may share the value of the ``SharedEntry``.
         case shared
+        /// The same, while another key has the string of the entry's ``Condition``.
+        case sharedConditionally
         /// They were read again, and each read needs its own value.
         case unshared
         /// They can't be decoded, with the error of the ``FailedEntry``.
         case failed
     }
+
+    /// What a value depends on besides its bytes.
+    final class Condition: Sendable {
+        /// Another key of the store.
+        let key: String
+        /// The string that is stored under it.
+        let text: String
+
+        init(key: String, text: String) {
+            self.key = key
+            self.text = text
+        }
+    }
+
+    /// Thrown when there is no shared value; see ``value(of:forKey:where:)``.
+    struct NotShared: Error {}
 
     private class Entry: @unchecked Sendable {
         // Entries are immutable. A value is stored only if it shares no mutable state.
@@ -101,13 +119,25 @@ final class DecodedValueCache: Sendable {
 
     private final class SharedEntry<Value>: Entry, @unchecked Sendable {
         let value: Value
+        let condition: Condition?
 
-        init(_ key: EntryKey, _ bytes: Data, value: Value, isExact: Bool = true, isComplete: Bool = false) {
+        init(
+            _ key: EntryKey,
+            _ bytes: Data,
+            value: Value,
+            condition: Condition? = nil,
+            isExact: Bool = true,
+            isComplete: Bool = false
+        ) {
             self.value = value
-            super.init(key, bytes, .shared, isExact: isExact, isComplete: isComplete)
+            self.condition = condition
+            let knowledge = condition == nil ? Knowledge.shared : .sharedConditionally
+            super.init(key, bytes, knowledge, isExact: isExact, isComplete: isComplete)
         }
 
-        override func completed() -> Entry { SharedEntry(key, bytes, value: value, isComplete: true) }
+        override func completed() -> Entry {
+            SharedEntry(key, bytes, value: value, condition: condition, isComplete: true)
+        }
     }
 
     private final class FailedEntry: Entry, @unchecked Sendable {
@@ -129,6 +159,47 @@ final class DecodedValueCache: Sendable {
     /// Lets reads share a value that the bytes are turned into with changes.
     func share<Value>(_ value: Value, of data: Data, forKey key: String) {
         set(SharedEntry(EntryKey(key, Value.self), data, value: value, isExact: false))
+    }
+
+    /// Lets reads share a value while another key has a string.
+    func share<Value>(_ value: Value, of data: Data, forKey key: String, while condition: Condition) {
+        let key = EntryKey(key, Value.self)
+        let known = entry(of: data, forKey: key)
+        set(
+            SharedEntry(
+                key,
+                data,
+                value: value,
+                condition: condition,
+                isExact: known?.isExact ?? false,
+                isComplete: known?.isComplete ?? false
+            )
+        )
+    }
+
+    /// The value that reads share while another key has a string.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - key: The key they are stored under.
+    ///   - isMet: Whether the other key has that string.
+    /// - Returns: The value.
+    /// - Throws: ``NotShared`` when there is none, or the other key has another value. An optional would be slower.
+    func value<Value>(
+        of data: Data,
+        forKey key: String,
+        where isMet: (Condition) -> Bool
+    ) throws(NotShared) -> Value {
+        guard let entry = entry(of: data, forKey: EntryKey(key, Value.self)), entry.knowledge == .sharedConditionally
+        else {
+            throw NotShared()
+        }
+        // The entry's key determines the type.
+        let shared = unsafeDowncast(entry, to: SharedEntry<Value>.self)
+        guard let condition = shared.condition, isMet(condition) else {
+            throw NotShared()
+        }
+        return shared.value
     }
 
     /// The value that reads of some bytes share; nil when each read needs its own, or there was only one.
@@ -211,7 +282,7 @@ final class DecodedValueCache: Sendable {
                     ? SharedEntry(key, data, value: value, isComplete: isComplete)
                     : Entry(key, data, .unshared, isComplete: isComplete)
             )
-        case .shared, .unshared, .failed:
+        case .shared, .sharedConditionally, .unshared, .failed:
             break
         }
         return value

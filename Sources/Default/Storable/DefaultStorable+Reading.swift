@@ -64,14 +64,18 @@ extension DefaultStorable {
         guard !isForeign, remembersDecodedValues, migrationSteps.allSatisfy(\.remembersDecodedValues) else {
             return try read()
         }
-        // No key contains NUL.
-        let key = version.map { "\(key)\0\($0.text)" } ?? key
         return try DecodedValueCache.shared.value(
             of: data,
-            forKey: key,
+            forKey: rememberedKey(key, version),
             isLasting: { $0 is DecodingError },
             decode: read
         )
+    }
+
+    /// The key of the outcome for bytes with a version.
+    static func rememberedKey(_ key: String, _ version: SchemaVersion?) -> String {
+        // No key contains NUL.
+        version.map { "\(key)\0\($0.text)" } ?? key
     }
 
     /// The recorded version of some bytes; nil when there is none.

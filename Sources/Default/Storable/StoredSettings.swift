@@ -54,7 +54,7 @@ extension DefaultStorable {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(FastPathUnavailable) -> Self {
-        guard schemaVersion == 0, remembersDecodedValues else {
+        guard remembersDecodedValues else {
             throw FastPathUnavailable()
         }
         let identifier = key ?? defaultIdentifier
@@ -63,6 +63,14 @@ extension DefaultStorable {
             throw FastPathUnavailable()
         }
         do {
+            guard schemaVersion == 0 else {
+                return try DecodedValueCache.shared.value(of: data, forKey: identifier) { record in
+                    guard case .string(let text)? = store.storedValue(forKey: record.key) else {
+                        return false
+                    }
+                    return text == record.text
+                }
+            }
             return try DecodedValueCache.shared.value(
                 of: data,
                 forKey: identifier,
@@ -88,12 +96,30 @@ extension DefaultStorable {
         }
         stored.reportFillingIn()
         // From the next read on, it is found like a value that is decoded as it is.
-        if schemaVersion == 0, stored.key == key ?? defaultIdentifier,
-            let reading = DecodedValueCache.shared.sharedValue(Reading<Self>.self, of: stored.data, forKey: stored.key)
-        {
-            DecodedValueCache.shared.share(reading.value, of: stored.data, forKey: stored.key)
+        if stored.key == key ?? defaultIdentifier {
+            share(stored)
         }
         return stored.value
+    }
+
+    /// Lets the next reads find a value without looking for it, if they may share it.
+    private static func share(_ stored: StoredSettings<Self>) {
+        let (key, data, cache) = (stored.key, stored.data, DecodedValueCache.shared)
+        guard schemaVersion > 0 else {
+            if let reading = cache.sharedValue(Reading<Self>.self, of: data, forKey: key) {
+                cache.share(reading.value, of: data, forKey: key)
+            }
+            return
+        }
+        // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
+        let recordKey = CompanionKey.version(of: key)
+        guard case .string(let text)? = stored.store.storedValue(forKey: recordKey),
+            let version = SchemaRecord(text: text)?.version(of: data),
+            let reading = cache.sharedValue(Reading<Self>.self, of: data, forKey: rememberedKey(key, version))
+        else {
+            return
+        }
+        cache.share(reading.value, of: data, forKey: key, while: .init(key: recordKey, text: text))
     }
 
     /// The stored value or ``defaultValue``, for non-throwing reads for which ``fastPathValue(in:forKey:)`` throws.

@@ -53,6 +53,22 @@ private struct Versioned: Counting, DefaultMigratable {
     init(migrating previous: Old) { level = previous.old }
 }
 
+/// The same bytes have another meaning in each version.
+private enum Scaled {
+    struct V1: DefaultStorable {
+        var size = 1
+        static var schemaVersion: Int { 1 }
+    }
+
+    struct V2: DefaultMigratable, Equatable {
+        var size = 1
+        static var defaultIdentifier: String { "Scaled" }
+        static var schemaVersion: Int { 2 }
+        init(size: Int) { self.size = size }
+        init(migrating previous: V1) { size = previous.size * 10 }
+    }
+}
+
 @Suite("The outcome of reading old bytes")
 struct RememberedOutcomeTests {
     @Test("is remembered, so that reads of the same bytes decode nothing")
@@ -65,6 +81,9 @@ struct RememberedOutcomeTests {
         try check(Renamed.self, #"{"level":"x"}"#, isReadable: false)
         try check(Migrated.self, #"{"old":5}"#, isReadable: true)
         try check(Versioned.self, #"{"old":5}"#, isReadable: true)
+        // With properties that no type knows.
+        try check(Migrated.self, #"{"old":5,"other":{"a":[1,true]}}"#, isReadable: true)
+        try check(Versioned.self, #"{"old":5,"other":"x"}"#, isReadable: true)
     }
 
     private func check<Settings: Counting>(_ type: Settings.Type, _ json: String, isReadable: Bool) throws {
@@ -81,6 +100,26 @@ struct RememberedOutcomeTests {
                     #expect(((try? Settings.load(from: store)) != nil) == isReadable)
                 }
                 #expect(count.withLock { $0 } == before, "\(json)")
+            }
+        }
+    }
+
+    @Test("is that of the recorded version, also when only the record changes", arguments: StoreKind.allCases)
+    func records(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try Scaled.V2(size: 7).save(to: store)
+            let record = "Scaled.schemaVersion"
+            let second = try #require(store.object(forKey: record) as? String)
+            let first = "1" + second.dropFirst()
+            for _ in 0..<3 {
+                for (text, size) in [(second, 7), (first, 70), ("x " + first, nil), (second, 7)] as [(String, Int?)] {
+                    try store.set(text, forKey: record)
+                    for _ in 0..<5 {
+                        #expect((try? Scaled.V2.load(from: store))?.size == size, "\(text)")
+                    }
+                }
+                try store.set("3" + second.dropFirst(), forKey: record)
+                expectError(.newerVersion) { try Scaled.V2.load(from: store) }
             }
         }
     }
