@@ -40,7 +40,10 @@ private struct Rich: DefaultStorable, Equatable {
     var kinds: Set<Kind> = []
     var count = 3
 
+    @TaskLocal static var coder = DefaultsCoder.json
+
     static var defaults: CurrentStore { CurrentStore() }
+    static var defaultCoder: DefaultsCoder { coder }
     static var defaultValue: Rich? { Rich() }
     static var renamedProperties: [String: String] { ["label": "name", "caption": "label", "pane": "other"] }
 
@@ -81,28 +84,31 @@ struct StructuralMutationTests {
 
     @Test(
         "keeps what was not mutated, known or not, and loses nothing without a copy",
-        arguments: 1...5 as ClosedRange<UInt64>
+        arguments: 1...5 as ClosedRange<UInt64>,
+        [StoredTree.Format.json, .propertyList]
     )
-    func mutations(seed: UInt64) throws {
+    func mutations(seed: UInt64, format: StoredTree.Format) throws {
         let store = MemoryDefaults()
         try EventCollector().collect {
             try CurrentStore.with(store) {
-                try check(.json, seed: seed, in: store)
+                try Rich.$coder.withValue(format == .json ? .json : .propertyList) {
+                    try check(format, seed: seed, in: store)
+                }
             }
         }
     }
 
-    private func check(_ coder: DefaultsCoder, seed: UInt64, in store: MemoryDefaults) throws {
+    private func check(_ format: StoredTree.Format, seed: UInt64, in store: MemoryDefaults) throws {
         var random = SplitMix(state: seed)
-        for _ in 0..<10 {
+        for _ in 0..<5 {
             let value = Rich.random(using: &random)
-            var (tree, format) = try #require(StoredTree.parse(coder.encode(value)))
+            var tree = try #require(StoredTree.parse(Rich.coder.encode(value))).tree
             let known = tree.leafPaths
-            let garbage = ["null", "7", #""x""#, "[]", "{}", #"[{"url":1}]"#, #"{"low":9,"high":1}"#].map {
-                StoredTree.parse(Data($0.utf8))?.tree ?? .object([:])
+            let garbage = try ["null", "7", #""x""#, "[]", "{}", #"[{"url":1}]"#, #"{"low":9,"high":1}"#].map {
+                try StoredTree(json: $0, as: format)
             }
             for path in unknown {
-                tree[path] = StoredTree.parse(Data(#"{"kept":[1,2]}"#.utf8))?.tree
+                tree[path] = try StoredTree(json: #"{"kept":[1,2]}"#, as: format)
             }
             let paths = tree.allFieldPaths
             for _ in 0..<200 {
@@ -142,28 +148,40 @@ struct StructuralMutationTests {
         unknown: [StoredTree.Path],
         in store: MemoryDefaults
     ) throws {
-        let text = String(decoding: data, as: UTF8.self)
+        // Only for messages.
+        func text() -> String { StoredTree.parse(data).map { "\($0.tree)" } ?? "" }
         try store.set(data, forKey: "Rich")
-        let (value, report) = try #require(try Rich.loadWithReport(), "\(text)")
+        let (value, report) = try #require(try Rich.loadWithReport(), "\(text())")
         #expect(store.data(forKey: "Rich") == data)
-        let read = try #require(StoredTree.parse(DefaultsCoder.json.encode(value))).tree
+        let read = try #require(StoredTree.parse(Rich.coder.encode(value))).tree
         // The bounds are checked together, so one of them may be lost for the other. The order of sets and dictionaries varies.
         for path in known where !path.contains("bounds") && path != ["kinds"] && path != ["byKind"] {
-            #expect(read[path] == tree[path], "\(path) of \(text)")
-            #expect(!report.unusable.contains { $0.path == path.joined(separator: ".") }, "\(path) of \(text)")
+            #expect(read[path] == tree[path], "\(path) of \(text())")
+            #expect(!report.unusable.contains { $0.path == path.joined(separator: ".") }, "\(path) of \(text())")
         }
         try Rich.update { $0.count += 1 }
         let written = try #require(StoredTree.parse(store.data(forKey: "Rich") ?? Data())).tree
         for path in unknown {
-            #expect(written[path] == tree[path], "\(path) of \(text)")
+            #expect(written[path] == tree[path], "\(path) of \(text())")
         }
-        #expect(try Rich.quarantined().map(\.data) == (report.unusable.isEmpty ? [] : [data]), "\(text)")
-        #expect(try Rich.loadWithReport()?.report.isEmpty == true, "\(text)")
+        #expect(try Rich.quarantined().map(\.data) == (report.unusable.isEmpty ? [] : [data]), "\(text())")
+        #expect(try Rich.loadWithReport()?.report.isEmpty == true, "\(text())")
         try Rich.removeQuarantined()
     }
 }
 
 extension StoredTree {
+    /// A value in some format.
+    fileprivate init(json: String, as format: Format) throws {
+        switch format {
+        case .json:
+            self = try #require(StoredTree.parse(Data(json.utf8))).tree
+        case .propertyList:
+            let object = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
+            self = StoredTree(object is NSNull ? .string("$null") : try PropertyListValue(object: object))
+        }
+    }
+
     /// The paths of all values except the tree itself.
     fileprivate var allFieldPaths: [Path] {
         (fields ?? [:]).sorted { $0.key < $1.key }.flatMap { key, field in
