@@ -198,6 +198,189 @@ private struct OtherType: NewVersion {
     static var defaultValue: Self? { Self() }
 }
 
+private struct SkippedSecond: NewVersion {
+    var volume = 20
+    var name = "none"
+    static var defaultValue: Self? { Self() }
+}
+
+private struct SkippedThird: NewVersion, DefaultMigratable {
+    var volume: Double
+    var name: String
+    var balance = 0.5
+    static var defaultValue: Self? { Self(volume: 0.2, name: "new") }
+    init(volume: Double, name: String) { (self.volume, self.name) = (volume, name) }
+    init(migrating previous: SkippedSecond) {
+        self.init(volume: Double(previous.volume) / 100, name: previous.name)
+    }
+}
+
+private struct InitializerErrors: NewVersion {
+    /// Blames a path that leads nowhere.
+    struct Port: Codable, Equatable {
+        var number = 80
+        init() {}
+        init(from decoder: any Decoder) throws {
+            number = try decoder.singleValueContainer().decode(Int.self)
+            guard number < 65_536 else {
+                throw DecodingError.typeMismatch(Int.self, .init(codingPath: [], debugDescription: "Too large."))
+            }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(number)
+        }
+    }
+    /// Throws an error of its own.
+    struct Volume: Codable, Equatable {
+        var level = 0.5
+        init() {}
+        init(from decoder: any Decoder) throws {
+            level = try decoder.singleValueContainer().decode(Double.self)
+            guard (0...1).contains(level) else { throw CocoaError(.coderReadCorrupt) }
+        }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(level)
+        }
+    }
+    enum Mode: String, Codable { case plain }
+    var theme = "bright"
+    var port = Port()
+    var volume = Volume()
+    var mode = Mode.plain
+    var count = 0
+    static var defaultValue: Self? { Self() }
+}
+
+private struct AlternativeKeys: NewVersion {
+    var theme = "bright"
+    var port = 80
+    var count = 0
+    enum CodingKeys: String, CodingKey { case theme, oldTheme = "old_theme", port, count }
+    static var defaultValue: Self? { Self() }
+    init(theme: String = "bright", count: Int = 0) { (self.theme, self.count) = (theme, count) }
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        theme =
+            try container.decodeIfPresent(String.self, forKey: .theme)
+            ?? container.decode(String.self, forKey: .oldTheme)
+        port = try container.decode(Int.self, forKey: .port)
+        count = try container.decode(Int.self, forKey: .count)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(theme, forKey: .theme)
+        try container.encode(port, forKey: .port)
+        try container.encode(count, forKey: .count)
+    }
+}
+
+private struct NamesEscaped: NewVersion {
+    var size = 1
+    var path = ""
+    var depth = 0
+    static var renamedProperties: [String: String] { ["gr\u{F6}\u{DF}e": "size", "a/b": "path", "z": "depth"] }
+}
+
+private struct UnknownFieldsStored: NewVersion {
+    struct Window: Codable, Equatable { var width: Int }
+    struct Account: Codable, Equatable { var name: String }
+    var theme = "bright"
+    var volume = 0.5
+    var window: Window
+    var windows: [Window]
+    var account: Account
+    static var removedProperties: [String] { ["token", "account.token"] }
+}
+
+private struct NegativeZero: NewVersion {
+    var offset = 1.0
+    var theme = "bright"
+    var count = 3
+    static var defaultValue: Self? { Self() }
+    static func == (one: Self, other: Self) -> Bool {
+        one.offset == other.offset && one.offset.sign == other.offset.sign && one.theme == other.theme
+            && one.count == other.count
+    }
+}
+
+private struct NullString: NewVersion {
+    var name = "n"
+    var list: [String] = []
+    var byName: [String: String] = [:]
+    var count = 3
+    static var defaultValue: Self? { Self() }
+}
+
+private struct ClassHierarchy: NewVersion {
+    class Shape: Codable {
+        var name = "n"
+        var sides = 0
+        init() {}
+    }
+    final class Square: Shape {
+        var side = 1
+        override init() { super.init() }
+        required init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            side = try container.decode(Int.self, forKey: .side)
+            try super.init(from: container.superDecoder())
+        }
+        override func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(side, forKey: .side)
+            try super.encode(to: container.superEncoder())
+        }
+        enum CodingKeys: CodingKey { case side }
+    }
+    var shape = Square()
+    var theme = "bright"
+    static var defaultValue: Self? { Self() }
+    static func == (one: Self, other: Self) -> Bool {
+        (one.shape.name, one.shape.sides, one.shape.side, one.theme)
+            == (other.shape.name, other.shape.sides, other.shape.side, other.theme)
+    }
+}
+
+private struct StructKeys: NewVersion {
+    struct ID: Codable, Hashable { var id: Int }
+    var limits: [ID: Int] = [:]
+    var theme = "bright"
+    static var defaultValue: Self? { Self() }
+}
+
+/// The fixture was stored by release 4, whose values release 3 can read.
+private struct ReadableRelease3: NewVersion {
+    var theme: String
+    var volume: Double
+    static var schemaVersion: Int { 3 }
+}
+
+private struct ReadableRelease2: NewVersion {
+    var theme = "bright"
+    static var schemaVersion: Int { 2 }
+    static var defaultValue: Self? { Self() }
+}
+
+private struct NewIdentifier: NewVersion {
+    var theme = "bright"
+    var volume = 0.5
+    var fontSize = 12
+    static var defaultIdentifier: String { "NewSettings" }
+    static var previousIdentifiers: [String] { ["NewerSettings", "Settings"] }
+    static var defaultValue: Self? { Self() }
+}
+
+extension Defaults.Keys {
+    fileprivate struct Palette: Codable, Equatable {
+        var name = "bright"
+        var colors = ["red"]
+        var isShared = false
+    }
+    fileprivate static let palette = Defaults.Key<Palette>("Settings", default: Palette())
+}
+
 @Suite("A value from an old version")
 struct CorpusTests {
     // The same bytes of a type are reported once, in whichever store, so one store after the other.
@@ -275,6 +458,118 @@ struct CorpusTests {
             OtherType(),
             filledIn: ["theme", "volume"]
         )
+        try checkReading(corpus)
+        try checkWhatIsKept(corpus)
+    }
+
+    private func checkReading(_ corpus: Corpus) throws {
+        try corpus.check(
+            "release-skipped",
+            SkippedThird(volume: 0.5, name: "none"),
+            filledIn: ["name"],
+            migratedFrom: "SkippedSecond"
+        )
+        var errors = InitializerErrors()
+        (errors.theme, errors.count) = ("dark", 3)
+        try corpus.check("initializer-errors", errors, unusable: ["mode", "port", "volume"])
+        try corpus.check("alternative-keys", AlternativeKeys(theme: "dark", count: 3), unusable: ["port"])
+        try corpus.check(
+            "null-under-new-name",
+            PropertyRenamed(color: "red", window: .init(width: 640, height: 480))
+        )
+        try corpus.check("names-escaped", NamesEscaped(size: 6, path: "x", depth: 7))
+        try corpus.check(
+            "old-name-unused",
+            PropertyRenamed(color: "blue", window: .init(width: 1, height: 2)),
+            unusable: ["colour", "window.w"]
+        )
+        try corpus.check("negative-zero", NegativeZero(offset: -0.0, theme: "dark"), filledIn: ["count"])
+        try corpus.check(
+            "null-string",
+            NullString(name: "$null", list: ["a", "$null"], byName: ["k": "$null"]),
+            filledIn: ["count"]
+        )
+        let hierarchy = ClassHierarchy(theme: "dark")
+        hierarchy.shape.name = "s"
+        try corpus.check("class-hierarchy", hierarchy, filledIn: ["shape.super.sides"], unusable: ["shape.side"])
+        try corpus.check(
+            "struct-keys",
+            StructKeys(limits: [.init(id: 1): 5, .init(id: 3): 7], theme: "dark"),
+            unusable: ["limits.[2]", "limits.[3]", "limits.[4]", "limits.[5]"]
+        )
+    }
+
+    private func checkWhatIsKept(_ corpus: Corpus) throws {
+        try corpus.check(
+            "unknown-fields",
+            UnknownFieldsStored(
+                theme: "dark",
+                volume: 0.1,
+                window: .init(width: 3),
+                windows: [.init(width: 5)],
+                account: .init(name: "n")
+            ),
+            unknown: [["future"], ["window", "depth"]],
+            removed: [["token"], ["account", "token"]]
+        )
+        try corpus.check("readable-since", ReadableRelease3(theme: "dark", volume: 0.1), unknown: [["balance"]])
+        let record = try #require(corpus.store.object(forKey: "Settings.schemaVersion") as? String)
+        #expect(record.hasPrefix("4/3 "))
+    }
+
+    @Test("is left to a newer version by one that can't read it", arguments: StoreKind.allCases)
+    func newer(kind: StoreKind) throws {
+        for format in Format.allCases {
+            try Format.$current.withValue(format) {
+                try kind.withCurrentStore { store in
+                    let bytes = try Corpus(store: store, format: format).place("readable-since")
+                    try EventCollector().collect {
+                        expectError(.newerVersion) { try ReadableRelease2.load() }
+                        #expect(ReadableRelease2.read() == ReadableRelease2())
+                        #expect(store.data(forKey: "Settings") == bytes)
+                        try ReadableRelease2.update { $0.theme = "plain" }
+                    }
+                    #expect(try ReadableRelease2.load() == ReadableRelease2(theme: "plain"))
+                    #expect(try ReadableRelease2.quarantined().map(\.data) == [bytes])
+                }
+            }
+        }
+    }
+
+    @Test("is found under its old name, beside an unreadable one under a newer name", arguments: StoreKind.allCases)
+    func previousIdentifiers(kind: StoreKind) throws {
+        for format in Format.allCases {
+            try Format.$current.withValue(format) {
+                try kind.withCurrentStore { store in
+                    let bytes = try Corpus(store: store, format: format).place("property-added")
+                    try store.set(Data("damaged".utf8), forKey: "NewerSettings")
+                    try EventCollector().collect {
+                        let value = try NewIdentifier.load()
+                        #expect(value == NewIdentifier(theme: "dark", volume: 0.1))
+                        value?.write()
+                        let report = try NewIdentifier.loadWithReport()?.report
+                        #expect(report?.isEmpty == true)
+                    }
+                    #expect(store.data(forKey: "Settings") == bytes)
+                    #expect(store.data(forKey: "NewerSettings") == Data("damaged".utf8))
+                }
+            }
+        }
+    }
+
+    @Test("of a typed key is filled in from the key's default", arguments: StoreKind.allCases)
+    func typedKey(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let bytes = try Corpus(store: store, format: .json).place("typed-key")
+            let defaults = Defaults(suite: store)
+            EventCollector().collect {
+                #expect(defaults[.palette] == .init(name: "dark"))
+                #expect(store.data(forKey: "Settings") == bytes)
+                defaults[.palette].isShared = true
+                #expect(defaults[.palette] == .init(name: "dark", isShared: true))
+            }
+            #expect(try defaults.quarantined(.palette).map(\.data) == [bytes])
+        }
     }
 }
 
@@ -288,17 +583,13 @@ private struct Corpus {
         filledIn: [String] = [],
         unusable: [String] = [],
         migratedFrom: String? = nil,
+        unknown: [StoredTree.Path] = [],
+        removed: [StoredTree.Path] = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let bytes = try #require(
-            Fixtures.data(named: "Evolution/\(fixture).\(format.rawValue)"),
-            sourceLocation: sourceLocation
-        )
         let comment: Comment = "\(fixture).\(format.rawValue)"
-        for key in store.dictionaryRepresentation().keys {
-            try store.removeObject(forKey: key)
-        }
-        try store.set(bytes, forKey: "Settings")
+        let bytes = try place(fixture, sourceLocation: sourceLocation)
+        let keys = store.dictionaryRepresentation().keys.sorted()
 
         let (value, report) = try #require(try Settings.loadWithReport(), comment, sourceLocation: sourceLocation)
         #expect(value == expected, comment, sourceLocation: sourceLocation)
@@ -319,14 +610,34 @@ private struct Corpus {
             sourceLocation: sourceLocation
         )
         #expect(store.data(forKey: "Settings") == bytes, comment, sourceLocation: sourceLocation)
-        #expect(store.dictionaryRepresentation().keys.sorted() == ["Settings"], comment, sourceLocation: sourceLocation)
+        #expect(store.dictionaryRepresentation().keys.sorted() == keys, comment, sourceLocation: sourceLocation)
 
         // A write quarantines the value if parts of it would be lost.
         value.write()
         let kept = try Settings.quarantined().map(\.data)
         #expect(kept == (unusable.isEmpty ? [] : [bytes]), comment, sourceLocation: sourceLocation)
+        let written = StoredTree.parse(store.data(forKey: Settings.defaultIdentifier) ?? Data())?.tree
+        for path in unknown + removed {
+            let (before, isKept) = (StoredTree.parse(bytes)?.tree[path], unknown.contains(path))
+            #expect(before != nil, comment, sourceLocation: sourceLocation)
+            #expect(written?[path] == (isKept ? before : nil), comment, sourceLocation: sourceLocation)
+        }
         let again = try #require(try Settings.loadWithReport(), comment, sourceLocation: sourceLocation)
         #expect(again.value == expected, comment, sourceLocation: sourceLocation)
         #expect(again.report == LoadReport(), comment, sourceLocation: sourceLocation)
+    }
+
+    /// Makes a fixture the only value of the store, with its version if it has one.
+    func place(_ fixture: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Data {
+        let name = "Evolution/\(fixture).\(format.rawValue)"
+        let bytes = try #require(Fixtures.data(named: name), sourceLocation: sourceLocation)
+        for key in store.dictionaryRepresentation().keys {
+            try store.removeObject(forKey: key)
+        }
+        try store.set(bytes, forKey: "Settings")
+        if let version = Fixtures.data(named: "\(name).version") {
+            try store.set(String(decoding: version, as: UTF8.self), forKey: "Settings.schemaVersion")
+        }
+        return bytes
     }
 }
