@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Programs in Fixtures/Misuse; their first lines contain the expected error.
+/// Programs in Fixtures/Misuse; their first lines contain the expected error or warning.
 @Suite("A program with a mistake")
 struct MisuseTests {
     private static let programs = Compiler.programs(in: "Misuse")
@@ -10,7 +10,7 @@ struct MisuseTests {
     func misuse(program: URL) throws {
         let firstLine = try String(contentsOf: program, encoding: .utf8).prefix { $0 != "\n" }
         let expected = firstLine.dropFirst("// ".count)
-        let diagnostics = try Compiler.run(["-typecheck", "-swift-version", "6", program.path])
+        let diagnostics = try Compiler.run(["-typecheck", "-swift-version", "6", "-warnings-as-errors", program.path])
         if expected == "compiles" {
             #expect(diagnostics == "")
         } else {

@@ -7,6 +7,16 @@ extension DefaultsKeys {
     static let installed = DefaultsKey<Date>("installed", default: Date())
 }
 
+struct Player {
+    var volume = 0.5
+}
+
+extension Player: DefaultStorable {
+    static var defaultValue: Player? { Player() }
+    static var defaultCoder: DefaultsCoder { .propertyList }
+    static let defaults = MemoryDefaults()
+}
+
 func control() {
     Defaults[.launchCount] = 10
     Defaults[.launchCount] += 1
