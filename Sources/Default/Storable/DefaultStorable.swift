@@ -82,8 +82,9 @@ public protocol DefaultStorable: DefaultProviding {
     ///
     /// So a version of the app that a user goes back to loses nothing of what a newer one has added, in nested structs as
     /// well. The properties that the type asks for when it is decoded are known to it, also those that are nil. What is in
-    /// arrays, in dictionaries and in the values of an enum's case is replaced as a whole, and so is a value that a
-    /// ``DefaultMigratable`` predecessor stored, or that a coder of your own encodes as neither JSON nor a property list.
+    /// arrays, in dictionaries and in the values of an enum's case is replaced as a whole, and so is a value that a coder of your
+    /// own encodes as neither JSON nor a property list. Of what a ``DefaultMigratable`` predecessor stored, a write keeps what
+    /// neither type knows, if it has a place in the new value; otherwise the old value is quarantined.
     ///
     /// A write costs more only while there is something to keep. Return false for a type whose `init(from:)` does not always
     /// ask for the same keys.
@@ -143,6 +144,9 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value; errors are reported to ``DefaultsDiagnostics`` and leave the stored value unchanged.
     ///
+    /// If the currently stored value can't be used, or was stored by a newer version of the app, it is quarantined before it is
+    /// replaced; see ``quarantined(in:forKey:)``.
+    ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
@@ -159,8 +163,9 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: The value; ``defaultValue`` when nothing is stored or the stored value can't be read. The latter is
-    ///   reported to ``DefaultsDiagnostics``, once per key and process, and the stored value is left unchanged.
+    /// - Returns: The value; ``defaultValue`` when nothing is stored or the stored value can't be read, such as one that a
+    ///   newer version of the app stored. The latter is reported to ``DefaultsDiagnostics``, once per key and process, and the
+    ///   stored value is left unchanged.
     public static func read(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) -> Self? {
         let store = store ?? ownStore
         do throws(FastPathUnavailable) {
@@ -191,8 +196,8 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value.
     ///
-    /// If the currently stored value can't be used, it is quarantined before it is replaced; see
-    /// ``quarantined(in:forKey:)``.
+    /// If the currently stored value can't be used, or was stored by a newer version of the app, it is quarantined before it is
+    /// replaced; see ``quarantined(in:forKey:)``.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
@@ -271,11 +276,12 @@ extension DefaultStorable {
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
     ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. A value that
-    ///     a newer version of the app stored is treated like a missing one, and quarantined. If the change throws, nothing is
-    ///     stored.
+    ///     a newer version of the app stored is treated like a missing one, and quarantined when the changed value replaces
+    ///     it. If the change throws, nothing is stored.
     /// - Returns: The result of the change.
     /// - Throws: Any error that the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when
-    ///   nothing is stored and there is no ``defaultValue``; the same errors as ``load(from:forKey:)`` and
+    ///   nothing is stored and there is no ``defaultValue``; ``DefaultsError/Code/newerVersion`` when a newer version of the app
+    ///   stored the value and there is none; the same errors as ``load(from:forKey:)`` and
     ///   ``save(to:withKey:)``. The stored value is unchanged then.
     @discardableResult
     public static func update<Result>(

@@ -113,10 +113,13 @@ private struct Refusal: Error {}
 
 /// The same property in all versions, so that only the version identifies the stored type.
 private enum Versioned {
+    @TaskLocal static var coder = DefaultsCoder.json
+
     struct V1: DefaultStorable, Equatable {
         var size = 1
         static var defaults: CurrentStore { CurrentStore() }
         static var defaultIdentifier: String { "Versioned" }
+        static var defaultCoder: DefaultsCoder { coder }
         static var schemaVersion: Int { 1 }
     }
 
@@ -125,6 +128,7 @@ private enum Versioned {
         var name = "two"
         static var defaults: CurrentStore { CurrentStore() }
         static var defaultIdentifier: String { "Versioned" }
+        static var defaultCoder: DefaultsCoder { coder }
         static var defaultValue: V2? { V2() }
         static var schemaVersion: Int { 2 }
 
@@ -137,6 +141,7 @@ private enum Versioned {
         var name: String? = "three"
         static var defaults: CurrentStore { CurrentStore() }
         static var defaultIdentifier: String { "Versioned" }
+        static var defaultCoder: DefaultsCoder { coder }
         static var defaultValue: V3? { V3() }
         static var schemaVersion: Int { 3 }
 
@@ -342,6 +347,12 @@ struct MigrationTests {
         [false, true]
     )
     func newer(kind: StoreKind, updates: Bool) throws {
+        for coder in [DefaultsCoder.json, .propertyList] {
+            try Versioned.$coder.withValue(coder) { try checkNewer(kind: kind, updates: updates) }
+        }
+    }
+
+    private func checkNewer(kind: StoreKind, updates: Bool) throws {
         try kind.withCurrentStore { store in
             try Versioned.V3(size: 7, name: "n").save()
             let newer = store.data(forKey: "Versioned")
