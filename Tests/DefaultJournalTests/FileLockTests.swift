@@ -143,6 +143,22 @@ struct FileLockTests {
     }
 
     #if DEBUG
+    @Test("A short wait for the lock writes nothing for other processes to read; a longer one asks for the lock")
+    func silentWait() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openTest(directory.suite, options)
+        for (attempts, hints) in [(50, 0), (130, 2)] {
+            probe.clear()
+            for number in 0..<attempts { probe.plan(.fail(code: EWOULDBLOCK), call: .flock, number: number) }
+            try journal.set("a", "\(attempts)")
+            #expect(probe.fired == attempts)
+            // The record and its publication, and the hints.
+            #expect(probe.counts[.pwrite] == 2 + hints)
+            #expect(journal.page.waiters == .none)
+        }
+    }
+
     @Test("A write that fails while the lock is kept releases it")
     func failing() throws {
         let probe = SystemCallProbe()

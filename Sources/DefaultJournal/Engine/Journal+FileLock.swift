@@ -4,7 +4,13 @@ extension Journal {
     static let accessesBeforeKeeping = 32
 
     /// How many times a thread yields before it gives up or blocks.
-    private static let yieldLimit = 100
+    private static let yieldLimit = 200
+
+    /// How many times a thread looks for the lock before it tells the process that has it.
+    ///
+    /// Most writes of that process are over by then. Each hint is a write to the file `lock`, which the other process has to
+    /// write to as well.
+    private static let silentSpins = 100
 
     /// Nanoseconds for which a thread that has released the lock leaves it to those that sleep.
     private static let politeness: UInt64 = 200_000
@@ -40,7 +46,7 @@ extension Journal {
             let isSpinning = spins < Self.yieldLimit
             // A release from here on ends the sleep below.
             let release = page.releaseWord
-            page.announceWaiter(isSpinning ? .spinning : .asleep)
+            if spins >= Self.silentSpins { page.announceWaiter(isSpinning ? .spinning : .asleep) }
             if try calls.tryLock(state.suite.lock.raw, path: lockPath) { break }
             // Asked first, so that a wait that ends here is reported too, however late this thread woke up.
             let pause = wait.pause
@@ -64,7 +70,7 @@ extension Journal {
             // One of them may have kept the lock.
             if writer.holdsFileLock { break }
         }
-        page.waiters = .none
+        if page.waiters != .none { page.waiters = .none }
     }
 
     /// Under `exclusive`: releases the lock, if it is held.
