@@ -59,6 +59,22 @@ struct WatchTests {
         await calls[1].wait(forEntries: 10)
         journal.stopWatching()
     }
+
+    @Test("that the system refused to watch is watched as soon as it allows that")
+    func allowedLater() async throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        for number in 0..<2 { probe.plan(.fail(code: ENOSPC), call: .inotifyAddWatch, number: number) }
+        let calls = watch(journal)
+        // Each look at a suite that isn't watched is a call of the handler.
+        while let watch = journal.watch.withLock({ $0 }), JournalWatcher.shared.isPolled(watch) { await calls.wait() }
+        #expect(probe.fired == 2)
+        #expect(probe.counts[.inotifyAddWatch] == 3)
+        // From here on nothing but an event makes a call.
+        #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
+        await calls.wait(forEntries: 10)
+        journal.stopWatching()
+    }
     #endif
 
     @Test("is reported again when it changes during a call, after that call")

@@ -33,6 +33,8 @@ final class JournalWatch: @unchecked Sendable {
     /// A commit is published in a file of the directory, so there is an event after it.
     func notify() {
         guard let journal = journal() else { return }
+        // Before the index is brought up to date, so that no change in between is missed.
+        if JournalWatcher.shared.isPolled(self) { journal.watchPresentDirectory() }
         journal.lockForReading()
         journal.unlockForReading()
         onChange()
@@ -43,7 +45,7 @@ extension Journal {
     /// Watches for what other processes write, until ``stopWatching()``.
     ///
     /// Where the system refuses to watch the directory, changes are looked for twice a second, and the first refusal is
-    /// reported.
+    /// reported. Each time, watching is tried again.
     ///
     /// - Parameter onChange: Called on a thread of the library when the index may have changed. The calls don't overlap, and
     ///   a change during a call leads to another one.

@@ -7,7 +7,8 @@
 /// **A handler that blocks** would keep the others from being called. If others wait for a thread that has been in one call
 /// for a tenth of a second, a new thread takes its place, and the old one ends when it returns.
 ///
-/// **Where the system refuses** to watch a directory, the first thread has the journal looked at twice a second.
+/// **Where the system refuses** to watch a directory, the first thread has the journal looked at twice a second. Each look
+/// begins with another attempt to watch it.
 ///
 /// **Locks:** ``lock`` is taken after a journal's `watch` and `stateLock`, and is never held while a journal is used or
 /// released.
@@ -91,6 +92,13 @@ extension JournalWatcher {
             wakeUp()
             return error
         }
+    }
+
+    /// Whether the system doesn't watch the directory of a watch.
+    func isPolled(_ watch: JournalWatch) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return polledWatches[ObjectIdentifier(watch)] != nil
     }
 
     private func provideEvents(calls: SystemCalls, path: String) throws(JournalError) -> DirectoryEvents {
