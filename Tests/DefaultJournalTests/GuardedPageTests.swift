@@ -51,6 +51,50 @@ struct GuardedPageTests {
         #expect(fresh.all == other.all && fresh.all == journal.all)
     }
 
+    /// How far a copy of a backup over a suite has come.
+    enum CopyProgress: CaseIterable {
+        case emptied
+        case begun
+        /// More than the suite had is there, and the end of the backup is not.
+        case grown
+        case grownLarge
+    }
+
+    @Test("An opening in the middle of a copy waits for its end", arguments: CopyProgress.allCases)
+    func openedDuringCopy(progress: CopyProgress) throws {
+        let backup: [UInt8]
+        do {
+            let journal = try Journal.openUnregistered(directory.path + "/backup")
+            try journal.set("restored", "1")
+            if progress == .grownLarge {
+                try journal.set("large", String(repeating: "x", count: Int(Journal.wholeFileLimit)))
+            }
+            try journal.set("last", String(repeating: "x", count: 1_000))
+            backup = try directory.bytes("backup/journal")
+        }
+        do {
+            let journal = try Journal.openUnregistered(directory.suite)
+            for number in 0..<10 { try journal.set("dropped", "\(number)") }
+            if progress == .grown || progress == .grownLarge { try journal.compact() }
+        }
+        let part =
+            switch progress {
+            case .emptied: 0
+            case .begun: JournalHeader.size + 10
+            case .grown, .grownLarge: backup.count - 500
+            }
+        try directory.overwriteInPlace("suite/journal", with: Array(backup.prefix(part)))
+        let inode = try directory.journalInode
+        let error = #expect(throws: JournalError.self) { try Journal.openUnregistered(directory.suite) }
+        #expect(error?.kind == .overwritten)
+        #expect(try directory.bytes() == Array(backup.prefix(part)))
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        let journal = try Journal.openSettled(directory.suite)
+        #expect(journal["restored"] == "1" && journal["last"]?.count == 1_000 && journal["dropped"] == nil)
+        #expect(try directory.journalInode == inode)
+        #expect(try directory.damagedCopies.isEmpty)
+    }
+
     @Test("Reads go on while nothing can be repaired")
     func unrepaired() throws {
         #if DEBUG

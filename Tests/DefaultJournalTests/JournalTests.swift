@@ -195,4 +195,15 @@ extension Journal {
         journal.deliverReports()
         return journal
     }
+
+    /// The same for a journal that a test has cut or overwritten, which is left alone until it has not changed for a second.
+    static func openSettled(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
+        while true {
+            do {
+                return try openUnregistered(path, options)
+            } catch let error as JournalError where error.kind == .overwritten {
+                sched_yield()
+            }
+        }
+    }
 }

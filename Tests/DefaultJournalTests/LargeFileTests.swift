@@ -173,7 +173,7 @@ struct LargeFileTests {
         let copy = directory.suite + "/" + (try directory.damagedCopies[0])
         try FileManager.default.removeItem(atPath: directory.journal)
         try FileManager.default.copyItem(atPath: copy, toPath: directory.journal)
-        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+        #expect(try Journal.openSettled(directory.suite).all == journal.all)
         #expect(try directory.damagedCopies.count == 1)
     }
 
@@ -193,7 +193,7 @@ struct LargeFileTests {
         let present = try directory.size()
         try grow(directory, to: present - 100)
         let second = ReportCollector()
-        #expect(try Journal.openUnregistered(directory.suite, second.options).all.count == 19)
+        #expect(try Journal.openSettled(directory.suite, second.options).all.count == 19)
         #expect(second.all.contains { if case .shortened = $0 { true } else { false } })
         try grow(directory, to: 32 << 20)
         try directory.overwriteInPlace("suite/journal", at: 8, with: [9])

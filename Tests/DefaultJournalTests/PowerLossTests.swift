@@ -49,22 +49,83 @@ struct PowerLossTests {
         }
     }
 
+    @Test("Compactions during which two engines write")
+    func writersAtWork() throws {
+        try checkImages(samples: 6, exhaustiveUpTo: 3) { journal, trace in
+            let engines = [journal, try Journal.openUnregistered(journal.path, journal.options)]
+            for key in 0..<8 { try trace.set(journal, "key\(key)", "0 \(Self.value)", .background) }
+            for round in 1...3 {
+                let id = journal.state.journalID
+                let writes = Guarded(0)
+                let isWriting = Guarded(false)
+                trace.probe.onStep { step in
+                    // A compaction makes these calls without the lock, which the writes take.
+                    guard [.pwrite, .fsync].contains(step.call), engines.allSatisfy({ $0.writer.depth == 0 }),
+                        !isWriting.withLock({ $0 }), writes.withLock({ $0 }) < 9
+                    else { return }
+                    isWriting.withLock { $0 = true }
+                    defer { isWriting.withLock { $0 = false } }
+                    let number = writes.withLock { writes in
+                        writes += 1
+                        return writes
+                    }
+                    let durability = number % 4 == 0 ? JournalDurability.everyWrite : .background
+                    do {
+                        let value = "\(round) \(number) \(Self.value)"
+                        try trace.set(engines[number % 2], "key\(number % 8)", value, durability)
+                    } catch {
+                        Issue.record(error)
+                    }
+                }
+                try engines[round % 2].compact()
+                trace.probe.onStep(nil)
+                #expect(writes.withLock { $0 } >= 3)
+                #expect(engines.allSatisfy { $0.all.count == 8 })
+                #expect(journal.state.journalID != id)
+                if round == 2 { try trace.synchronize(journal) }
+            }
+        }
+    }
+
+    @Test("A suite in directories that don't exist yet")
+    func creation() throws {
+        try checkImages(of: "a/b/suite", opening: "a/b/suite", samples: 16, exhaustiveUpTo: 6) { journal, trace in
+            try trace.set(journal, "a", "1", .everyWrite)
+            try trace.set(journal, "b", "1", .background)
+            try trace.synchronize(journal)
+        }
+    }
+
+    @Test("A copy is there as a whole or not at all, and is there for good when the call has returned")
+    func copy() throws {
+        try checkImages(of: "copies/copy", samples: 32, exhaustiveUpTo: 6) { journal, trace in
+            trace.isAtomic = true
+            for key in 0..<30 { try trace.set(journal, "key\(key)", Self.value, .background) }
+            try journal.copy(to: SuiteDirectory.parent(of: journal.path) + "/copies/copy")
+            trace.promise()
+        }
+    }
+
     private func checkImages(
+        of observed: String = "suite",
+        opening opened: String = "suite",
         samples: Int,
         exhaustiveUpTo limit: Int,
-        _ scenario: (Journal, inout PowerLossTrace) throws -> Void
+        _ scenario: (Journal, PowerLossTrace) throws -> Void
     ) throws {
         let directory = TemporaryDirectory()
-        var trace = PowerLossTrace()
+        let trace = PowerLossTrace()
         trace.probe.startRecording()
         let options = JournalOptions(calls: SystemCalls(probe: trace.probe), automaticMaintenance: false)
-        let journal = try Journal.openUnregistered(directory.suite, options)
-        try scenario(journal, &trace)
-        var disk = PessimisticDisk(suite: directory.suite)
+        let journal = try Journal.openUnregistered(directory.path + "/" + opened, options)
+        try scenario(journal, trace)
+        var disk = PessimisticDisk(suite: directory.path + "/" + observed)
         var random = SystemRandomNumberGenerator()
         for (number, record) in trace.probe.records.enumerated() {
             disk.apply(record)
-            guard [.open, .pwrite, .ftruncate, .fsync, .fdatasync, .rename].contains(record.call) else { continue }
+            guard [.mkdir, .open, .pwrite, .ftruncate, .fsync, .fdatasync, .rename].contains(record.call) else {
+                continue
+            }
             let count = disk.pendingCount
             if count <= limit {
                 for choice in 0..<(1 << count) {
@@ -85,20 +146,28 @@ struct PowerLossTests {
         }
     }
 
-    private func check(_ image: [String: [UInt8]], _ trace: PowerLossTrace, _ record: Int) throws {
+    private func check(_ image: [String: [UInt8]]?, _ trace: PowerLossTrace, _ record: Int) throws {
         let directory = TemporaryDirectory()
-        try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
-        for (name, bytes) in image {
+        if image != nil {
+            try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
+        }
+        for (name, bytes) in image ?? [:] {
             try directory.write(
-                name == "lock" ? Self.page(bytes, journal: image["journal"] ?? []) : bytes,
+                name == "lock" ? Self.page(bytes, journal: image?["journal"] ?? []) : bytes,
                 to: "suite/" + name
             )
         }
-        let journal = try Journal.openUnregistered(directory.suite)
+        // Some time later: the system has to start first.
+        let later = JournalOptions(
+            calls: SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)),
+            automaticMaintenance: false
+        )
+        let journal = try Journal.openUnregistered(directory.suite, later)
         let problem = trace.problem(at: record, found: journal)
         #expect(problem == nil, "after record \(record)")
+        if trace.isAtomic { #expect([0, trace.current.count].contains(journal.all.count), "after record \(record)") }
         try journal.set("next", "works")
-        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+        #expect(try Journal.openUnregistered(directory.suite, later).all == journal.all)
         #expect(try journal.verify().isIntact)
     }
 

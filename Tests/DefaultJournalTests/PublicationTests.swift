@@ -12,6 +12,7 @@ struct PublicationTests {
     enum Operation: String, CaseIterable {
         case append
         case durableAppend = "durable append"
+        /// An import of a property list is one batch, with its mark.
         case batch
         case remove
         case flush

@@ -176,7 +176,7 @@ struct RecoveryTests {
             try directory.write([])
             let reports = ReportCollector()
             for _ in 0..<2 {
-                #expect(try Journal.openUnregistered(directory.suite, reports.options).all.isEmpty)
+                #expect(try Journal.openSettled(directory.suite, reports.options).all.isEmpty)
             }
             #expect(
                 reports.all == (count == 0 ? [] : [.shortened(path: directory.journal, bytes: UInt64(size))])
@@ -191,7 +191,7 @@ struct RecoveryTests {
         for number in 0..<20 { try first.set("key\(number)", "value") }
         truncate(directory.journal, off_t(JournalHeader.size + 100))
         let reports = ReportCollector()
-        let second = try Journal.openUnregistered(directory.suite, reports.options)
+        let second = try Journal.openSettled(directory.suite, reports.options)
         try second.set("new", "1")
         #expect(reports.all.count == 1)
         #expect(first.all == second.all)

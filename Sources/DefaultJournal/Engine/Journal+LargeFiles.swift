@@ -6,10 +6,12 @@ extension Journal {
     /// - Returns: false, since a journal that exists isn't new.
     func loadInPieces(
         _ file: consuming OwnedDescriptor,
-        size: UInt64,
+        _ status: FileStatus,
         published: LockPage.Publication
     ) throws(JournalError) -> Bool {
+        let size = status.size
         let found = try readHeader(of: file.raw, size: size, published: published)
+        try checkForCopy(file.raw, status, header: found.header, published: published)
         let salt = found.header.salt
         let (report, keys) = try replayInPieces(file.raw, size: size, header: found)
         if !report.damage.isEmpty {

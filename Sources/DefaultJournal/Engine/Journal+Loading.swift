@@ -39,12 +39,13 @@ extension Journal {
             if published.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: published.end)) }
             return try startEmpty()
         }
-        if status.size > Self.wholeFileLimit { return try loadInPieces(file, size: status.size, published: published) }
+        if status.size > Self.wholeFileLimit { return try loadInPieces(file, status, published: published) }
         let bytes = try FileBytes(reading: 0..<status.size, of: file.raw, calls: calls, path: journalPath)
         // It was cut meanwhile.
         if UInt64(bytes.count) < status.size { throw JournalError(.overwritten, path: journalPath) }
         guard bytes.count > 0 else { return try startEmpty() }
         let found = try readHeader(bytes.buffer, published: published)
+        try checkForCopy(file.raw, status, header: found.header, published: published)
         let (report, keys) = replay(bytes.buffer, header: found)
         if !report.damage.isEmpty {
             let size = UInt64(bytes.count)
@@ -66,9 +67,10 @@ extension Journal {
         return false
     }
 
-    /// Throws if the journal of an open suite was cut or overwritten in place within the last second.
+    /// Throws if the suite's journal was cut or overwritten in place within the last second.
     ///
     /// A backup may be on its way back. What is written meanwhile would be lost, and a repair would put a new file in its place.
+    /// While the suite is being opened, only what is missing can be seen.
     private func checkForCopy(_ status: FileStatus) throws(JournalError) {
         var published = page.publication() ?? LockPage.Publication()
         // A reader may be catching up at this moment.
@@ -76,14 +78,34 @@ extension Journal {
         defer { stateLock.unlock() }
         // The page was cut as well, or is blank since then. With another journal at the path, its writer was killed instead.
         if published.journalID == 0, status.inode == state.journalInode { published = writer.published }
-        guard state.journalID != 0, !published.isReplacing else { return }
+        guard published.journalID != 0, !published.isReplacing else { return }
         let isOverwritten = status.inode == state.journalInode && state.header?.isUnchanged == false
         guard isOverwritten || status.size < published.end else { return }
+        if hasJustChanged(status) { throw JournalError(.overwritten, path: journalPath) }
+    }
+
+    /// Throws if a journal that is being opened is a part of another one, and has changed within the last second.
+    ///
+    /// It may be larger than the one before already.
+    func checkForCopy(
+        _ file: Int32,
+        _ status: FileStatus,
+        header: JournalHeader,
+        published: LockPage.Publication
+    ) throws(JournalError) {
+        guard state.journalID == 0, published.journalID != 0, published.journalID != header.salt,
+            !published.isReplacing, hasJustChanged(status)
+        else { return }
+        var replay = try fileReplay(file, size: status.size)
+        var nothing = IgnoringVisitor()
+        let report = try replay.run(salt: header.salt, visitor: &nothing)
+        if report.tornTail != nil { throw JournalError(.overwritten, path: journalPath) }
+    }
+
+    /// Whether a file has changed within the last second.
+    private func hasJustChanged(_ status: FileStatus) -> Bool {
         // Both may be a tick ahead of the other. A time that is far in the future has been there for long.
-        let now = Int64(clamping: Clock.fileTime())
-        if abs(now - Int64(clamping: status.changed)) < 1_000_000_000 {
-            throw JournalError(.overwritten, path: journalPath)
-        }
+        abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < 1_000_000_000
     }
 
     /// Makes an unusable page a blank one.

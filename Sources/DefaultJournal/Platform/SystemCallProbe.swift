@@ -79,7 +79,12 @@ package final class SystemCallProbe: Sendable {
 
     private let state = Guarded(State())
 
-    package init() {}
+    /// Nanoseconds by which the clock of file times is ahead, as long after the files were written.
+    let fileTimeAdvance: UInt64
+
+    package init(fileTimeAdvance: UInt64 = 0) {
+        self.fileTimeAdvance = fileTimeAdvance
+    }
 
     /// Resets faults and counts.
     package func clear() {

@@ -95,6 +95,15 @@ package struct SystemCalls: Sendable {
 }
 
 extension SystemCalls {
+    /// ``Clock/fileTime()``, or later if a ``SystemCallProbe`` says so.
+    var fileTime: UInt64 {
+        #if DEBUG
+        Clock.fileTime() + (probe?.fileTimeAdvance ?? 0)
+        #else
+        Clock.fileTime()
+        #endif
+    }
+
     /// How a file is opened.
     enum Access {
         case read

@@ -30,6 +30,8 @@ struct PessimisticDisk {
     private var visible: [String: Int] = [:]
     private var durable: [String: Int] = [:]
     private var pending: [NameChange] = []
+    /// Directories that were made and may not be on the disk: the suite's, or some that it is in.
+    private var newDirectories: [String] = []
     private let suite: String
 
     init(suite: String) {
@@ -37,7 +39,9 @@ struct PessimisticDisk {
     }
 
     /// How many independent changes may or may not be on the disk.
-    var pendingCount: Int { pending.count + files.reduce(0) { $0 + $1.pending.count + $1.forgotten.count } }
+    var pendingCount: Int {
+        newDirectories.count + pending.count + files.reduce(0) { $0 + $1.pending.count + $1.forgotten.count }
+    }
 
     mutating func apply(_ record: SystemCallProbe.RecordedCall) {
         if record.call == .fdatasync, record.result < 0, let file = inodes[record.inode] {
@@ -68,7 +72,10 @@ struct PessimisticDisk {
         case .ftruncate:
             guard let file = inodes[record.inode] else { return }
             files[file].pending.append(.truncate(Int(record.offset)))
+        case .mkdir:
+            if (suite + "/").hasPrefix(record.path + "/") { newDirectories.append(record.path) }
         case .fsync, .fdatasync:
+            newDirectories.removeAll { SuiteDirectory.parent(of: $0) == record.path }
             if record.path == suite {
                 for change in pending { Self.apply(change, to: &durable) }
                 pending = []
@@ -77,7 +84,9 @@ struct PessimisticDisk {
                 files[file].pending = []
             }
         case .rename:
-            guard let file = visible.removeValue(forKey: record.name) else { return }
+            guard record.path.hasPrefix(suite + "/"), let file = visible.removeValue(forKey: record.name) else {
+                return
+            }
             visible[record.target] = file
             pending.append(.set(record.target, file: file))
             pending.append(.remove(record.name))
@@ -88,8 +97,9 @@ struct PessimisticDisk {
         }
     }
 
-    /// One of the possible images: `keeps` decides for each pending change.
-    func image(keeps: () -> Bool) -> [String: [UInt8]] {
+    /// One of the possible images: `keeps` decides for each pending change; nil without the suite's directory.
+    func image(keeps: () -> Bool) -> [String: [UInt8]]? {
+        for _ in newDirectories where !keeps() { return nil }
         var names = durable
         for change in pending where keeps() { Self.apply(change, to: &names) }
         return names.mapValues { file in
@@ -119,34 +129,39 @@ struct PessimisticDisk {
 }
 
 /// What a scenario was promised, and when.
-struct PowerLossTrace {
+final class PowerLossTrace: @unchecked Sendable {
+    // Used on one thread, within the calls of which the probe's steps are.
+
     /// An attempt to set a key, from this record on.
     var attempts: [(from: Int, key: String, value: String?)] = []
     /// What must be stored, or overwritten by a later attempt, from this record on.
     var promises: [(from: Int, entries: [String: String])] = []
+    /// Whether what is stored has to be there as a whole or not at all.
+    var isAtomic = false
     /// What the running scenario believes is stored.
     var current: [String: String] = [:]
     let probe = SystemCallProbe()
 
-    mutating func set(_ journal: Journal, _ key: String, _ value: String, _ durability: JournalDurability) throws {
+    func set(_ journal: Journal, _ key: String, _ value: String, _ durability: JournalDurability) throws {
         attempts.append((probe.records.count, key, value))
         try journal.set(key, value, durability: durability)
         current[key] = value
         if durability == .everyWrite { promise() }
     }
 
-    mutating func remove(_ journal: Journal, _ key: String) throws {
+    func remove(_ journal: Journal, _ key: String) throws {
         attempts.append((probe.records.count, key, nil))
         try journal.remove(key)
         current[key] = nil
     }
 
-    mutating func synchronize(_ journal: Journal) throws {
+    func synchronize(_ journal: Journal) throws {
         try journal.synchronize()
         promise()
     }
 
-    private mutating func promise() {
+    /// What is stored now must be there from here on.
+    func promise() {
         promises.append((probe.records.count, current))
     }
 
