@@ -29,6 +29,7 @@ struct DamagedKeysTests {
         Array("key3".utf8).withUnsafeBytes { sample.append([.remove(key: $0)]) }
         #expect(damagedKeys(sample, damaging: [3, 1]) == [])
         #expect(damagedKeys(sample, damaging: [6], at: 12) == ["key3"])
+        #expect(damagedKeys(sample, damaging: [1, 5]) == ["key1"])
         sample.append([.removeAll])
         #expect(damagedKeys(sample, damaging: [1, 2, 3, 6]) == [])
     }
@@ -47,6 +48,9 @@ struct DamagedKeysTests {
         var own = SampleJournal()
         own.set("\0imported", [4])
         #expect(damagedKeys(own, damaging: [0]) == [])
+        var empty = SampleJournal()
+        empty.append(payload: [2, 0, 0, 65])
+        #expect(damagedKeys(empty, damaging: []) == [])
         for length in 1..<12 {
             var short = SampleJournal()
             short.append(payload: [1] + [UInt8](repeating: 1, count: length))
@@ -69,6 +73,8 @@ struct DamagedKeysTests {
         }
         sample.append(payload: payload)
         #expect(damagedKeys(sample, damaging: [0]) == Array(names.prefix(20)))
+        for name in names.prefix(20) { sample.set(name, [1]) }
+        #expect(damagedKeys(sample, damaging: [0]) == Array(names[20..<40]))
     }
 
     @Test("are in the report, also of a journal that is read in pieces or can't be written")

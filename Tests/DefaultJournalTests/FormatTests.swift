@@ -24,6 +24,9 @@ struct FormatTests {
 
     @Test("CRC-32C is the same by tables and by the processor's instruction, for every length and alignment")
     func checksumsByTables() {
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        #expect(CRC32C.checksumByTables(nothing, continuing: 7) == 7)
+        #expect(CRC32C.checksum(nothing, continuing: 7) == 7)
         let bytes = (0..<200).map { UInt8(truncatingIfNeeded: $0 &* 91) }
         for start in 0..<9 {
             for end in start...bytes.count {
@@ -60,6 +63,46 @@ struct FormatTests {
             bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
         }
         #expect(parse(newer) == .newer(version: 2))
+        var other = sample.bytes
+        other[0] ^= 1
+        other.withUnsafeMutableBytes { bytes in
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
+        }
+        #expect(parse(other) == .valid(JournalHeader(salt: sample.salt), damage: [0..<32]))
+    }
+
+    @Test("Nothing but a whole operation is one")
+    func operations() {
+        func parse(_ bytes: [UInt8]) -> Int? {
+            // A copy of this length, so that bytes behind it can't be read by mistake.
+            bytes.withUnsafeBytes { bytes in
+                var cursor = 0
+                return DefaultJournal.Operation.parse(bytes, at: &cursor) == nil ? nil : cursor
+            }
+        }
+        for whole: [UInt8] in [[1, 1, 0, 2, 0, 0, 0, 65, 1, 2], [2, 2, 0, 65, 66], [3]] {
+            #expect(parse(whole) == whole.count)
+            #expect(parse(whole + [9, 9]) == whole.count)
+            for count in whole.indices { #expect(parse(Array(whole[..<count])) == nil) }
+        }
+        // Without a key, and of a kind that this version doesn't know.
+        for other: [UInt8] in [[1, 0, 0, 1, 0, 0, 0, 65], [2, 0, 0, 65], [0], [4, 1, 0, 65]] {
+            #expect(parse(other) == nil)
+        }
+    }
+
+    @Test("A page of another kind or version isn't read, whatever its checksum")
+    func otherPage() {
+        for word in 0..<8 {
+            var page = [UInt64](repeating: 0, count: LockPage.size / 8)
+            page[0] = LockPage.magic.littleEndian
+            page[1] = UInt64(7).littleEndian
+            page[word] ^= UInt64(1 << 48).littleEndian
+            page[8] = page[..<8].withUnsafeBytes { UInt64(CRC32C.checksum($0)) }.littleEndian
+            let publication = page.withUnsafeBytes { LockPage.publication(in: $0) }
+            #expect((publication == nil) == (word == 0))
+        }
     }
 
     @Test("The golden file of version 1 can be read")

@@ -21,6 +21,7 @@ struct GuardedPageTests {
             #expect(other["before"] == "\(round)")
             #expect(journal["before"] == "\(round)")
             try other.set("after", "\(round)")
+            #expect(other.page.publication()?.journalID == other.state.journalID)
             #expect(journal["after"] == "\(round)")
             #expect(other.all == journal.all)
             let fresh = try Journal.openUnregistered(directory.suite)
@@ -51,6 +52,26 @@ struct GuardedPageTests {
         #expect(fresh.all == other.all && fresh.all == journal.all)
     }
 
+    @Test(
+        "A journal that is overwritten by one of its size, or while the lock is kept, is noticed",
+        arguments: [0, 100]
+    )
+    func overwrittenUnnoticeably(writes: Int) throws {
+        let journal = try Journal.openUnregistered(directory.suite)
+        try journal.set("restored", "1")
+        try journal.compact()
+        let backup = try directory.bytes()
+        try journal.compact()
+        #expect(try directory.bytes().count == backup.count)
+        for number in 0..<writes { try journal.set("dropped", "\(number)") }
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        let error = #expect(throws: JournalError.self) { try journal.set("after", "1") }
+        #expect(error?.kind == .overwritten)
+        try setWhenCopied(journal, "after", "1")
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["restored"] == "1" && fresh["after"] == "1" && fresh.all == journal.all)
+    }
+
     /// How far a copy of a backup over a suite has come.
     enum CopyProgress: CaseIterable {
         case emptied
@@ -74,7 +95,7 @@ struct GuardedPageTests {
         }
         do {
             let journal = try Journal.openUnregistered(directory.suite)
-            for number in 0..<10 { try journal.set("dropped", "\(number)") }
+            for number in 0..<10 { try journal.set("dropped", String(repeating: "\(number)", count: 200)) }
             if progress == .grown || progress == .grownLarge { try journal.compact() }
         }
         let part =

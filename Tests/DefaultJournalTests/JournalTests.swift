@@ -34,6 +34,34 @@ struct JournalTests {
         #expect(try again.verify().isIntact)
     }
 
+    @Test("A value whose first byte is separate is stored as one, alone and in a batch")
+    func prefixes() throws {
+        let journal = try Journal.openTest(directory.suite)
+        let other = try Journal.openUnregistered(directory.suite)
+        let key = Array("a".utf8)
+        try key.withUnsafeBytes { key in
+            let value = UnsafeRawBufferPointer(rebasing: key[..<0])
+            try journal.set(key: key, prefix: 7, value: key, durability: .background) {
+                false
+            } apply: {
+                ([7] + Array(key)).withUnsafeBytes { journal.index.set(key: key, value: $0) }
+            }
+            #expect(other[bytes: "a"] == [7, 97])
+            var batch = JournalBatch()
+            batch.set(key: key, prefix: 8, value: key)
+            try journal.append(batch)
+            #expect(other[bytes: "a"] == [8, 97] && journal[bytes: "a"] == [8, 97])
+            batch = JournalBatch()
+            batch.set(key: key, prefix: 9, value: value)
+            try journal.append(batch)
+            #expect(other[bytes: "a"] == [9])
+        }
+        let size = try directory.bytes().count
+        try journal.append(JournalBatch())
+        #expect(try directory.bytes().count == size)
+        #expect(try Journal.openUnregistered(directory.suite)[bytes: "a"] == [9])
+    }
+
     @Test("A directory has one journal, however its path is spelled, until the last reference is gone")
     func oneJournalPerDirectory() throws {
         try FileManager.default.createSymbolicLink(

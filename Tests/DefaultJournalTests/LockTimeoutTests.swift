@@ -54,10 +54,18 @@ struct LockTimeoutTests {
         let reports = ReportCollector()
         var options = reports.options
         options.lockTimeout = .max
+        #if DEBUG
+        let probe = SystemCallProbe()
+        options.calls = SystemCalls(probe: probe)
+        #endif
         let journal = try Journal.openTest(directory.suite, options)
         let helper = try holder()
         let isDone = setOnThread(journal)
         while reports.all.isEmpty { sched_yield() }
+        #if DEBUG
+        let attempts = probe.counts[.flock, default: 0]
+        while probe.counts[.flock, default: 0] < attempts + 3 { sched_yield() }
+        #endif
         #expect(reports.all == [.waiting(path: directory.suite, process: helper.process.processIdentifier)])
         #expect(!isDone.withLock { $0 })
         #expect(journal["a"] == nil)

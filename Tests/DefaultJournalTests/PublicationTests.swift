@@ -229,6 +229,27 @@ struct PublicationTests {
         #expect(other["a"] == "3")
     }
 
+    @Test("A whole record whose publication and removal failed is removed by the next access")
+    func failingRemoval() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        let other = try Journal.openUnregistered(directory.suite)
+        // After the second, the lock is kept between writes.
+        for count in [1, 100] {
+            for _ in 0..<count { try journal.set("a", "1") }
+            probe.clear()
+            probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 1)
+            probe.plan(.fail(code: EIO), call: .ftruncate, number: 0)
+            // Longer than what is written next.
+            #expect(throws: JournalError.self) { try journal.set("a", String(repeating: "2", count: 500)) }
+            #expect(probe.fired == 2)
+            try journal.set("b", "1")
+            #expect(journal["a"] == "1" && other["a"] == "1" && other["b"] == "1")
+            #expect(try journal.verify().isIntact)
+            #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+        }
+    }
+
     @Test("A failed sync stays recorded when the next process repairs what a killed writer left")
     func failedSync() throws {
         let probe = SystemCallProbe()

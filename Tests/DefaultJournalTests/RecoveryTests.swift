@@ -163,6 +163,44 @@ struct RecoveryTests {
         #expect(try first.verify().isIntact)
     }
 
+    @Test("Damage in front of a sound record is found by the process that catches up with both")
+    func damageBeforeCatchingUp() throws {
+        let directory = TemporaryDirectory()
+        let reports = ReportCollector()
+        let writer = try Journal.openUnregistered(directory.suite)
+        let reader = try Journal.openUnregistered(directory.suite, reports.options)
+        try writer.set("a", "1")
+        #expect(reader["a"] == "1")
+        // What is applied is applied once.
+        #expect(reader.state.applied == reader.page.publication()?.end)
+        #expect(writer.state.applied == writer.page.publication()?.end)
+        let end = try directory.bytes().count
+        try writer.set("lost", "1")
+        try writer.set("kept", "1")
+        try directory.overwriteInPlace("suite/journal", at: UInt64(end + Record.headerSize + 8), with: [0xEE])
+        #expect(reader["kept"] == "1" && reader["lost"] == nil)
+        #expect(reports.damage.count == 1)
+        #expect(writer.all == reader.all)
+    }
+
+    @Test("A record that was cut short is cut off when the suite is opened")
+    func tornRecord() throws {
+        let directory = TemporaryDirectory()
+        let end = try {
+            let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+            try journal.set("a", "1")
+            let end = try directory.bytes().count
+            try journal.set("a", String(repeating: "2", count: 1_000))
+            return end
+        }()
+        truncate(directory.journal, off_t(end + 500))
+        // As after a power loss: the page is one of an earlier start of the system.
+        try directory.overwriteInPlace("suite/lock", with: [])
+        let journal = try Journal.openUnregistered(directory.suite)
+        #expect(try directory.bytes().count == end)
+        #expect(journal["a"] == "1")
+    }
+
     @Test("A journal without a byte is reported if the lock file knows of records, and once")
     func emptied() throws {
         for count in [0, 3] {

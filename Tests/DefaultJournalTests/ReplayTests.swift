@@ -103,6 +103,17 @@ struct ReplayTests {
         #expect(replay(hole).1.damage.count == 1)
     }
 
+    @Test("Too few bytes for a record are an unfinished append, but part of the damage right behind damage")
+    func shortEnd() {
+        let end = UInt64(sample.bytes.count)
+        #expect(replay(sample.bytes + [1, 2, 3]).1.tornTail == end)
+        var damaged = sample.bytes
+        damaged[damaged.count - 1] ^= 1
+        let report = replay(damaged + [1, 2, 3]).1
+        #expect(report.tornTail == nil)
+        #expect(report.damage == [UInt64(sample.records[49].lowerBound)..<end + 3])
+    }
+
     @Test("Arbitrary bytes yield a report and nothing else")
     func garbage() {
         var random = SystemRandomNumberGenerator()
@@ -116,6 +127,19 @@ struct ReplayTests {
         let markers =
             [UInt8](repeating: 0, count: 16) + (0..<40_000).flatMap { _ in [0xF5, 0x52, 0x65, 0x63] as [UInt8] }
         #expect(replay(sample.bytes + markers).1.records == 50)
+    }
+
+    @Test("The table of live entries has room for live ones, however many were replaced")
+    func replacedEntries() {
+        var journal = SampleJournal()
+        for number in 0..<5_000 { journal.set("key\(number % 10)", [1]) }
+        journal.bytes.withUnsafeBytes { bytes in
+            var table = LiveTable(bytes)
+            let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
+            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &table)
+            #expect(table.count == 10)
+            #expect(table.entryCount <= 128)
+        }
     }
 
     @Test("The table of live entries agrees with a dictionary")

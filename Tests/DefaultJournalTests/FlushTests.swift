@@ -1,0 +1,132 @@
+#if DEBUG
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+@Suite("Flushes", .timeLimit(.minutes(15)))
+struct FlushTests {
+    private let directory = TemporaryDirectory()
+
+    private func open(_ probe: SystemCallProbe, automaticMaintenance: Bool = false) throws -> Journal {
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: automaticMaintenance)
+        return try Journal.openTest(directory.suite, options)
+    }
+
+    @Test("A flush flushes what isn't flushed, and nothing else")
+    func calls() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.synchronize()
+        try journal.set("a", "1")
+        probe.clear()
+        try journal.synchronize()
+        #expect(probe.counts[.fdatasync] == 1 && probe.counts[.fsync] == nil)
+        #expect(journal.isSynced)
+        probe.clear()
+        try journal.synchronize()
+        #expect(probe.counts[.fdatasync] == nil && probe.counts[.fsync] == nil)
+        try journal.compact()
+        #expect(journal.page.publication()?.isRenameUnsynced == true)
+        probe.clear()
+        try journal.synchronize()
+        // The name of the new journal.
+        #expect(probe.counts[.fsync] == 1)
+        #expect(journal.page.publication()?.isRenameUnsynced == false)
+    }
+
+    @Test("A write with a flush flushes itself, its file's name, and a value that is stored already")
+    func everyWrite() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        try journal.compact()
+        probe.clear()
+        try journal.set("a", "2", durability: .everyWrite)
+        #expect(probe.counts[.fdatasync] == 1 && probe.counts[.fsync] == 1)
+        #expect(journal.isSynced)
+        try journal.set("a", "3")
+        #expect(!journal.isSynced)
+        let key = Array("a".utf8)
+        try key.withUnsafeBytes { key in
+            try key.withUnsafeBytes { value in
+                try journal.set(key: key, prefix: nil, value: value, durability: .everyWrite) {
+                    true
+                } apply: {
+                    nil
+                }
+            }
+        }
+        #expect(journal.isSynced)
+    }
+
+    @Test("After a failed flush the journal is written as a whole, by whichever engine flushes next")
+    func failed() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        for durability in [JournalDurability.background, .everyWrite] {
+            try journal.set("a", "1")
+            probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+            if durability == .everyWrite {
+                #expect(throws: JournalError.self) { try journal.set("a", "2", durability: durability) }
+            } else {
+                #expect(throws: JournalError.self) { try journal.synchronize() }
+            }
+            #expect(other["a"] == "1")
+            #expect(journal.page.publication()?.syncFailed == true)
+            let id = journal.state.journalID
+            if durability == .everyWrite {
+                try other.set("a", "3", durability: .everyWrite)
+            } else {
+                try other.synchronize()
+            }
+            #expect(other.state.journalID != id && other.isSynced)
+            #expect(journal.page.publication()?.syncFailed == false)
+            #expect(other.all == journal.all)
+        }
+    }
+
+    @Test("A failed flush that could not be published is remembered by its process")
+    func unpublishedFailure() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        #expect(probe.fired == 2)
+        #expect(journal.page.publication()?.syncFailed == false)
+        let id = journal.state.journalID
+        try journal.synchronize()
+        #expect(journal.state.journalID != id && journal.isSynced)
+    }
+
+    @Test("A flush in the background that fails is reported once, and tried again until it succeeds")
+    func background() throws {
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options
+        options.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openTest(directory.suite, options)
+        // The one that the creation of the suite has scheduled.
+        while journal.isFlushScheduled { sched_yield() }
+        for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
+        try journal.set("a", "1")
+        // The first flush fails, and so does the one after it, which writes the journal as a whole.
+        while !journal.isSynced { sched_yield() }
+        #expect(probe.fired == 2)
+        let failures = reports.all.filter { if case .flushFailed = $0 { true } else { false } }
+        #expect(failures.count == 1)
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
+    }
+}
+
+extension Journal {
+    fileprivate var isFlushScheduled: Bool {
+        exclusive.lock()
+        defer { exclusive.unlock() }
+        return writer.isDirty
+    }
+}
+#endif
