@@ -130,8 +130,12 @@ public struct URL: Sendable, Hashable, Codable, ReferenceConvertible {
     public func deletingLastPathComponent() -> URL { self }
 }
 // foundation/uuid, decimal
-public struct UUID: Sendable, Hashable, Codable { public init() {}; public var uuidString: String { "" } }
-public struct Decimal: Sendable, Hashable, Codable {}
+public struct UUID: Sendable, Hashable, Codable {
+    public init() {}
+    public init?(uuidString string: String) {}
+    public var uuidString: String { "" }
+}
+public struct Decimal: Sendable, Hashable, Codable { public init() {} }
 // foundation/jsonencoder, jsondecoder, propertylistencoder, propertylistdecoder, propertylistserialization
 open class JSONEncoder {
     public struct OutputFormatting: OptionSet, Sendable {
@@ -185,6 +189,14 @@ open class PropertyListSerialization: NSObject {
         Data()
     }
 }
+// foundation/jsonserialization
+open class JSONSerialization: NSObject {
+    public struct ReadingOptions: OptionSet, Sendable {
+        public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static var fragmentsAllowed: ReadingOptions { ReadingOptions(rawValue: 4) }
+    }
+    open class func jsonObject(with data: Data, options opt: ReadingOptions = []) throws -> Any { 0 }
+}
 // foundation/urlresourcevalues
 public struct URLResourceValues: Sendable {
     public init() {}
@@ -228,6 +240,7 @@ open class NSKeyedArchiver: NSObject {
 open class NSKeyedUnarchiver: NSObject {
     public static func unarchivedObject<T>(ofClass cls: T.Type, from data: Data) throws -> T?
     where T: NSObject, T: NSCoding { nil }
+    public static func unarchivedObject(ofClasses classes: [AnyClass], from data: Data) throws -> Any? { nil }
 }
 // swift/stringprotocol, swift/string (Foundation's additions), foundation/characterset
 extension StringProtocol {
@@ -265,6 +278,7 @@ extension LocalizedError {
 extension Error { public var localizedDescription: String { "" } }
 // corefoundation/cgfloat, foundation/posixerror
 public struct CGFloat: Sendable, Hashable, Codable { public init(_ v: Double) {} }
+extension Double { public init(_ other: CGFloat) { self = 0 } }
 public enum POSIXErrorCode: Int32, Sendable { case EPERM = 1, ENOENT, EIO = 5 }
 public struct POSIXError: Error { public init(_ code: POSIXErrorCode, userInfo: [String: Any] = [:]) {} }
 // foundation/nslocking: its withLock is compiled into the program

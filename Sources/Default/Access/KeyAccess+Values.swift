@@ -41,6 +41,13 @@ extension KeyAccess {
         default initial: @autoclosure () -> Value?,
         because fault: DefaultsError
     ) throws(DefaultsError) -> Value {
+        var stored = stored
+        if let translated = ForeignForm.translate(stored, to: Value.self, isJSON: bridge.decodesData) {
+            if let value = try? decodeExactly(translated, by: bridge) {
+                return value
+            }
+            stored = translated
+        }
         guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
             let report = reading.report
         else {
@@ -83,7 +90,8 @@ extension KeyAccess {
         .filledIn(report, key: key, type: type, store: store.storeDescription)
     }
 
-    private func decodeExactly<Value>(
+    /// Decodes a stored value in the bridge's own form.
+    func decodeExactly<Value>(
         _ stored: PropertyListValue,
         by bridge: ValueBridge<Value>,
         sharing isShared: Bool = true
@@ -129,6 +137,8 @@ extension KeyAccess {
         let encoded: PropertyListValue?
         do {
             encoded = try bridge.encode(value)
+        } catch let fault as PropertyListValue.UnsupportedObject {
+            throw .unsupportedValue(fault, key: key, store: store.storeDescription)
         } catch {
             throw .encodingFailed(error, key: key, type: Value.self, store: store.storeDescription)
         }
@@ -190,6 +200,13 @@ extension KeyAccess {
         default initial: @autoclosure () -> Value?,
         because fault: DefaultsError
     ) -> DefaultsError? {
+        var stored = stored
+        if let translated = ForeignForm.translate(stored, to: Value.self, isJSON: bridge.decodesData) {
+            if (try? decodeExactly(translated, by: bridge, sharing: false)) != nil {
+                return nil
+            }
+            stored = translated
+        }
         guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
             let report = reading.report
         else {

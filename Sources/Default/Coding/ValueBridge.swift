@@ -100,19 +100,23 @@ extension ValueBridge where Value: Codable {
     }
 }
 
-extension ValueBridge where Value: NSObject & NSSecureCoding {
-    /// Stores a value as a keyed archive; only this class and its subclasses are unarchived.
-    static var archive: ValueBridge {
+extension ValueBridge where Value: PropertyListCollection {
+    /// Stores a collection as an array or dictionary of its elements, with the bridge of their type.
+    static func collection(of element: ValueBridge<Value.StoredElement>) -> ValueBridge {
         ValueBridge(
-            encode: { .data(try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: true)) },
+            encode: { collection in
+                try collection.propertyListValue { value in
+                    guard let encoded = try element.encode(value) else {
+                        throw UnexpectedValue()
+                    }
+                    return encoded
+                }
+            },
             decode: { stored in
-                guard case .data(let data) = stored else {
+                guard let collection = try Value(propertyListValue: stored, element: element.decode) else {
                     throw UnexpectedValue()
                 }
-                guard let value = try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data) else {
-                    throw CocoaError(.coderValueNotFound)
-                }
-                return value
+                return collection
             }
         )
     }
@@ -139,28 +143,7 @@ extension ValueBridge where Value: Codable {
 
     /// The bridge for a type whose every value is stored: a nil optional is stored as JSON's null.
     static func storedInside() -> ValueBridge {
-        known(in: insideBridges) {
-            if let type = Value.self as? any PropertyListConvertible.Type, let bridge = native(type) as? ValueBridge {
-                return bridge
-            }
-            if let type = Value.self as? any RawRepresentable.Type, let bridge = rawValue(type) as? ValueBridge {
-                return bridge
-            }
-            return json
-        }
-    }
-
-    private static func native<Native: PropertyListConvertible>(_ type: Native.Type) -> any Sendable {
-        ValueBridge<Native>.native
-    }
-
-    private static func rawValue<Raw: RawRepresentable>(_ type: Raw.Type) -> (any Sendable)? {
-        guard let rawType = Raw.RawValue.self as? any PropertyListConvertible.Type,
-            let bridge = native(rawType) as? ValueBridge<Raw.RawValue>
-        else {
-            return nil
-        }
-        return ValueBridge<Raw>.rawValue(by: bridge)
+        known(in: insideBridges) { direct(Value.self) as? ValueBridge ?? json }
     }
 
     /// Looks up a bridge, so that each type is inspected once.
@@ -173,6 +156,28 @@ extension ValueBridge where Value: Codable {
         table.withLock { $0[id] = bridge }
         return bridge
     }
+}
+
+/// The bridge for a type whose values are stored without a coder; nil for other types.
+private func direct(_ type: Any.Type) -> (any Sendable)? {
+    func native<Native: PropertyListConvertible>(_ type: Native.Type) -> any Sendable {
+        ValueBridge<Native>.native
+    }
+    func rawValue<Raw: RawRepresentable>(_ type: Raw.Type) -> (any Sendable)? {
+        (direct(Raw.RawValue.self) as? ValueBridge<Raw.RawValue>).map { ValueBridge<Raw>.rawValue(by: $0) }
+    }
+    func collection<List: PropertyListCollection>(_ type: List.Type) -> (any Sendable)? {
+        (direct(List.StoredElement.self) as? ValueBridge<List.StoredElement>).map {
+            ValueBridge<List>.collection(of: $0)
+        }
+    }
+    if let type = type as? any PropertyListConvertible.Type {
+        return native(type)
+    }
+    if let type = type as? any RawRepresentable.Type, let bridge = rawValue(type) {
+        return bridge
+    }
+    return (type as? any PropertyListCollection.Type).flatMap { collection($0) }
 }
 
 /// Bridges by type; there are at most as many as the program has types in containers and keys.

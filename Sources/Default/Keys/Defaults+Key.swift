@@ -22,27 +22,37 @@ extension Defaults {
         fileprivate init(name: String) {
             self.name = name
         }
+
+        /// Stores a value that another library stored in the own form of the key's type.
+        ///
+        /// - Returns: Whether a value was converted.
+        /// - Throws: `invalidKey`, or errors of the store.
+        func convertForm(in store: any DefaultsStore) throws(DefaultsError) -> Bool { false }
     }
 
     /// A name, the type of the values stored under it, and the value that is read while nothing is stored.
     ///
     /// The type determines how values are stored. ``PropertyListConvertible`` types (`String`, `Bool`, numbers, `Data`,
-    /// `Date`, `URL`, and arrays and dictionaries of those) are stored as property-list values, enums and option sets as
-    /// such a raw value, other `Codable` types as JSON `Data`, and `NSSecureCoding` classes as keyed archives. Setting nil
-    /// for an optional removes the stored value.
+    /// `Date`, `URL`, `UUID`, and arrays, sets, ranges and dictionaries of those) are stored as property-list values, and so
+    /// are Foundation's classes for them, `[Any]`, `[String: Any]` and `Any?`. Enums and option sets are stored as such a raw
+    /// value, other `Codable` types as JSON `Data`, and other `NSSecureCoding` classes as keyed archives. Setting nil for an
+    /// optional removes the stored value.
+    ///
+    /// What other libraries stored in other forms is read too; see <doc:ComingFromOtherLibraries>.
     ///
     /// ```swift
     /// extension Defaults.Keys {
     ///     static let volume = Defaults.Key<Double>("volume")                       // 0 while nothing is stored
     ///     static let theme = Defaults.Key<Theme>("theme", default: .light)
-    ///     static let installed = Defaults.Key<Date>("installed", default: Date())  // evaluated at each read
+    ///     static let installed = Defaults.Key<Date>("installed") { Date() }        // called at each read
     ///     static let palette = Defaults.Key<Palette?>("palette")                   // nil while nothing is stored
     /// }
     /// ```
     ///
-    /// A default is never stored. If a later version changes it, all users without a stored value get the new default.
+    /// A default is evaluated when the key is created, or at each read if it is a closure or an object. It is never stored: if
+    /// a later version changes it, all users without a stored value get the new default.
     public final class Key<Value>: Keys, @unchecked Sendable {
-        // The default is created by a Sendable function.
+        // The default is created by a Sendable function, or is a value that nothing else refers to.
 
         let bridge: ValueBridge<Value>
         private let makeDefault: @Sendable () -> Value
@@ -55,7 +65,23 @@ extension Defaults {
             self.makeDefault = makeDefault
             super.init(name: name)
         }
+
+        /// Creates a key whose default is the same value at each read.
+        convenience init(_ name: String, bridge: ValueBridge<Value>, constant: Value) {
+            // Callers give empty values, and those that they were sent.
+            nonisolated(unsafe) let constant = constant
+            self.init(name, bridge: bridge, default: { constant })
+        }
+
+        override func convertForm(in store: any DefaultsStore) throws(DefaultsError) -> Bool {
+            try KeyAccess(name, in: store).convertForm(by: bridge)
+        }
     }
+}
+
+extension Defaults.Keys {
+    /// A key with the type of its values: `Key<Int>("count")` in an extension of `Defaults.Keys`.
+    public typealias Key = Defaults.Key
 }
 
 /// A key with the type of its values: an alias of ``Defaults/Key``.
@@ -81,38 +107,60 @@ extension Defaults.Keys: Hashable {
 
 extension Defaults.Key where Value: PropertyListConvertible {
     /// Creates a key for values that are stored as property-list values.
-    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .native, default: makeDefault)
+    public convenience init(_ name: String, default value: sending Value) {
+        self.init(name, bridge: .native, constant: value)
     }
 }
 
 extension Defaults.Key where Value: RawRepresentable, Value.RawValue: PropertyListConvertible {
     /// Creates a key for an enum or an option set, which is stored as its raw value.
-    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .rawValue(by: .native), default: makeDefault)
+    public convenience init(_ name: String, default value: sending Value) {
+        self.init(name, bridge: .rawValue(by: .native), constant: value)
     }
 }
 
 extension Defaults.Key
 where Value: RawRepresentable & PropertyListConvertible, Value.RawValue: PropertyListConvertible {
     /// Creates a key for an enum or an option set that defines how it is stored.
-    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .native, default: makeDefault)
+    public convenience init(_ name: String, default value: sending Value) {
+        self.init(name, bridge: .native, constant: value)
     }
 }
 
 extension Defaults.Key where Value: NSObject & NSSecureCoding {
-    /// Creates a key for objects that are stored as keyed archives.
+    /// Creates a key for Foundation's property-list objects, or for other objects, which are stored as keyed archives.
+    ///
+    /// On systems other than Apple's, an object of a private, nested or generic class can't be archived: storing it is
+    /// reported with the code ``DefaultsError/Code/encodingFailed``.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .archive, default: makeDefault)
+        self.init(name, bridge: .object, default: makeDefault)
     }
 }
 
 extension Defaults.Key where Value: Codable {
     /// Creates a key for values that are stored as JSON `Data`, or as their raw value if that is a property-list type.
     @_disfavoredOverload
+    public convenience init(_ name: String, default value: sending Value) {
+        self.init(name, bridge: .stored(), constant: value)
+    }
+}
+
+extension Defaults.Key where Value: Codable & AnyObject {
+    /// Creates a key for objects that are stored as JSON `Data`.
+    ///
+    /// The default is created at each read.
+    @_disfavoredOverload
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .stored(), default: makeDefault)
+    }
+}
+
+extension Defaults.Key where Value: PropertyListConvertible & AnyObject {
+    /// Creates a key for objects that are stored as property-list values.
+    ///
+    /// The default is created at each read.
+    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
+        self.init(name, bridge: .native, default: makeDefault)
     }
 }
 
@@ -121,43 +169,69 @@ extension Defaults.Key {
     /// Creates a key for an optional value that is stored as a property-list value.
     public convenience init<Native: PropertyListConvertible>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+        default value: sending Value = nil
     ) where Value == Native? {
-        self.init(name, bridge: ValueBridge<Native>.native.optional, default: makeDefault)
+        self.init(name, bridge: ValueBridge<Native>.native.optional, constant: value)
     }
 
     /// Creates a key for an optional enum or option set, which is stored as its raw value.
-    public convenience init<Raw: RawRepresentable & SendableMetatype>(
+    public convenience init<Raw: RawRepresentable>(_ name: String)
+    where Value == Raw?, Raw.RawValue: PropertyListConvertible {
+        self.init(name, bridge: ValueBridge<Raw>.rawValue(by: .native).optional, constant: nil)
+    }
+
+    /// Creates a key for an optional enum or option set, which is stored as its raw value.
+    public convenience init<Raw: RawRepresentable>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+        default value: sending Value
     ) where Value == Raw?, Raw.RawValue: PropertyListConvertible {
-        self.init(name, bridge: ValueBridge<Raw>.rawValue(by: .native).optional, default: makeDefault)
+        self.init(name, bridge: ValueBridge<Raw>.rawValue(by: .native).optional, constant: value)
+    }
+
+    /// Creates a key for an optional enum or option set that defines how it is stored.
+    public convenience init<Raw: RawRepresentable & PropertyListConvertible>(_ name: String)
+    where Value == Raw?, Raw.RawValue: PropertyListConvertible {
+        self.init(name, bridge: ValueBridge<Raw>.native.optional, constant: nil)
     }
 
     /// Creates a key for an optional enum or option set that defines how it is stored.
     public convenience init<Raw: RawRepresentable & PropertyListConvertible>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+        default value: sending Value
     ) where Value == Raw?, Raw.RawValue: PropertyListConvertible {
-        self.init(name, bridge: ValueBridge<Raw>.native.optional, default: makeDefault)
+        self.init(name, bridge: ValueBridge<Raw>.native.optional, constant: value)
     }
 
-    /// Creates a key for an optional object that is stored as a keyed archive.
-    public convenience init<Object: NSObject & NSSecureCoding & SendableMetatype>(
+    /// Creates a key for an optional object; Foundation's property-list objects are stored as they are, others as keyed
+    /// archives.
+    public convenience init<Object: NSObject & NSSecureCoding>(_ name: String) where Value == Object? {
+        self.init(name, bridge: ValueBridge<Object>.object.optional, constant: nil)
+    }
+
+    /// Creates a key for an optional object; Foundation's property-list objects are stored as they are, others as keyed
+    /// archives.
+    public convenience init<Object: NSObject & NSSecureCoding>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value
     ) where Value == Object? {
-        self.init(name, bridge: ValueBridge<Object>.archive.optional, default: makeDefault)
+        self.init(name, bridge: ValueBridge<Object>.object.optional, default: makeDefault)
     }
 
     /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
     /// type.
     @_disfavoredOverload
-    public convenience init<Other: Codable & SendableMetatype>(
+    public convenience init<Other: Codable>(_ name: String) where Value == Other? {
+        self.init(name, bridge: ValueBridge<Other>.storedInside().optional, constant: nil)
+    }
+
+    /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
+    /// type.
+    @_disfavoredOverload
+    public convenience init<Other: Codable>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+        default value: sending Value
     ) where Value == Other? {
-        self.init(name, bridge: ValueBridge<Other>.storedInside().optional, default: makeDefault)
+        self.init(name, bridge: ValueBridge<Other>.storedInside().optional, constant: value)
     }
 }
 
@@ -165,7 +239,15 @@ extension Defaults.Key {
 extension Defaults.Key where Value: EmptyValueProviding & PropertyListConvertible {
     /// Creates a key that reads as 0, false or empty while nothing is stored.
     public convenience init(_ name: String) {
-        self.init(name, bridge: .native, default: { Value.emptyValue })
+        self.init(name, bridge: .native, constant: Value.emptyValue)
+    }
+}
+
+extension Defaults.Key where Value: OptionSet, Value.RawValue: PropertyListConvertible {
+    /// Creates a key for an option set, which is empty while nothing is stored.
+    @_disfavoredOverload
+    public convenience init(_ name: String) {
+        self.init(name, bridge: .rawValue(by: .native), constant: [])
     }
 }
 
@@ -173,6 +255,6 @@ extension Defaults.Key where Value: EmptyValueProviding & Codable {
     /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is stored.
     @_disfavoredOverload
     public convenience init(_ name: String) {
-        self.init(name, bridge: .stored(), default: { Value.emptyValue })
+        self.init(name, bridge: .stored(), constant: Value.emptyValue)
     }
 }

@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// A key for a type that does not conform, such as `Date`, does not compile without `default:`, unless it is a key for an
 /// optional.
-public protocol EmptyValueProviding: SendableMetatype {
-    /// The empty value: 0, false, or an empty collection.
+public protocol EmptyValueProviding {
+    /// The empty value: 0, false, or an empty collection. A key evaluates it once.
     static var emptyValue: Self { get }
 }
 
@@ -42,4 +42,35 @@ extension Array: EmptyValueProviding {
 extension Dictionary: EmptyValueProviding {
     /// No entries.
     public static var emptyValue: [Key: Value] { [:] }
+}
+
+extension Set: EmptyValueProviding {
+    /// The empty set.
+    public static var emptyValue: Set { [] }
+}
+
+extension EmptyValueProviding where Self: Numeric {
+    /// 0.
+    public static var emptyValue: Self { 0 }
+}
+
+extension Int8: EmptyValueProviding {}
+extension Int16: EmptyValueProviding {}
+extension Int32: EmptyValueProviding {}
+extension Int64: EmptyValueProviding {}
+extension UInt: EmptyValueProviding {}
+extension UInt8: EmptyValueProviding {}
+extension UInt16: EmptyValueProviding {}
+extension UInt32: EmptyValueProviding {}
+extension UInt64: EmptyValueProviding {}
+extension Float: EmptyValueProviding {}
+
+extension CGFloat: EmptyValueProviding {
+    /// 0.
+    public static var emptyValue: CGFloat { CGFloat(0.0) }
+}
+
+extension Decimal: EmptyValueProviding {
+    /// 0.
+    public static var emptyValue: Decimal { Decimal() }
 }

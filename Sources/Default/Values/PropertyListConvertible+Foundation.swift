@@ -39,7 +39,30 @@ extension URL: PropertyListConvertible {
 
     /// Creates a URL from a stored string; the result is nil when the value is not a string, or when the string is not a URL.
     public init?(propertyListValue: PropertyListValue) {
-        guard case .string(let string) = propertyListValue else { return nil }
+        // Foundation escapes a quotation mark, which begins no URL, but the JSON of one that another library stored.
+        guard case .string(let string) = propertyListValue, string.utf8.first != UInt8(ascii: "\"") else { return nil }
         self.init(string: string)
+    }
+}
+
+extension UUID: PropertyListConvertible {
+    /// The UUID's string, in upper case.
+    public var propertyListValue: PropertyListValue { .string(uuidString) }
+
+    /// Creates a UUID from a stored string, in upper or lower case; the result is nil for anything else.
+    public init?(propertyListValue: PropertyListValue) {
+        guard case .string(let string) = propertyListValue else { return nil }
+        self.init(uuidString: string)
+    }
+}
+
+extension CGFloat: PropertyListConvertible {
+    /// The number, in double precision.
+    public var propertyListValue: PropertyListValue { .real(Double(self)) }
+
+    /// Creates a number from a stored value, as `Double` does; the result is nil when the value is not a number.
+    public init?(propertyListValue: PropertyListValue) {
+        guard let double = Double(propertyListValue: propertyListValue) else { return nil }
+        self.init(double)
     }
 }

@@ -26,6 +26,16 @@ public enum PropertyListValue: Hashable, Sendable {
     case dictionary([String: PropertyListValue])
 }
 
+extension PropertyListValue: PropertyListConvertible {
+    /// The value itself.
+    public var propertyListValue: PropertyListValue { self }
+
+    /// Creates a value from a stored value, which is any property-list value.
+    public init?(propertyListValue: PropertyListValue) {
+        self = propertyListValue
+    }
+}
+
 extension PropertyListValue {
     /// The maximum nesting of arrays and dictionaries: far more than settings need, far less than the stack allows.
     package static let maximumDepth = 256

@@ -129,7 +129,7 @@ struct DefaultsTests {
             }
         }
         nonisolated(unsafe) let unsafeMake = make
-        let key = DefaultsKey<Int>("k", default: unsafeMake())
+        let key = DefaultsKey<Int>("k") { unsafeMake() }
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             #expect(defaults[key] == 1)

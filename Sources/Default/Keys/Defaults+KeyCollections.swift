@@ -1,0 +1,125 @@
+public import Foundation
+
+// Keys for collections of enums, option sets and objects, which are stored as collections of what the elements are stored as.
+// Nothing but `Codable` need be said of other collections.
+
+extension Defaults.Key
+where
+    Value: PropertyListCollection & EmptyValueProviding, Value.StoredElement: RawRepresentable,
+    Value.StoredElement.RawValue: PropertyListConvertible
+{
+    /// Creates a key for a collection of enums or option sets, which is stored as a collection of raw values.
+    public convenience init(
+        _ name: String,
+        default value: sending Value = .emptyValue
+    ) {
+        self.init(name, bridge: .collection(of: .rawValue(by: .native)), constant: value)
+    }
+}
+
+extension Defaults.Key
+where
+    Value: PropertyListCollection & EmptyValueProviding & PropertyListConvertible,
+    Value.StoredElement: RawRepresentable,
+    Value.StoredElement.RawValue: PropertyListConvertible
+{
+    /// Creates a key for a collection of enums or option sets that define how they are stored.
+    public convenience init(
+        _ name: String,
+        default value: sending Value = .emptyValue
+    ) {
+        self.init(name, bridge: .native, constant: value)
+    }
+}
+
+extension Defaults.Key
+where Value: PropertyListCollection & EmptyValueProviding, Value.StoredElement: NSObject & NSSecureCoding {
+    /// Creates a key for a collection of objects, which is stored as a collection of property-list objects or archives.
+    public convenience init(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value
+    ) {
+        self.init(name, bridge: .collection(of: .object), default: makeDefault)
+    }
+
+    /// Creates a key for a collection of objects, which is stored as a collection of property-list objects or archives.
+    public convenience init(_ name: String) {
+        self.init(name, bridge: .collection(of: .object), constant: .emptyValue)
+    }
+}
+
+extension Defaults.Key {
+    /// Creates a key for an optional collection of enums or option sets, which is stored as a collection of raw values.
+    public convenience init<List: PropertyListCollection>(_ name: String)
+    where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
+        self.init(name, bridge: ValueBridge<List>.collection(of: .rawValue(by: .native)).optional, constant: nil)
+    }
+
+    /// Creates a key for an optional collection of enums or option sets, which is stored as a collection of raw values.
+    public convenience init<List: PropertyListCollection>(
+        _ name: String,
+        default value: sending Value
+    ) where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
+        self.init(name, bridge: ValueBridge<List>.collection(of: .rawValue(by: .native)).optional, constant: value)
+    }
+
+    /// Creates a key for an optional collection of enums or option sets that define how they are stored.
+    public convenience init<List: PropertyListCollection & PropertyListConvertible>(_ name: String)
+    where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
+        self.init(name, bridge: ValueBridge<List>.native.optional, constant: nil)
+    }
+
+    /// Creates a key for an optional collection of enums or option sets that define how they are stored.
+    public convenience init<List: PropertyListCollection & PropertyListConvertible>(
+        _ name: String,
+        default value: sending Value
+    ) where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
+        self.init(name, bridge: ValueBridge<List>.native.optional, constant: value)
+    }
+
+    /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
+    public convenience init<List: PropertyListCollection>(_ name: String)
+    where Value == List?, List.StoredElement: NSObject & NSSecureCoding {
+        self.init(name, bridge: ValueBridge<List>.collection(of: .object).optional, constant: nil)
+    }
+
+    /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
+    public convenience init<List: PropertyListCollection>(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value
+    ) where Value == List?, List.StoredElement: NSObject & NSSecureCoding {
+        self.init(name, bridge: ValueBridge<List>.collection(of: .object).optional, default: makeDefault)
+    }
+}
+
+// Keys for anything that a property list can hold. Storing anything else is reported with the code `unsupportedValue`.
+
+extension Defaults.Key where Value == [Any] {
+    /// Creates a key for an array of property-list objects of any type.
+    public convenience init(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = []
+    ) {
+        self.init(name, bridge: .propertyListObject { $0 as? [Any] }, default: makeDefault)
+    }
+}
+
+extension Defaults.Key where Value == [String: Any] {
+    /// Creates a key for a dictionary of property-list objects of any type.
+    public convenience init(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = [:]
+    ) {
+        self.init(name, bridge: .propertyListObject { $0 as? [String: Any] }, default: makeDefault)
+    }
+}
+
+extension Defaults.Key where Value == Any? {
+    /// Creates a key for a property-list object of any type; nil while nothing is stored.
+    public convenience init(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+    ) {
+        self.init(name, bridge: ValueBridge<Any>.propertyListObject { $0 }.optional, default: makeDefault)
+    }
+}
