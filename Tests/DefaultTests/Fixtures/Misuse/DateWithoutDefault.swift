@@ -1,4 +1,4 @@
-// requires that 'Date' conform to 'EmptyValueProviding'
+// A key for this type needs a default: Key("name", default: value).
 import Default
 import Foundation
 

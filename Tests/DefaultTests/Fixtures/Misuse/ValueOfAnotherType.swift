@@ -1,4 +1,4 @@
-// ValueOfAnotherType.swift:9:
+// The key is for values of another type.
 import Default
 
 extension DefaultsKeys {

@@ -1,0 +1,32 @@
+// Declarations that can't be used: each exists for its message, where the compiler's own diagnostic would not name the cause.
+
+extension Defaults {
+    /// Matches a value of another type than the key's.
+    @available(*, unavailable, message: "The key is for values of another type.")
+    @_disfavoredOverload
+    public subscript<Value, Other>(key: Key<Value>) -> Other {
+        get { fatalError("The key is for values of another type.") }
+        nonmutating set { fatalError("The key is for values of another type.") }
+    }
+
+    /// Matches a value of another type than the key's.
+    @available(*, unavailable, message: "The key is for values of another type.")
+    @_disfavoredOverload
+    public static subscript<Value, Other>(key: Key<Value>) -> Other {
+        get { fatalError("The key is for values of another type.") }
+        set { fatalError("The key is for values of another type.") }
+    }
+}
+
+extension Defaults.Key {
+    /// Matches a key without a default, of a type that has no empty value.
+    @available(
+        *,
+        unavailable,
+        message: "A key for this type needs a default: Key(\"name\", default: value). Or make it a key for an optional."
+    )
+    @_disfavoredOverload
+    public convenience init(_ name: String) {
+        fatalError("A key for this type needs a default.")
+    }
+}
