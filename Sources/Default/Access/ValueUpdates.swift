@@ -24,6 +24,8 @@ public struct ValueUpdates<Value>: AsyncSequence {
     private let keys: Set<String>
     private let stored: () -> [PropertyListValue?]?
     private let read: () -> Value
+    /// Whether the current value is delivered first.
+    var deliversCurrent = true
 
     /// - Parameters:
     ///   - keys: The keys in the storage whose changes matter.
@@ -70,6 +72,10 @@ public struct ValueUpdates<Value>: AsyncSequence {
 
         fileprivate init(updates: ValueUpdates) {
             self.updates = updates
+            if !updates.deliversCurrent {
+                observe()
+                _ = deliver()
+            }
         }
 
         /// Waits for the next value; the first is returned without waiting.
@@ -83,7 +89,7 @@ public struct ValueUpdates<Value>: AsyncSequence {
                 return end()
             }
             if observation == nil {
-                observation = .of(updates.keys, in: updates.storage) { [signal] keys in signal.note(keys) }
+                observe()
                 return deliver()
             }
             while let changes = await signal.next(isolation: actor) {
@@ -95,6 +101,10 @@ public struct ValueUpdates<Value>: AsyncSequence {
                 }
             }
             return end()
+        }
+
+        private mutating func observe() {
+            observation = .of(updates.keys, in: updates.storage) { [signal] keys in signal.note(keys) }
         }
 
         /// Reads the value; nil when it is the last delivered one.

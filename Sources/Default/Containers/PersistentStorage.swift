@@ -8,16 +8,20 @@ internal import Foundation
 /// ```
 ///
 /// The suite is a `UserDefaults` on Apple's systems, and a ``FileDefaults`` elsewhere. Any number of storages, threads and
-/// processes may use one suite, as far as its type allows.
+/// processes may use one suite.
 ///
 /// Two storages with different prefixes, neither of them empty, never see each other's keys. A prefix whose only dot is at
 /// its end is prepended to the key. With an empty prefix the key is used directly. Other prefixes are escaped: the prefix
 /// `"a"` and the key `"b"` become `"a%.b"`, and `"a.b."` and `"c"` become `"a%2Eb%2E%.c"`.
+/// A storage can be a global constant, and may be used from any task.
 public struct PersistentStorage {
     /// The prefix of each key, before escaping.
     public let keyPrefix: String
 
-    private let explicitStore: (any DefaultsStore)?
+    /// The name of the suite; nil for the platform's standard store.
+    public let suiteName: String?
+
+    private let explicitStore: StandardDefaults?
     private let escapedPrefix: String
 
     /// Opens part of a suite.
@@ -37,6 +41,7 @@ public struct PersistentStorage {
         } else {
             explicitStore = nil
         }
+        self.suiteName = suiteName
         self.keyPrefix = keyPrefix
         escapedPrefix = Self.escape(keyPrefix)
     }
@@ -72,7 +77,7 @@ public struct PersistentStorage {
         return escaped.joined() + "%."
     }
 
-    private static func openSuite(named name: String) -> (any DefaultsStore)? {
+    private static func openSuite(named name: String) -> StandardDefaults? {
         DefaultsDiagnostics.reporting(.openFailed) { () throws(DefaultsError) in
             #if canImport(Darwin)
             return try FoundationSuite.open(name)
@@ -83,7 +88,7 @@ public struct PersistentStorage {
     }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
+// The platform's standard store is Sendable: UserDefaults on Apple's systems, FileDefaults on others.
 extension PersistentStorage: Sendable {}
 
 extension PersistentStorage: KeyValueStorage {

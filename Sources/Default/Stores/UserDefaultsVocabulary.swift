@@ -165,6 +165,22 @@ extension UserDefaultsVocabulary {
         try setWrappingErrors(nil, forKey: key)
     }
 
+    /// Removes all stored values, in one transaction if the store has transactions; registered defaults are kept.
+    ///
+    /// - Throws: ``DefaultsError``. Nothing has changed then, if the store has transactions.
+    public func removeAll() throws(DefaultsError) {
+        do {
+            // In a transaction, so that nothing is stored between listing the keys and removing them.
+            try transaction {
+                for key in storedKeys() {
+                    try setStoredValue(nil, forKey: key)
+                }
+            }
+        } catch {
+            throw .wrapping(error, key: nil, type: nil, store: storeDescription)
+        }
+    }
+
     /// Registers values for keys that have no stored value, for as long as the process runs; nothing is stored.
     ///
     /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for the

@@ -1,0 +1,177 @@
+internal import DefaultJournal
+
+/// A sequence of the changes of a value, each with the value before and after it.
+///
+/// ```swift
+/// for await change in Defaults.changes(.volume) {
+///     print("from", change.old, "to", change.new)
+/// }
+/// ```
+///
+/// - Every change is delivered that one thread makes after another. Changes that several threads or processes make at the
+///   same time may be combined into one. The value before a change is always the value after the previous one, and the last
+///   delivered value is the stored one.
+/// - Changes wait for a slow reader up to a limit. Then the newest are combined into one, so the first value before and the
+///   last value after them are kept. ``ValueUpdates`` keeps the newest value only.
+/// - Writing the value that is already stored is not a change. Removing the stored value is one to the default.
+/// - The sequence ends when the task that reads it is cancelled. Each iterator observes the store until it is released or has
+///   ended. See ``ValueUpdates`` for which changes are seen.
+public struct ValueChanges<Value>: AsyncSequence {
+    /// A change of a value.
+    public struct Element {
+        /// The value before the change; the key's default if nothing was stored.
+        public let old: Value
+        /// The value after the change; the key's default if nothing is stored.
+        public let new: Value
+    }
+
+    /// The sequence never fails; for a value that can't be read the default is delivered, and an event reports the error.
+    public typealias Failure = Never
+
+    private let access: KeyAccess
+    private let limit: Int
+    private let decode: (PropertyListValue?) -> Value
+
+    init(of access: KeyAccess, limit: Int, decode: @escaping (PropertyListValue?) -> Value) {
+        self.access = access
+        self.limit = Swift.max(limit, 1)
+        self.decode = decode
+    }
+
+    /// Starts to observe the store.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(of: access, limit: limit, decode: decode)
+    }
+
+    /// Delivers the changes of a ``ValueChanges``.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let signal = ChangeSignal()
+        private let log: ChangeLog
+        private let observation: StoreObservation
+        private let decode: (PropertyListValue?) -> Value
+
+        fileprivate init(of access: KeyAccess, limit: Int, decode: @escaping (PropertyListValue?) -> Value) {
+            let log = ChangeLog(limit: limit)
+            let stored = ObservedValue(access: access)
+            self.log = log
+            self.decode = decode
+            observation = .of([access.key], in: access.store) { [signal] keys in
+                if log.record(stored.read) {
+                    signal.note(keys)
+                }
+            }
+            log.begin(stored.read)
+        }
+
+        /// Waits for the next change.
+        public mutating func next() async -> Element? {
+            await next(isolation: #isolation)
+        }
+
+        /// Waits for the next change.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            while !Task.isCancelled {
+                if let change = log.removeFirst() {
+                    return Element(old: decode(change.old), new: decode(change.new))
+                }
+                guard await signal.next(isolation: actor) != nil else {
+                    break
+                }
+            }
+            observation.cancel()
+            return nil
+        }
+    }
+}
+
+extension ValueChanges.Element: Sendable where Value: Sendable {}
+
+@available(*, unavailable, message: "Iterate where you create it: a store need not be Sendable.")
+extension ValueChanges: Sendable {}
+
+@available(*, unavailable, message: "An iterator belongs to one task.")
+extension ValueChanges.Iterator: Sendable {}
+
+/// What is stored under a key, for an observer.
+private struct ObservedValue: @unchecked Sendable {
+    // A store calls its observers on threads that may use it.
+    let access: KeyAccess
+
+    func read() -> PropertyListValue? { access.store.storedValue(forKey: access.key) }
+}
+
+/// The changes of a stored value that nobody has read yet.
+final class ChangeLog: Sendable {
+    struct Change: Sendable {
+        let old: PropertyListValue?
+        var new: PropertyListValue?
+    }
+
+    private struct State {
+        var latest: PropertyListValue?
+        var changes: [Change] = []
+        /// Counts the values that were recorded.
+        var generation = 0
+        var hasBegun = false
+    }
+
+    private let state = Guarded(State())
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Records the value before the first change, which may have been recorded already.
+    func begin(_ read: () -> PropertyListValue?) {
+        let value = read()
+        state.withLock { state in
+            if !state.hasBegun {
+                state.latest = value
+                state.hasBegun = true
+            }
+        }
+    }
+
+    /// Records what is stored now.
+    ///
+    /// The value is read without the lock, since a read may notify observers. If another thread has recorded one in the
+    /// meantime, this one may be older, and is read again.
+    ///
+    /// - Returns: Whether it has changed.
+    func record(_ read: () -> PropertyListValue?) -> Bool {
+        while true {
+            let generation = state.withLock { $0.generation }
+            let value = read()
+            let isChange: Bool? = state.withLock { state in
+                guard state.generation == generation else {
+                    return nil
+                }
+                state.generation += 1
+                guard state.hasBegun else {
+                    state.latest = value
+                    state.hasBegun = true
+                    return false
+                }
+                guard state.latest != value else {
+                    return false
+                }
+                if state.changes.count < limit {
+                    state.changes.append(Change(old: state.latest, new: value))
+                } else {
+                    state.changes[state.changes.count - 1].new = value
+                }
+                state.latest = value
+                return true
+            }
+            if let isChange {
+                return isChange
+            }
+        }
+    }
+
+    /// Removes the oldest change and returns it.
+    func removeFirst() -> Change? {
+        state.withLock { $0.changes.isEmpty ? nil : $0.changes.removeFirst() }
+    }
+}

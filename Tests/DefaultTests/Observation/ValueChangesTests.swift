@@ -1,0 +1,138 @@
+import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+extension DefaultsKeys {
+    fileprivate static let count = DefaultsKey<Int>("count", default: 7)
+    fileprivate static let title = DefaultsKey<String?>("title")
+}
+
+@Suite("Changes of a key", .timeLimit(.minutes(15)))
+struct ValueChangesTests {
+    private struct Change: Equatable {
+        let old: Int
+        let new: Int
+
+        init(_ old: Int, _ new: Int) {
+            self.old = old
+            self.new = new
+        }
+
+        init?(_ change: ValueChanges<Int>.Element?) {
+            guard let change else { return nil }
+            self.init(change.old, change.new)
+        }
+    }
+
+    @Test("are delivered one after the other, with the value before and after", arguments: StoreKind.allCases)
+    func each(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            var changes = withDefaults(store) { Defaults.changes(.count).makeAsyncIterator() }
+            defaults[.title] = "other"
+            defaults[.count] = 1
+            defaults[.count] = 1
+            defaults[.count] += 1
+            defaults.reset(.count)
+            defaults[.count] = 3
+            #expect(Change(await changes.next(isolation: nil)) == Change(7, 1))
+            #expect(Change(await changes.next(isolation: nil)) == Change(1, 2))
+            #expect(Change(await changes.next(isolation: nil)) == Change(2, 7))
+            #expect(Change(await changes.next(isolation: nil)) == Change(7, 3))
+            defaults.removeAll()
+            #expect(Change(await changes.next(isolation: nil)) == Change(3, 7))
+        }
+    }
+
+    @Test("are combined into one when there are more than the limit", arguments: StoreKind.allCases)
+    func limit(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            var changes = defaults.changes(.count, limit: 2).makeAsyncIterator()
+            for number in 1...5 {
+                defaults[.count] = number
+            }
+            #expect(Change(await changes.next(isolation: nil)) == Change(7, 1))
+            #expect(Change(await changes.next(isolation: nil)) == Change(1, 5))
+            defaults[.count] = 6
+            #expect(Change(await changes.next(isolation: nil)) == Change(5, 6))
+        }
+    }
+
+    @Test("form a chain that ends with the stored value, whoever makes them")
+    func threads() async throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        var changes = defaults.changes(.count, limit: 10_000).makeAsyncIterator()
+        try onEightThreads {
+            for _ in 0..<100 {
+                Defaults(suite: store)[.count] += 1
+            }
+        }
+        var latest = 7
+        while latest != 807 {
+            let change = try #require(await changes.next(isolation: nil))
+            #expect(change.old == latest)
+            latest = change.new
+        }
+        #expect(defaults[.count] == 807)
+    }
+
+    @Test("end when their task is cancelled")
+    func cancellation() async {
+        let store = MemoryDefaults()
+        let task = Task {
+            for await _ in Defaults(suite: store).changes(.count) {}
+            return true
+        }
+        task.cancel()
+        #expect(await task.value)
+    }
+
+    @Test("leave out the current value if it is not asked for", arguments: StoreKind.allCases)
+    func withoutInitial(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[.count] = 1
+            var values = defaults.updates(.count, initial: false).makeAsyncIterator()
+            var pairs = defaults.updates(.count, .title, initial: false).makeAsyncIterator()
+            defaults[.count] = 2
+            #expect(await values.next(isolation: nil) == 2)
+            #expect(await pairs.next(isolation: nil).map { $0.0 } == 2)
+        }
+    }
+}
+
+@Suite("A key and a store")
+struct ResettingTests {
+    @Test("are reset by their own methods", arguments: StoreKind.allCases)
+    func reset(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            Defaults[.count] = 1
+            Defaults.Keys.count.reset()
+            #expect(!Defaults.exists(key: .count))
+            let other = MemoryDefaults()
+            Defaults(suite: other)[.count] = 2
+            Defaults[.count] = 1
+            Defaults.Keys.count.reset(in: other)
+            #expect(Defaults(suite: other)[.count] == 7)
+            #expect(Defaults[.count] == 1)
+            Defaults.removeAll()
+            #expect(!Defaults.exists(key: .count))
+            try other.register(defaults: ["count": 5])
+            try other.set(1, forKey: "title")
+            try other.removeAll()
+            #expect(other.storedKeys() == [])
+            #expect(Defaults(suite: other)[.count] == 5)
+        }
+    }
+
+    @Test("of a storage say the name of the suite")
+    func suiteName() {
+        #expect(PersistentStorage()?.suiteName == nil)
+        // Nothing is created before the first write.
+        let name = "suite-\(UUID().uuidString)"
+        #expect(PersistentStorage(suiteName: name)?.suiteName == name)
+    }
+}
