@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 
 @main
-struct DefaultsTool: AsyncParsableCommand {
+struct SettingsTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "defaults",
+        commandName: "settings",
         abstract: "Looks into suites of settings, and changes them.",
         discussion: """
             SUITE is the name of a suite in the directory for configuration ($XDG_CONFIG_HOME, else ~/.config; on a Mac \

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import defaults
+@testable import settings
 
 struct JSONTextTests {
     @Test(

@@ -2,17 +2,17 @@ import Default
 import Foundation
 import Testing
 
-@testable import defaults
+@testable import settings
 
 struct InterchangeTests {
     @Test(
         "A suite that is exported and imported is equal to the first, for every type of value",
         arguments: [
-            "defaults export one | defaults import two",
-            "defaults export one - | defaults import two -",
-            "defaults export one --format json | defaults import two",
-            "defaults export one file.plist && defaults import two file.plist",
-            "defaults export one file.json && defaults import two file.json",
+            "settings export one | settings import two",
+            "settings export one - | settings import two -",
+            "settings export one --format json | settings import two",
+            "settings export one file.plist && settings import two file.plist",
+            "settings export one file.json && settings import two file.json",
             "cp -r one.defaults two.defaults",
         ]
     )
@@ -33,7 +33,7 @@ struct InterchangeTests {
         try Tool.withHome { tool in
             let one = try FileDefaults(url: tool.url(ofSuite: "one"))
             try Samples.store(in: one)
-            let outcome = try tool.shell("defaults export one one.xml && defaults import two one.xml")
+            let outcome = try tool.shell("settings export one one.xml && settings import two one.xml")
             #expect(outcome.status == 0)
             let text = try String(contentsOf: tool.home.appending(path: "one.xml"), encoding: .utf8)
             #expect(text.hasPrefix("<?xml"))
@@ -52,7 +52,7 @@ struct InterchangeTests {
     func permissions() throws {
         try Tool.withHome { tool in
             try FileDefaults(url: tool.url(ofSuite: "one")).set("secret", forKey: "key")
-            #expect(try tool.shell("umask 0; defaults export one file.plist").status == 0)
+            #expect(try tool.shell("umask 0; settings export one file.plist").status == 0)
             let file = tool.home.appending(path: "file.plist").path
             let attributes = try FileManager.default.attributesOfItem(atPath: file)
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
@@ -75,7 +75,7 @@ struct InterchangeTests {
             #expect(refused.status == 1)
             #expect(refused.output.isEmpty)
             #expect(refused.errors.contains("--format json"))
-            #expect(try tool.shell("defaults export one --format json | defaults import two").status == 0)
+            #expect(try tool.shell("settings export one --format json | settings import two").status == 0)
             let two = try FileDefaults(url: tool.url(ofSuite: "two"))
             #expect(two.integer(forKey: "\u{E9}") == 1)
             #expect(two.integer(forKey: "e\u{301}") == 2)
@@ -150,7 +150,7 @@ struct InterchangeTests {
     @Test("A failed export at the head of a pipe makes no suite at its end")
     func failedExport() throws {
         try Tool.withHome { tool in
-            let outcome = try tool.shell("defaults export nothing | defaults import two")
+            let outcome = try tool.shell("settings export nothing | settings import two")
             #expect(outcome.status == 1)
             #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
         }

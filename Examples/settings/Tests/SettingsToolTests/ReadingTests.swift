@@ -69,7 +69,7 @@ struct ReadingTests {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
             try suite.set("dark red", forKey: "color")
-            #expect(try tool.shell("test \"$(defaults read app color)\" = 'dark red'").status == 0)
+            #expect(try tool.shell("test \"$(settings read app color)\" = 'dark red'").status == 0)
         }
     }
 

@@ -43,7 +43,7 @@ struct ConcurrencyTests {
             defer { endWriter() }
 
             let adders = try (0..<3).map { adder in
-                let line = "for i in 1 2 3 4 5 6 7 8; do defaults write app list -array-add \(adder)-$i; done"
+                let line = "for i in 1 2 3 4 5 6 7 8; do settings write app list -array-add \(adder)-$i; done"
                 return try tool.shellProcess(line)
             }
             for round in 1...8 {

@@ -16,7 +16,7 @@ struct CommandTests {
                 #expect(overview.text.contains("  \(command) "))
                 let help = try tool.run(command, "--help")
                 #expect(help.status == 0)
-                #expect(help.text.contains("USAGE: defaults \(command)"))
+                #expect(help.text.contains("USAGE: settings \(command)"))
             }
         }
     }
@@ -33,7 +33,7 @@ struct CommandTests {
 
     @Test(
         "The shell completes commands, suites and keys",
-        arguments: [("defaults ver", "verify"), ("defaults read ap", "app"), ("defaults read app co", "color")]
+        arguments: [("settings ver", "verify"), ("settings read ap", "app"), ("settings read app co", "color")]
     )
     func completion(line: String, completed: String) throws {
         try Tool.withHome { tool in
@@ -41,9 +41,9 @@ struct CommandTests {
             let words = line.split(separator: " ")
             let outcome = try tool.shell(
                 """
-                defaults --generate-completion-script bash > completion && . ./completion
+                settings --generate-completion-script bash > completion && . ./completion
                 COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE="\(line)" COMP_POINT=\(line.count)
-                _defaults defaults "\(words.last ?? "")" "\(words.dropLast().last ?? "")"
+                _settings settings "\(words.last ?? "")" "\(words.dropLast().last ?? "")"
                 printf '%s\\n' "${COMPREPLY[@]}"
                 """,
                 shell: "/bin/bash"

@@ -3,7 +3,7 @@
 import PackageDescription
 
 let package = Package(
-    name: "defaults",
+    name: "settings",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Default", path: "../.."),
@@ -11,15 +11,15 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "defaults",
+            name: "settings",
             dependencies: [
                 .product(name: "Default", package: "Default"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
         .testTarget(
-            name: "DefaultsToolTests",
-            dependencies: ["defaults", .product(name: "Default", package: "Default")]
+            name: "SettingsToolTests",
+            dependencies: ["settings", .product(name: "Default", package: "Default")]
         ),
     ],
     swiftLanguageModes: [.v6]

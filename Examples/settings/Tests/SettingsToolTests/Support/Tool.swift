@@ -16,7 +16,7 @@ struct Tool {
     /// Runs a test with a home of its own, which is removed afterwards.
     static func withHome<Result>(_ test: (Tool) throws -> Result) throws -> Result {
         let home = FileManager.default.temporaryDirectory
-            .appending(path: "defaults-tool-tests-\(UUID().uuidString)", directoryHint: .isDirectory)
+            .appending(path: "settings-tool-tests-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
         defer {
             // Again where the library's work in the background has added a file in between.
@@ -37,7 +37,7 @@ struct Tool {
         try run(Self.executable, arguments, input: input)
     }
 
-    /// Runs a line in a shell, in which the tool is `defaults`.
+    /// Runs a line in a shell, in which the tool is `settings`.
     func shell(_ line: String, shell: String = "/bin/sh") throws -> Outcome {
         try run(URL(filePath: shell), try Self.shellArguments(line), input: nil)
     }
@@ -116,7 +116,7 @@ struct Tool {
             for var directory in places {
                 for _ in 0..<4 {
                     directory.deleteLastPathComponent()
-                    let tool = directory.appending(path: "defaults")
+                    let tool = directory.appending(path: "settings")
                     if FileManager.default.isExecutableFile(atPath: tool.path(percentEncoded: false)),
                         !tool.hasDirectoryPath
                     {
@@ -124,7 +124,7 @@ struct Tool {
                     }
                 }
             }
-            throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "defaults"])
+            throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "settings"])
         }
     }
 }
