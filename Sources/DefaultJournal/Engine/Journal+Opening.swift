@@ -24,6 +24,12 @@ extension Journal {
     ) throws(JournalError) -> Journal {
         let absolute = try SuiteDirectory.absolutePath(path, calls: options.calls)
         let journal: Journal
+        if options.isReadOnly {
+            let reason = JournalError(.readOnly(.requested), path: absolute)
+            journal = try openForReading(at: absolute, because: reason, options: options, makeIndex: makeIndex)
+            journal.deliverReports()
+            return journal
+        }
         do throws(JournalError) {
             let limit = isPatient ? options.lockTimeout : 0
             journal = try openForWriting(at: absolute, waitingAtMost: limit, options: options, makeIndex: makeIndex)

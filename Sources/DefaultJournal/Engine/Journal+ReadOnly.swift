@@ -54,11 +54,11 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - path: The suite's absolute path.
-    ///   - refusal: Why it can't be opened for writing.
+    ///   - refusal: Why it can't be, or is not to be, opened for writing.
     ///   - options: How to open it.
     ///   - makeIndex: Creates the empty index.
     /// - Returns: The journal with its index filled.
-    /// - Throws: `readOnly` if there is no suite, or why it can't be read.
+    /// - Throws: `readOnly` if there is no suite and one would have been created; otherwise why it can't be read.
     static func openForReading(
         at path: String,
         because refusal: JournalError,
@@ -68,6 +68,12 @@ extension Journal {
         do throws(JournalError) {
             let directory = try SuiteDirectory.openForReading(path, calls: options.calls)
             let suite = try SuiteDirectory.withoutLock(directory, path: path, calls: options.calls)
+            if options.isReadOnly {
+                // It is not registered: another object for the suite in this process may be about to write.
+                let journal = Journal(suite: suite, path: path, options: options, index: makeIndex())
+                try journal.beginReadOnly()
+                return journal
+            }
             let id = suite.id
             let slot = JournalRegistry.shared.slot(for: id)
             slot.opening.lock()
@@ -80,11 +86,11 @@ extension Journal {
             try journal.beginReadOnly()
             if slot.journal == nil { slot.journal = journal }
             return journal
-        } catch  where error.isNotFound {
+        } catch  where error.isNotFound && !options.isReadOnly {
             throw refusal.readOnly
         } catch  where error.isReadOnlyPlace {
             // It can't even be read; what would have to be allowed is what writing needs.
-            throw refusal
+            throw options.isReadOnly ? error : refusal
         }
     }
 
@@ -216,6 +222,7 @@ extension Journal {
     /// - Throws: `readOnly` while it still can't be written, and other reasons why it can't be opened.
     func becomeWritable() throws(JournalError) {
         do throws(JournalError) {
+            if options.isReadOnly { throw JournalError(.readOnly(.requested), path: path) }
             try SuiteDirectory.checkPermissions(path, calls: calls)
             try reattach()
         } catch {

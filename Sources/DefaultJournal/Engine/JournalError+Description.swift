@@ -43,6 +43,8 @@ extension JournalError: CustomStringConvertible {
         case .readOnly(.otherUser):
             "Nothing is written to \(path), which belongs to another user: the owner couldn't use files that root creates. What "
                 + "is stored there can be read. To change it, run the program as the owner."
+        case .readOnly(.requested):
+            "\(path) was opened for reading only, and nothing was changed. Open the suite for writing to change it."
         case .unstable:
             "The files of \(path) were replaced repeatedly while they were being opened. Try again."
         }

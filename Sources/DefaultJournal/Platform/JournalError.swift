@@ -42,6 +42,8 @@ package struct JournalError: Error, Hashable, Sendable {
         case refused(code: Int32)
         /// The suite is another user's, and this process is root's.
         case otherUser
+        /// The suite was opened only for reading.
+        case requested
     }
 
     /// What went wrong.

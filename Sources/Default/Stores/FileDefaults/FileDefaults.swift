@@ -108,6 +108,23 @@ public final class FileDefaults: Sendable {
         try self.init(opening: .directory(url), durability: durability, lockTimeout: lockTimeout)
     }
 
+    /// Opens the suite in a directory for reading only.
+    ///
+    /// Nothing is changed, created, repaired or locked, whether or not the suite could be written. Of a damaged journal, reads give
+    /// what is intact; the damage is reported to ``DefaultsDiagnostics``. Reads see the changes that others make, in this process
+    /// too. Writes, transactions and exclusive access throw ``DefaultsError/Code/storeReadOnly``.
+    ///
+    /// For programs that show suites to administrators, such as one that checks a damaged suite before it is repaired.
+    ///
+    /// - Parameter url: The file URL of the suite's directory.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` if there is no suite or it can't be read,
+    ///   or ``DefaultsError/Code/newerFormat``.
+    public convenience init(readingFrom url: URL) throws(DefaultsError) {
+        let suite = FileSuite(location: .directory(url), isReadOnly: true)
+        _ = try suite.open()
+        self.init(suite: suite, durability: .background, arguments: LaunchArguments([]))
+    }
+
     private convenience init(
         opening location: SuiteLocation,
         durability: Durability,

@@ -17,6 +17,8 @@ final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
     /// Nanoseconds.
     private let lockTimeout: UInt64
+    /// Whether nothing is ever created, repaired or locked.
+    private let isReadOnly: Bool
     private let opening = NSLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`, and only read after it.
@@ -38,8 +40,10 @@ final class FileSuite: @unchecked Sendable {
     /// - Parameters:
     ///   - location: Where the suite is.
     ///   - lockTimeout: Seconds to wait for other processes; none if it is negative or not a number.
-    init(location: SuiteLocation, lockTimeout: TimeInterval = 5) {
+    ///   - isReadOnly: Whether the suite is only read, even if it could be written.
+    init(location: SuiteLocation, lockTimeout: TimeInterval = 5, isReadOnly: Bool = false) {
         self.location = location
+        self.isReadOnly = isReadOnly
         self.lockTimeout = lockTimeout > 0 ? UInt64(min(lockTimeout, 1_000_000_000) * 1_000_000_000) : 0
     }
 
@@ -85,6 +89,7 @@ final class FileSuite: @unchecked Sendable {
         }
         let path = try location.path()
         var options = JournalOptions(report: { events.report(.init($0)) }, lockTimeout: lockTimeout)
+        options.isReadOnly = isReadOnly
         #if canImport(Darwin)
         options.keepsFileLock = false
         options.backgroundActivity = AppleFiles.performActivity
@@ -98,7 +103,7 @@ final class FileSuite: @unchecked Sendable {
             throw error
         }
         #if canImport(Darwin)
-        AppleFiles.protect(path)
+        if !isReadOnly { AppleFiles.protect(path) }
         #endif
         guard let index = journal.index as? SuiteIndex else {
             throw .storeUnavailable(at: path, because: "it is already open in this process for another purpose")
