@@ -23,28 +23,34 @@ enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
 
     func encode(_ contents: SuiteContents) throws -> Data {
         switch self {
-        case .binary: try Self.encode(contents, as: .binary)
-        case .xml: try Self.encode(contents, as: .xml)
+        case .binary:
+            BinaryPropertyListWriter.data(try Self.distinct(contents).entries.map { ($0.key, $0.value) })
+        case .xml:
+            try Self.xml(contents)
         case .json: Data((JSONText(contents).pretty + "\n").utf8)
         }
     }
 
-    private static func encode(
-        _ contents: SuiteContents,
-        as format: PropertyListSerialization.PropertyListFormat
-    ) throws -> Data {
-        var objects: [String: Any] = [:]
-        for entry in contents.entries {
-            guard objects.updateValue(entry.value.object, forKey: entry.key) == nil else {
-                throw ToolError(
-                    """
-                    Two keys of this suite look the same, \(entry.key.debugDescription), and differ in their bytes only, which \
-                    property lists can't hold. Use --format json.
-                    """
-                )
-            }
+    /// The contents, unless two keys are equal as strings, which Foundation's property lists can't hold.
+    private static func distinct(_ contents: SuiteContents) throws -> SuiteContents {
+        var keys: Set<String> = []
+        for entry in contents.entries where !keys.insert(entry.key).inserted {
+            throw ToolError(
+                """
+                Two keys of this suite look the same, \(entry.key.debugDescription), and differ in their bytes only, which \
+                property lists can't hold. Use --format json.
+                """
+            )
         }
-        return try PropertyListSerialization.data(fromPropertyList: objects, format: format, options: 0)
+        return contents
+    }
+
+    private static func xml(_ contents: SuiteContents) throws -> Data {
+        var objects: [String: Any] = [:]
+        for entry in try distinct(contents).entries {
+            objects[entry.key] = entry.value.object
+        }
+        return try PropertyListSerialization.data(fromPropertyList: objects, format: .xml, options: 0)
     }
 }
 

@@ -8,7 +8,9 @@ struct Export: ParsableCommand {
         discussion: """
             The format is the one that the file's name asks for (.plist, .xml, .json); else a binary property list, which \
             loses nothing, or JSON on a terminal. XML property lists have dates to whole seconds and no sign of zero; \
-            the tool reports on standard error what they lose.
+            the tool reports on standard error what they lose. The same contents give the same bytes.
+
+            What is hidden is left out.
             """
     )
 
@@ -21,8 +23,21 @@ struct Export: ParsableCommand {
     @Option(help: "The format.")
     var format: InterchangeFormat?
 
+    @OptionGroup
+    var hiding: HidingOptions
+
     func run() throws {
-        let contents = try SuiteContents(of: try suite.existing())
+        if isOutputTerminal, outputPath == nil, chosenFormat != .json {
+            throw ToolError(
+                "A property list is not for terminals. Name a file, write into a pipe, or use --format json."
+            )
+        }
+        let (contents, hiddenCount) = try SuiteContents(of: try suite.reading()).omitting(hiding.patterns)
+        if hiddenCount > 0 {
+            warn(
+                "\(hiddenCount) value\(hiddenCount == 1 ? " is" : "s are") left out, or without what is hidden in them."
+            )
+        }
         let data = try chosenFormat.encode(contents)
         let copy = try SuiteContents(decoding: data)
         for key in contents.keys(lostIn: copy) {
@@ -31,19 +46,8 @@ struct Export: ParsableCommand {
         if let path = outputPath {
             try writePrivately(data, to: path)
         } else {
-            try FileHandle.standardOutput.write(contentsOf: data)
+            try writeAsIs(data)
         }
-    }
-
-    /// Writes a file that is, like a suite, its owner's alone.
-    private func writePrivately(_ data: Data, to path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        guard descriptor >= 0 else {
-            throw ToolError("\(path) can't be written: \(String(cString: strerror(errno))).")
-        }
-        let file = FileHandle(fileDescriptor: descriptor)
-        try file.write(contentsOf: data)
-        try file.close()
     }
 
     private var outputPath: String? { file == "-" ? nil : file }
@@ -55,7 +59,7 @@ struct Export: ParsableCommand {
         if let outputPath {
             return InterchangeFormat(fileName: outputPath) ?? .binary
         }
-        return isatty(STDOUT_FILENO) == 1 ? .json : .binary
+        return isOutputTerminal ? .json : .binary
     }
 }
 
@@ -74,13 +78,16 @@ struct Import: ParsableCommand {
     @Argument(help: "The file; standard input without one, or for \"-\".", completion: .file())
     var file: String?
 
+    @Flag(help: "Make a new suite at a path.")
+    var create = false
+
     @Flag(help: "Remove the values under all other keys.")
     var replace = false
 
     func run() throws {
         let contents = try SuiteContents(decoding: try input())
         try contents.checkStorable()
-        let store = try suite.existingOrNew()
+        let store = try suite.existingOrNew(creates: create)
         try store.transaction {
             for key in replace ? store.storedKeys() : [] {
                 try store.removeObject(forKey: key)
@@ -99,8 +106,13 @@ struct Import: ParsableCommand {
     }
 }
 
-/// Writes a warning to standard error.
-func warn(_ message: String) {
-    // Where standard error itself can't be written, there is nowhere to report that.
-    try? FileHandle.standardError.write(contentsOf: Data("Warning: \(message)\n".utf8))
+/// Writes a file that is, like a suite, its owner's alone.
+func writePrivately(_ data: Data, to path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard descriptor >= 0 else {
+        throw ToolError("\(path) can't be written: \(String(cString: strerror(errno))).")
+    }
+    let file = FileHandle(fileDescriptor: descriptor)
+    try file.write(contentsOf: data)
+    try file.close()
 }

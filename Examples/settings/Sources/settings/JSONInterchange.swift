@@ -10,10 +10,10 @@ import Foundation
 //     {"$dict": {"$a": 1}}   a dictionary that would look like one of these
 extension JSONText {
     init(_ contents: SuiteContents) {
-        self = .object(contents.entries.map { Member(name: $0.key, value: JSONText($0.value)) })
+        self = .object(contents.entries.map { Member(name: $0.key, value: JSONText(exact: $0.value)) })
     }
 
-    private init(_ value: PropertyListValue) {
+    init(exact value: PropertyListValue) {
         switch value {
         case .string(let string): self = .string(string)
         case .boolean(let boolean): self = .boolean(boolean)
@@ -22,9 +22,11 @@ extension JSONText {
         case .real(let real): self = real.isFinite ? .number("\(real)") : .tagged("$real", .string("\(real)"))
         case .data(let data): self = JSONText(data)
         case .date(let date): self = JSONText(date)
-        case .array(let elements): self = .array(elements.map { JSONText($0) })
+        case .array(let elements): self = .array(elements.map { JSONText(exact: $0) })
         case .dictionary(let entries):
-            let members = entries.sorted { $0.key < $1.key }.map { Member(name: $0.key, value: JSONText($0.value)) }
+            let members = entries.sorted { $0.key < $1.key }.map {
+                Member(name: $0.key, value: JSONText(exact: $0.value))
+            }
             let looksTagged = members.count == 1 && members.allSatisfy { $0.name.hasPrefix("$") }
             self = looksTagged ? .tagged("$dict", .object(members)) : .object(members)
         }
@@ -65,6 +67,11 @@ extension SuiteContents {
 }
 
 extension PropertyListValue {
+    /// The value that JSON of an export has for a key.
+    init(exact json: JSONText) throws {
+        try self.init(json, at: "the top")
+    }
+
     fileprivate init(_ json: JSONText, at path: String) throws {
         switch json {
         case .null:

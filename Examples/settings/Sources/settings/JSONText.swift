@@ -23,16 +23,27 @@ extension JSONText {
         self = value
     }
 
-    /// Without any white space, as `JSONEncoder` writes it when it leaves slashes as they are.
+    /// Without any white space, as `JSONEncoder` writes it when it leaves slashes as they are; not for terminals.
     var compact: String {
         switch self {
         case .null: "null"
         case .boolean(let boolean): boolean ? "true" : "false"
         case .number(let number): number
-        case .string(let string): Self.quoted(string)
+        case .string(let string): Self.quoted(string, isCompact: true)
         case .array(let elements): "[\(elements.map(\.compact).joined(separator: ","))]"
         case .object(let members):
-            "{\(members.map { "\(Self.quoted($0.name)):\($0.value.compact)" }.joined(separator: ","))}"
+            "{\(members.map { "\(Self.quoted($0.name, isCompact: true)):\($0.value.compact)" }.joined(separator: ","))}"
+        }
+    }
+
+    /// On one line, for terminals as well.
+    var line: String {
+        switch self {
+        case .string(let string): Self.quoted(string)
+        case .array(let elements): "[\(elements.map(\.line).joined(separator: ", "))]"
+        case .object(let members):
+            "{\(members.map { "\(Self.quoted($0.name)): \($0.value.line)" }.joined(separator: ", "))}"
+        default: compact
         }
     }
 
@@ -43,7 +54,8 @@ extension JSONText {
         return text.string
     }
 
-    static func quoted(_ string: String) -> String {
+    /// A string as JSON has it, with escapes for all that a terminal may act on; compact, for those only that JSON asks for.
+    static func quoted(_ string: String, isCompact: Bool = false) -> String {
         var quoted = "\""
         for scalar in string.unicodeScalars {
             switch scalar {
@@ -54,9 +66,13 @@ extension JSONText {
             case "\t": quoted += "\\t"
             case "\u{8}": quoted += "\\b"
             case "\u{C}": quoted += "\\f"
-            // The second range is control characters as well, which a terminal would carry out.
-            case "\0"..<" ", "\u{7F}"..."\u{9F}": quoted += "\\u00" + scalar.value.hexadecimal(digits: 2)
-            default: quoted.unicodeScalars.append(scalar)
+            case "\0"..<" ": quoted += "\\u00" + scalar.value.hexadecimal(digits: 2)
+            default:
+                if isCompact || !scalar.isUnsafeOnTerminal {
+                    quoted.unicodeScalars.append(scalar)
+                } else {
+                    quoted += UTF16.encode(scalar)?.map { "\\u" + UInt32($0).hexadecimal(digits: 4) }.joined() ?? ""
+                }
             }
         }
         return quoted + "\""

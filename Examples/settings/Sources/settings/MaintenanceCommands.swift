@@ -4,10 +4,11 @@ import Foundation
 
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks a suite's journal; exits with 1 if it is damaged.",
+        abstract: "Checks a suite's journal; exits with 1 if it is damaged, or was and its backup is still there.",
         discussion: """
-            Nothing is changed. Opening a suite, as every other command does, backs up a damaged journal and goes on with \
-            the values that are intact; a check after that finds no fault, but names the backup.
+            Nothing is changed. A program that opens a damaged suite, or a command that changes one, backs up the journal \
+            and goes on with the values that are intact. Until the backup is removed, this command exits with 1; \
+            "settings salvage" shows what it holds, and removes it.
             """
     )
 
@@ -24,7 +25,9 @@ struct Verify: ParsableCommand {
             "\(count(found.keyCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.\n"
         )
         for copy in found.damagedCopies {
-            try write("A damaged journal was backed up as \(url.appending(path: copy.name).plainPath).\n")
+            try write(
+                "A damaged journal was backed up as \(url.appending(path: copy.name).plainPath.escapedForTerminal).\n"
+            )
         }
         if found.hasUnfinishedWrite {
             try write("The last \(found.unfinishedBytes) bytes are of a write that was cut short.\n")
@@ -37,6 +40,10 @@ struct Verify: ParsableCommand {
                 try write("\(found.missingBytes) bytes are missing at the end of the journal.\n")
             }
             try write("Damaged.\n")
+            throw ExitCode.failure
+        }
+        guard found.damagedCopies.isEmpty else {
+            try write("Intact since. See what the backup holds: settings salvage.\n")
             throw ExitCode.failure
         }
         try write("Intact.\n")

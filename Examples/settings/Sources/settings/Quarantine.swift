@@ -20,22 +20,29 @@ struct Quarantine: ParsableCommand {
     var display: DisplayOptions
 
     func run() throws {
-        let store = try suite.existing()
         var text = display.text
-        try store.transaction {
-            for key in try key.map({ [$0] }) ?? quarantinedKeys(in: store) {
-                let place = Defaults.Key<Data?>(key)
-                for quarantined in try Defaults(suite: store).quarantined(place) {
-                    text.append("\(quarantined.date.exactText), not usable as \(quarantined.typeName): ", .faint)
-                    text.appendEntry(shownKey(key), named: key, separator: " = ") { $0.append(quarantined.value) }
-                    text.append("\n")
-                }
-                if remove {
-                    try Defaults(suite: store).removeQuarantined(place)
-                }
+        if remove {
+            let store = try suite.existing()
+            try store.transaction { try show(in: store, &text) }
+        } else {
+            try show(in: suite.reading(), &text)
+        }
+        try write(text)
+    }
+
+    private func show(in store: FileDefaults, _ text: inout StyledText) throws {
+        for key in try key.map({ [$0] }) ?? quarantinedKeys(in: store) {
+            let place = Defaults.Key<Data?>(key)
+            for quarantined in try Defaults(suite: store).quarantined(place) {
+                let type = quarantined.typeName.escapedForTerminal
+                text.append("\(quarantined.date.exactText), not usable as \(type): ", .faint)
+                text.appendEntry(shownKey(key), named: key, separator: " = ") { $0.append(quarantined.value) }
+                text.append("\n")
+            }
+            if remove {
+                try Defaults(suite: store).removeQuarantined(place)
             }
         }
-        try write(text.string)
     }
 
     private func quarantinedKeys(in store: FileDefaults) throws -> [String] {

@@ -3,11 +3,29 @@ import Default
 import Foundation
 
 struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Lists the suites in the directory for configuration.")
+    static let configuration = CommandConfiguration(
+        abstract: "Lists the suites in the directory for configuration.",
+        discussion: """
+            A name is shown in quotes, with escapes, where it has characters that a terminal may act on; bytes that are not \
+            UTF-8, which no program can open by name, are shown as \\xFF.
+            """,
+        aliases: ["domains"]
+    )
+
+    @Flag(help: "Show the names as a JSON array.")
+    var json = false
 
     func run() throws {
-        for name in try SuiteReference.names() {
-            try write("\(name)\n")
+        if json {
+            try write(JSONText.array(try SuiteReference.names().map { .string($0) }).pretty + "\n")
+            return
+        }
+        for name in try SuiteReference.fileNames() {
+            if let text = String(validating: name, as: UTF8.self) {
+                try write((text.isSafeOnTerminal ? text : JSONText.quoted(text)) + "\n")
+            } else {
+                try write(String(escaping: name) + "\n")
+            }
         }
     }
 }
@@ -16,19 +34,26 @@ struct Read: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows a suite's values, or one of them.",
         discussion: """
+            KEY may be followed by a path: KEY.NAME is an entry of a dictionary or a member of JSON, KEY.0 the first element \
+            of an array.
+
             JSON that is stored as bytes, as settings types are, is shown as JSON. A single string is shown without quotes, \
-            for use in scripts.
+            for use in scripts, unless it has characters that a terminal may act on; these are escaped, and --raw writes \
+            them as they are into a pipe or a file.
             """
     )
 
     @Argument(help: "The suite.")
     var suite: SuiteReference
 
-    @Argument(help: "The key; all keys without one.", completion: .keys)
+    @Argument(help: "The key, perhaps with a path; all keys without one.", completion: .keys)
     var key: String?
 
     @Flag(help: "Write the value's bytes as they are stored, without a line's end: of data and strings.")
     var raw = false
+
+    @Flag(help: "Show JSON for other programs: dates and bytes as in exports, stored JSON as it is.")
+    var json = false
 
     @OptionGroup
     var display: DisplayOptions
@@ -37,60 +62,88 @@ struct Read: ParsableCommand {
         if raw, key == nil {
             throw ValidationError("--raw needs the key of a single value.")
         }
+        if raw, json {
+            throw ValidationError("--raw and --json exclude each other.")
+        }
     }
 
     func run() throws {
-        let store = try suite.existing()
+        let store = try suite.reading()
         if let key {
             try show(key, in: store)
             return
         }
-        var text = display.text
-        for entry in try SuiteContents(of: store).entries {
-            text.appendEntry(shownKey(entry.key), named: entry.key, separator: " = ") { $0.append(entry.value) }
-            text.append("\n")
-        }
-        try write(text.string)
-    }
-
-    private func show(_ key: String, in store: FileDefaults) throws {
-        guard let value = store.storedValue(forKey: key) else {
-            throw ToolError.noValue(forKey: key, in: suite)
-        }
-        if raw {
-            try FileHandle.standardOutput.write(contentsOf: bytes(of: value, key: key))
+        let contents = try SuiteContents(of: store)
+        if json {
+            try write(contents.readableJSON(display.patterns).pretty + "\n")
             return
         }
         var text = display.text
-        if text.hidden.matches(key) {
-            text.append(KeyPatterns.placeholder, .faint)
-        } else if case .string(let string) = value {
-            text.append(string)
-        } else {
-            text.append(value)
+        for entry in contents.entries {
+            text.appendEntry(shownKey(entry.key), named: entry.key, separator: " = ") { $0.append(entry.value) }
+            text.append("\n")
         }
-        text.append("\n")
-        try write(text.string)
+        try write(text)
     }
 
-    private func bytes(of value: PropertyListValue, key: String) throws -> Data {
-        guard !display.patterns.matches(key) else {
-            throw ToolError("The value for \(key.debugDescription) is hidden.")
+    private func show(_ key: String, in store: FileDefaults) throws {
+        guard let match = ValueNode.find(key, in: store) else {
+            throw ToolError.noValue(forKey: key, in: suite)
         }
-        switch value {
-        case .data(let data): return data
-        case .string(let string): return Data(string.utf8)
-        default: throw ToolError("What is stored under \(key.debugDescription) is neither data nor a string.")
+        var text = display.text
+        let isHidden = match.names.contains(where: text.hidden.matches)
+        if raw {
+            if isHidden { throw ToolError.hidden(key) }
+            try writeRaw(match.node.redacted(text.hidden) ?? match.node, key: key)
+            return
         }
+        if json {
+            let shown = isHidden ? ValueNode.json(.string(KeyPatterns.placeholder)) : match.node
+            try write((shown.redacted(text.hidden) ?? shown).readableJSON.pretty + "\n")
+            return
+        }
+        if isHidden {
+            text.append(KeyPatterns.placeholder, .faint)
+        } else if let string = match.node.string, string.isSafeOnTerminal {
+            text.append(text.hidden.redacted(string, .replaced) ?? string)
+        } else {
+            text.append(match.node)
+        }
+        text.append("\n")
+        try write(text)
+    }
+
+    private func writeRaw(_ node: ValueNode, key: String) throws {
+        guard let bytes = node.bytes else {
+            throw ToolError("What is stored under \(key.debugDescription) is neither data nor a string.")
+        }
+        if isOutputTerminal {
+            try write(String(escaping: bytes, keepingLines: true))
+        } else {
+            try writeAsIs(bytes)
+        }
+    }
+}
+
+struct ReadType: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Shows the type of a value.")
+
+    @Argument(help: "The suite.")
+    var suite: SuiteReference
+
+    @Argument(help: "The key, perhaps with a path.", completion: .keys)
+    var key: String
+
+    func run() throws {
+        guard let match = ValueNode.find(key, in: try suite.reading()) else {
+            throw ToolError.noValue(forKey: key, in: suite)
+        }
+        try write("Type is \(match.node.typeName)\n")
     }
 }
 
 /// A key as it is shown before its value: in quotes where it would not be clear where it ends.
 func shownKey(_ key: String) -> String {
-    key.allSatisfy { $0.isLetter || $0.isNumber || "._-:".contains($0) } ? key : JSONText.quoted(key)
-}
-
-/// Writes to standard output at once, so that a reader sees each line as soon as it is written.
-func write(_ text: String) throws {
-    try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    let isWord = key.isSafeOnTerminal && key.allSatisfy { $0.isLetter || $0.isNumber || "._-:".contains($0) }
+    return isWord ? key : JSONText.quoted(key)
 }

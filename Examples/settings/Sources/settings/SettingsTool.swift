@@ -1,4 +1,5 @@
 import ArgumentParser
+import Default
 import Foundation
 
 @main
@@ -8,27 +9,75 @@ struct SettingsTool: AsyncParsableCommand {
         abstract: "Looks into suites of settings, and changes them.",
         discussion: """
             SUITE is the name of a suite in the directory for configuration ($XDG_CONFIG_HOME, else ~/.config; on a Mac \
-            Application Support), or the path of a suite's directory. Any program may use the suite at the same time.
+            Application Support), or the path of a suite's directory, which may be read-only, or as root another user's. Any \
+            program may use the suite at the same time. Commands that only look change nothing and repair nothing.
+
+            $SETTINGS_HIDE holds patterns of keys whose values no command shows, separated by colons, as --hide does.
             """,
+        version: "0.1.0",
         subcommands: [
-            List.self, Read.self, Write.self, Delete.self, Rename.self, Export.self, Import.self, Watch.self,
-            Verify.self, Compact.self, Quarantine.self,
+            List.self, Read.self, ReadType.self, Find.self, Diff.self, Write.self, Edit.self, Delete.self, Rename.self,
+            Export.self, Import.self, Watch.self, Verify.self, Salvage.self, Compact.self, Quarantine.self,
         ]
     )
 
     static func main() async {
+        // The library's own handler writes to standard error as well, but not with a terminal in mind.
+        DefaultsDiagnostics.handler = { event in
+            if event.severity != .info { warn("\(event.error)") }
+        }
         do {
+            try refuseMacDomains(Array(CommandLine.arguments.dropFirst()))
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
-        } catch let error as CocoaError {
-            exit(withError: ToolError(error))
         } catch {
-            exit(withError: error)
+            end(with: error)
         }
+    }
+
+    /// What the Mac's tool has and suites don't: taken for the name of a suite or a value, it would do something else.
+    private static func refuseMacDomains(_ arguments: [String]) throws {
+        for argument in arguments.prefix(2) {
+            switch argument {
+            case "NSGlobalDomain", "-g", "-globalDomain":
+                throw ToolError(
+                    "There is no global domain: each suite has its own values. Name the suite, as \"settings list\" shows it."
+                )
+            case "-currentHost", "-host":
+                throw ToolError("Suites are not kept by host, so there is no \(argument). Leave it out.")
+            default:
+                break
+            }
+        }
+    }
+
+    /// Ends the program as the parser would, with nothing in its message that a terminal may act on.
+    private static func end(with error: any Error) -> Never {
+        let code = exitCode(for: error)
+        switch error {
+        case let error as CocoaError: note("Error: \(ToolError(error).description.escapedForTerminal)")
+        case is ToolError, is DefaultsError: note("Error: \("\(error)".escapedForTerminal)")
+        default:
+            var message = fullMessage(for: error)
+            if code.isSuccess {
+                // Help, the version, or a script for a shell.
+                try? writeAsIs(Data((message + "\n").utf8))
+                exit(withError: ExitCode.success)
+            }
+            // The message has lines of its own; those of the arguments that it quotes are none of them.
+            for argument in CommandLine.arguments.dropFirst() {
+                for part in [argument] + argument.split(separator: "=", maxSplits: 1).map(String.init)
+                where !part.isSafeOnTerminal {
+                    message = message.replacing(part, with: part.escapedForTerminal)
+                }
+            }
+            if !message.isEmpty { note(message) }
+        }
+        exit(withError: code)
     }
 }
 
@@ -48,5 +97,9 @@ struct ToolError: Error, CustomStringConvertible {
 
     static func noValue(forKey key: String, in suite: SuiteReference) -> ToolError {
         ToolError("There is no value for \(key.debugDescription) in \(suite).")
+    }
+
+    static func hidden(_ key: String) -> ToolError {
+        ToolError("The value for \(key.debugDescription) is hidden.")
     }
 }

@@ -22,6 +22,7 @@ struct StyledText {
     }
 
     mutating func append(_ text: String, _ style: Style? = nil) {
+        let text = text.escapedLinesForTerminal
         guard usesColor, let style else {
             string += text
             return
@@ -29,11 +30,16 @@ struct StyledText {
         string += "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 
+    /// Appends text as it is styled there, with something else between its lines.
+    mutating func append(_ other: StyledText, replacingLinesWith separator: String) {
+        string += other.string.replacing("\n", with: separator.escapedLinesForTerminal)
+    }
+
     mutating func append(_ json: JSONText, indentation: Int = 0) {
         switch json {
         case .null, .boolean: append(json.compact, .word)
         case .number(let number): append(number, .number)
-        case .string(let string): append(JSONText.quoted(string), .string)
+        case .string(let string): append(JSONText.quoted(hidden.redacted(string, .replaced) ?? string), .string)
         case .array(let elements):
             appendList("[", elements, "]", indentation: indentation) { text, element in
                 text.append(element, indentation: indentation + 1)
@@ -50,7 +56,7 @@ struct StyledText {
     /// Appends a value; one inside `Data`, as settings types are stored, as the value that it is.
     mutating func append(_ value: PropertyListValue, indentation: Int = 0) {
         switch value {
-        case .string(let string): append(JSONText.quoted(string), .string)
+        case .string(let string): append(JSONText.quoted(hidden.redacted(string, .replaced) ?? string), .string)
         case .boolean(let boolean): append(boolean ? "true" : "false", .word)
         case .integer(let integer): append("\(integer)", .number)
         case .unsigned(let unsigned): append("\(unsigned)", .number)

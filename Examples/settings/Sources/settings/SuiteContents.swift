@@ -18,14 +18,22 @@ struct SuiteContents {
 
     /// What a suite holds at one moment.
     init(of suite: FileDefaults) throws {
-        // Without exclusive access, two keys that are always changed together could be seen at different times.
-        entries = try suite.withExclusiveAccess {
-            suite.storedKeys()
-                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-                .compactMap { key in
-                    suite.storedValue(forKey: key).map { Entry(key: key, value: $0) }
+        // Read one by one, two keys that are always changed together could be seen at different times.
+        let values = suite.allValues()
+        let keys = suite.storedKeys()
+        if keys.count == values.count {
+            entries = values.map { Entry(key: $0, value: $1) }
+        } else {
+            // Keys that are equal as strings count once in a dictionary. A copy changes no more.
+            entries = try TemporaryDirectory.with { directory in
+                try suite.copy(to: directory.appending(path: "copy"))
+                let copy = try FileDefaults(readingFrom: directory.appending(path: "copy"))
+                return copy.storedKeys().compactMap { key in
+                    copy.storedValue(forKey: key).map { Entry(key: key, value: $0) }
                 }
+            }
         }
+        entries.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 
     /// Throws when a suite can't hold one of these keys or values, so that no suite is made for them.
@@ -41,11 +49,19 @@ struct SuiteContents {
         entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
     }
 
-    /// The keys that were set, changed or removed since.
-    func keys(changedIn newer: SuiteContents) -> [String] {
-        let changed = newer.keys(lostIn: self)
-        let removed = entries.map(\.key).filter { newer.value(forKey: $0) == nil }
-        return (changed + removed).sorted()
+    /// The contents without hidden values, at whatever depth, and how many values of the suite are missing or changed.
+    func omitting(_ hidden: KeyPatterns) -> (contents: SuiteContents, count: Int) {
+        var count = 0
+        let remaining = entries.compactMap { entry -> Entry? in
+            if hidden.matches(entry.key) {
+                count += 1
+                return nil
+            }
+            guard let redaction = hidden.redacted(entry.value, .omitted) else { return entry }
+            count += 1
+            return Entry(key: entry.key, value: redaction)
+        }
+        return (SuiteContents(entries: remaining), count)
     }
 
     /// The keys whose values are not the same in other contents.

@@ -19,34 +19,52 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     }
 
     static var defaultCompletionKind: CompletionKind {
-        .custom { _, _, _ in (try? names()) ?? [] }
+        .custom { _, _, _ in ((try? names()) ?? []).filter(\.isSafeOnTerminal) }
     }
 
-    /// The suite, which has to exist: looking at a suite makes none.
+    /// The suite, to be looked at: nothing of it is changed, repaired or locked, and none is made.
+    func reading() throws -> FileDefaults {
+        try FileDefaults(readingFrom: existingURL())
+    }
+
+    /// The suite, to be changed; it has to exist.
     ///
-    /// It is opened by its directory, since opening by name may import values from a property list of Foundation's, and that
-    /// is a change.
+    /// It is opened by its directory, since opening by name may import values from a property list of Foundation's.
     func existing() throws -> FileDefaults {
-        try FileDefaults(url: existingURL())
+        let url = try existingURL()
+        guard Self.isSuite(url) else {
+            throw ToolError("There is no suite \(description): \(url.plainPath) has no journal.")
+        }
+        return try FileDefaults(url: url)
     }
 
     /// The directory of a suite that exists; the suite is not opened.
     func existingURL() throws -> URL {
         let url = url
-        guard Self.isSuite(url) else {
-            throw ToolError("There is no suite \(description): \(url.plainPath) has no journal.")
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.plainPath, isDirectory: &isDirectory), isDirectory.boolValue
+        else {
+            throw ToolError("There is no suite \(description): \(url.plainPath) is not a directory.")
         }
         return url
     }
 
-    /// The suite, made if there is none.
-    func existingOrNew() throws -> FileDefaults {
+    /// The suite, made if there is none: at a path only when that is asked for, since a path is easily misspelt.
+    func existingOrNew(creates: Bool) throws -> FileDefaults {
         switch place {
         case .named(let name):
             return try FileDefaults(suiteName: name)
         case .directory(let url):
-            guard Self.isSuite(url) || url.plainPath.isSuitePath else {
+            if Self.isSuite(url) {
+                return try FileDefaults(url: url)
+            }
+            guard url.plainPath.isSuitePath else {
                 throw ToolError("\(description) is not a suite, and the path of a new one has to end in \".defaults\".")
+            }
+            guard creates else {
+                throw ToolError(
+                    "There is no suite at \(description), and nothing was stored. To make one there, add --create."
+                )
             }
             return try FileDefaults(url: url)
         }
@@ -68,14 +86,29 @@ extension SuiteReference {
 
     /// The names of the suites in the directory for configuration.
     static func names() throws -> [String] {
-        let home = try configurationHome
-        guard FileManager.default.fileExists(atPath: home.plainPath) else {
-            return []
+        try fileNames().compactMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The names of the suites as the file system has them, which need not be UTF-8; sorted.
+    static func fileNames() throws -> [[UInt8]] {
+        let home = try configurationHome.plainPath
+        guard let directory = opendir(home) else {
+            if errno == ENOENT { return [] }
+            throw ToolError("\(home) can't be read: \(String(cString: strerror(errno))).")
         }
-        return try FileManager.default.contentsOfDirectory(atPath: home.plainPath)
-            .filter { $0.isSuitePath && isSuite(home.appending(path: $0)) }
-            .map { String($0.dropLast(String.suiteSuffix.count)) }
-            .sorted()
+        defer { closedir(directory) }
+        var names: [[UInt8]] = []
+        let suffix = Array(String.suiteSuffix.utf8)
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard name.count > suffix.count, name.ends(with: suffix) else { continue }
+            let journal = Array(home.utf8) + Array("/".utf8) + name + Array("/journal".utf8) + [0]
+            let isSuite = journal.withUnsafeBytes { path in
+                path.baseAddress.map { access($0.assumingMemoryBound(to: CChar.self), F_OK) == 0 } ?? false
+            }
+            if isSuite { names.append(Array(name.dropLast(suffix.count))) }
+        }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     private static func url(ofSuite name: String) -> URL {
@@ -97,6 +130,10 @@ extension String {
     }
 }
 
+extension [UInt8] {
+    fileprivate func ends(with suffix: [UInt8]) -> Bool { self.suffix(suffix.count).elementsEqual(suffix) }
+}
+
 extension URL {
     var plainPath: String { path(percentEncoded: false) }
 }
@@ -106,8 +143,8 @@ extension CompletionKind {
     static var keys: CompletionKind {
         .custom { arguments, _, _ in
             for argument in arguments.dropFirst() where !argument.hasPrefix("-") {
-                if let suite = try? SuiteReference(argument: argument).existing() {
-                    return suite.storedKeys().sorted()
+                if let suite = try? SuiteReference(argument: argument).reading() {
+                    return suite.storedKeys().filter(\.isSafeOnTerminal).sorted()
                 }
             }
             return []

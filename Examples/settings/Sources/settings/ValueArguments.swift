@@ -9,9 +9,11 @@ enum ValueArguments {
     case addedEntries([String: PropertyListValue])
 
     /// The types that a value may have before it.
-    static let types = [
-        "-string", "-int", "-integer", "-float", "-bool", "-boolean", "-date", "-data", "-json", "-array", "-array-add",
-        "-dict", "-dict-add",
+    static let types = scalarTypes + ["-array", "-array-add", "-dict", "-dict-add"]
+
+    /// Those of which a value is a single text.
+    static let scalarTypes = [
+        "-string", "-int", "-integer", "-float", "-bool", "-boolean", "-date", "-data", "-json",
     ]
 
     static let help = """
@@ -29,6 +31,10 @@ enum ValueArguments {
           -array-add VALUE ...    elements for the end of the array that is there
           -dict KEY VALUE ...     a dictionary
           -dict-add KEY VALUE ... entries for the dictionary that is there
+
+        A single VALUE that is "-" is read from standard input, and with --from FILE from a file, without the end of its last \
+        line; with -data the bytes themselves. A secret that is read so is not in the list of processes. A text that begins \
+        with a hyphen and is not a number needs -string.
         """
 
     init(_ arguments: [String]) throws {
@@ -49,6 +55,31 @@ enum ValueArguments {
             if let excess = rest.first {
                 throw ValidationError("There is more than one value: \(excess.debugDescription) is left over.")
             }
+        }
+    }
+
+    /// Takes what was read from a file or from standard input, with the type that is on the command line.
+    init(_ arguments: [String], content: Data) throws {
+        try Self.checkType(arguments)
+        if arguments == ["-data"] {
+            self = .value(.data(content))
+            return
+        }
+        guard let text = String(validating: content, as: UTF8.self)?.withoutLineEnd else {
+            throw ToolError("What was read is not UTF-8. Use -data for bytes.")
+        }
+        let type = arguments.first ?? "-string"
+        guard let value = Self.typed(type, text) else {
+            // The text may be a secret.
+            throw ToolError("What was read can't be used as \(type).")
+        }
+        self = .value(value)
+    }
+
+    /// Throws unless the arguments are the type of a single value, or none.
+    static func checkType(_ arguments: [String]) throws {
+        guard arguments.isEmpty || arguments.count == 1 && scalarTypes.contains(arguments[0]) else {
+            throw ValidationError("With --from or \"-\" there can only be the type of a single value.")
         }
     }
 
@@ -120,6 +151,11 @@ enum ValueArguments {
     }
 
     private static func untyped(_ text: String) throws -> PropertyListValue {
+        if text.hasPrefix("-"), Double(text) == nil {
+            throw ValidationError(
+                "\(text.debugDescription) is not a type, and a text that begins with a hyphen needs -string before it."
+            )
+        }
         guard let first = text.first(where: { !$0.isWhitespace }), "({<".contains(first) else {
             return .string(text)
         }

@@ -1,9 +1,11 @@
 import ArgumentParser
 import Default
+import Foundation
 
 struct Write: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stores a value, in a new suite if there is none of the name.",
+        usage: "settings write <suite> <key> [--create] [--from <file>] [-TYPE] VALUE ...",
         discussion: ValueArguments.help
     )
 
@@ -13,22 +15,40 @@ struct Write: ParsableCommand {
     @Argument(help: "The key.", completion: .keys)
     var key: String
 
+    @Option(
+        name: .customLong("from"),
+        help: "Read the value's text, or with -data its bytes, from a file; \"-\" is standard input.",
+        completion: .file()
+    )
+    var source: String?
+
+    @Flag(help: "Make a new suite at a path. One that is given by its name is made without this.")
+    var create = false
+
     @Argument(
         parsing: .captureForPassthrough,
-        help: "The value, with its type before it unless it is a string.",
+        help: "The value, with its type before it unless it is a string. --from and --create may come here as well.",
         completion: .list(ValueArguments.types)
     )
-    var value: [String]
+    var value: [String] = []
 
     func validate() throws {
-        _ = try ValueArguments(value)
+        let words = try words
+        if words.source == nil {
+            _ = try ValueArguments(words.rest)
+        } else {
+            // Standard input is read once, when the command runs.
+            try ValueArguments.checkType(words.rest)
+        }
     }
 
     func run() throws {
+        let words = try words
         // What is wrong with the key and the value is found before a suite is made for it.
-        let change = try ValueArguments(value)
+        let change =
+            try words.source.map { try ValueArguments(words.rest, content: input($0)) } ?? ValueArguments(words.rest)
         try SuiteContents(entries: [SuiteContents.Entry(key: key, value: change.given)]).checkStorable()
-        let store = try suite.existingOrNew()
+        let store = try suite.existingOrNew(creates: words.creates)
         switch change {
         case .value(let value):
             try store.setStoredValue(value, forKey: key)
@@ -41,6 +61,45 @@ struct Write: ParsableCommand {
                 try store.setStoredValue(.dictionary(try dictionary(in: store).merging(added) { $1 }), forKey: key)
             }
         }
+    }
+
+    /// The options, wherever they are: after the key the parser leaves all to this command.
+    private var words: (rest: [String], source: String?, creates: Bool) {
+        get throws {
+            var (source, creates) = (source, create)
+            var rest: [String] = []
+            var words = value[...]
+            while let word = words.popFirst() {
+                if word == "--", rest.isEmpty {
+                    continue
+                } else if word == "--create", rest.last != "-string" {
+                    creates = true
+                } else if word == "--from" {
+                    guard let file = words.popFirst() else {
+                        throw ValidationError("There is no file after --from.")
+                    }
+                    source = file
+                } else if word.hasPrefix("--from=") {
+                    source = String(word.dropFirst("--from=".count))
+                } else {
+                    rest.append(word)
+                }
+            }
+            if source == nil, rest.last == "-",
+                rest.count == 1 || rest.count == 2 && ValueArguments.scalarTypes.contains(rest[0])
+            {
+                rest.removeLast()
+                source = "-"
+            }
+            return (rest, source, creates)
+        }
+    }
+
+    private func input(_ source: String) throws -> Data {
+        if source == "-" {
+            return try FileHandle.standardInput.readToEnd() ?? Data()
+        }
+        return try Data(contentsOf: URL(filePath: source))
     }
 
     private func array(in store: FileDefaults) throws -> [PropertyListValue] {

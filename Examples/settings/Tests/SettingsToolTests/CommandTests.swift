@@ -4,7 +4,9 @@ import Testing
 
 struct CommandTests {
     static let commands = [
-        "list", "read", "write", "delete", "rename", "export", "import", "watch", "verify", "compact", "quarantine",
+        "list", "read", "read-type", "find", "diff", "write", "edit", "delete", "rename", "export", "import", "watch",
+        "verify",
+        "salvage", "compact", "quarantine",
     ]
 
     @Test("Help names every command, and each has help of its own")
@@ -13,7 +15,7 @@ struct CommandTests {
             let overview = try tool.run("--help")
             #expect(overview.status == 0)
             for command in Self.commands {
-                #expect(overview.text.contains("  \(command) "))
+                #expect(overview.text.contains("  \(command) ") || overview.text.contains("  \(command), "))
                 let help = try tool.run(command, "--help")
                 #expect(help.status == 0)
                 #expect(help.text.contains("USAGE: settings \(command)"))
@@ -49,6 +51,59 @@ struct CommandTests {
                 shell: "/bin/bash"
             )
             #expect(outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == [completed])
+        }
+    }
+
+    @Test("The version is shown")
+    func version() throws {
+        try Tool.withHome { tool in
+            let outcome = try tool.run("--version")
+            #expect(outcome.status == 0)
+            #expect(outcome.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+        }
+    }
+
+    @Test("The manual page describes every command and option, and no others")
+    func manual() throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let page = try String(contentsOf: package.appending(path: "settings.1"), encoding: .utf8)
+        let help = try Tool.withHome { tool in
+            try tool.run("--experimental-dump-help").output
+        }
+        let described = Set(page.matches(of: /\n\.It (?:Fl -|Em )([-a-z0-9]+)/).map { String($0.1) })
+        var expected: Set<String> = []
+        func collect(_ object: Any) {
+            if let list = object as? [Any] { list.forEach(collect) }
+            guard let entries = object as? [String: Any] else { return }
+            if let name = entries["commandName"] as? String, name != "settings", name != "help" {
+                expected.insert(name)
+            }
+            if entries["kind"] as? String == "flag" || entries["kind"] as? String == "option",
+                let name = (entries["preferredName"] as? [String: Any])?["name"] as? String
+            {
+                expected.insert(name)
+            }
+            entries.values.forEach(collect)
+        }
+        collect(try JSONSerialization.jsonObject(with: help))
+        #expect(expected.isSuperset(of: Self.commands))
+        #expect(described.subtracting(["help"]) == expected.subtracting(["help"]))
+    }
+
+    @Test(
+        "What the Mac's tool has and suites don't is refused with a sentence, and nothing is made for it",
+        arguments: [
+            ["read", "NSGlobalDomain"], ["read", "-g", "key"], ["write", "-globalDomain", "key", "value"],
+            ["-currentHost", "read", "app"], ["-host", "name", "read", "app"],
+        ]
+    )
+    func macDomains(arguments: [String]) throws {
+        try Tool.withHome { tool in
+            let outcome = try tool.run(arguments: arguments)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.hasPrefix("Error: ") && outcome.errors.hasSuffix(".\n"))
+            #expect(outcome.errors.contains("global domain") || outcome.errors.contains("by host"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
         }
     }
 

@@ -28,6 +28,37 @@ struct InterchangeTests {
         }
     }
 
+    @Test("The same contents are exported as the same bytes each time", arguments: ["binary", "xml", "json"])
+    func sameBytes(format: String) throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "one"))
+            try Samples.store(in: suite)
+            try suite.set(Dictionary(uniqueKeysWithValues: (0..<50).map { ("entry \($0)", $0) }), forKey: "many")
+            let first = try tool.run("export", "one", "--format", format).output
+            #expect(!first.isEmpty)
+            for _ in 0..<4 {
+                #expect(try tool.run("export", "one", "--format", format).output == first)
+            }
+            // Another suite with the same contents, which were stored in another order.
+            let other = try FileDefaults(url: tool.url(ofSuite: "two"))
+            for key in suite.storedKeys().sorted().reversed() {
+                try other.setStoredValue(suite.storedValue(forKey: key), forKey: key)
+            }
+            #expect(try tool.run("export", "two", "--format", format).output == first)
+        }
+    }
+
+    @Test("What the tool writes as a binary property list, Foundation reads")
+    func foundationReads() throws {
+        // NaN is not equal to itself.
+        let values = Samples.values.filter { !["nan", "data in containers"].contains($0.key) }
+        let data = BinaryPropertyListWriter.data(.dictionary(values))
+        let list = try PropertyListSerialization.propertyList(from: data, format: nil)
+        let objects = try #require(list as? [String: Any])
+        #expect(try objects.mapValues { try PropertyListValue(object: $0) } == values)
+        #expect(BinaryPropertyListReader.value(in: data) == .dictionary(values))
+    }
+
     @Test("XML keeps what it can, and the tool reports what it can't")
     func xml() throws {
         try Tool.withHome { tool in

@@ -16,27 +16,66 @@ struct MaintenanceTests {
         }
     }
 
-    @Test("The exit status reports a damaged suite, which is not repaired, and the output names the backup once it was")
+    @Test("The exit status reports a damaged suite, which is not changed in a single byte")
     func damaged() throws {
         try Tool.withHome { tool in
-            // A suite that this process has open would not be a closed one any more.
-            try tool.run("write", "app", "damaged", "some value that is damaged")
-            try tool.run("write", "app", "whole", "another value")
-            let file = tool.url(ofSuite: "app").appending(path: "journal")
-            var journal = try Data(contentsOf: file)
-            let place = try #require(journal.range(of: Data("some value".utf8)))
-            journal[place.lowerBound] ^= 1
-            try journal.write(to: file)
+            try tool.makeDamagedSuite("app")
+            let before = try tool.files(ofSuite: "app")
             for _ in 0..<2 {
                 let outcome = try tool.run("verify", "app")
                 #expect(outcome.status == 1)
                 #expect(outcome.text.hasSuffix("Damaged.\n"))
-                #expect(try Data(contentsOf: file) == journal)
+                #expect(try tool.files(ofSuite: "app") == before)
             }
             #expect(try tool.run("read", "app").text == "whole = \"another value\"\n")
-            let second = try tool.run("verify", "app")
-            #expect(second.status == 0)
-            #expect(second.text.contains("journal.damaged-"))
+            #expect(try tool.files(ofSuite: "app") == before)
+        }
+    }
+
+    @Test("A suite that was repaired fails the check as long as the damaged copy is there")
+    func damagedCopy() throws {
+        try Tool.withHome { tool in
+            try tool.makeDamagedSuite("app")
+            // A change opens the suite, and that repairs it.
+            try tool.run("write", "app", "new", "value")
+            let outcome = try tool.run("verify", "app")
+            #expect(outcome.status == 1)
+            #expect(outcome.text.contains("journal.damaged-"))
+            #expect(try tool.run("salvage", "app", "--remove").status == 0)
+            let checked = try tool.run("verify", "app")
+            #expect(checked.status == 0)
+            #expect(checked.text.hasSuffix("Intact.\n"))
+        }
+    }
+
+    @Test(
+        "What the copy holds is shown, and restored: what is damaged only by name, other values only when that is said"
+    )
+    func salvage() throws {
+        try Tool.withHome { tool in
+            try tool.makeDamagedSuite("app")
+            try tool.run("delete", "app", "whole")
+            let before = try tool.files(ofSuite: "app")
+            let shown = try tool.run("salvage", "app")
+            #expect(shown.status == 0)
+            let lines = shown.text.split(separator: "\n").dropFirst()
+            let remark = " (from damaged bytes, may be wrong)"
+            #expect(lines == ["damaged = \"Some value that is damaged\"\(remark)", "whole = \"another value\""])
+            #expect(try tool.files(ofSuite: "app") == before)
+            let hidden = try tool.run("salvage", "app", environment: ["SETTINGS_HIDE": "d*:w*"])
+            #expect(!hidden.text.contains("value that") && !hidden.text.contains("another"))
+
+            #expect(try tool.run("salvage", "app", "--restore").status == 0)
+            #expect(try tool.run("read", "app").text == "whole = \"another value\"\n")
+            #expect(try tool.run("salvage", "app", "damaged", "--restore").status == 0)
+            #expect(try tool.run("read", "app", "damaged").text == "Some value that is damaged\n")
+            try tool.run("write", "app", "whole", "newer")
+            #expect(try tool.run("salvage", "app", "whole").text.hasSuffix("(the suite has another value)\n"))
+            #expect(try tool.run("salvage", "app", "whole", "--restore").status == 0)
+            #expect(try tool.run("read", "app", "whole").text == "newer\n")
+            #expect(try tool.run("salvage", "app", "whole", "--restore", "--overwrite").status == 0)
+            #expect(try tool.run("read", "app", "whole").text == "another value\n")
+            #expect(try tool.run("salvage", "app", "--restore", "--overwrite").status != 0)
         }
     }
 
@@ -116,6 +155,43 @@ struct MaintenanceTests {
                 try suite.set("red", forKey: "color")
             }
             #expect(output.fileHandleForReading.nextLine()?.hasSuffix("color = \"red\"") == true)
+        }
+    }
+
+    @Test("Of many keys only the changed ones are shown, those that differ from others in their bytes only included")
+    func watchManyKeys() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.transaction {
+                for number in 0..<10_000 { try suite.set(number, forKey: "key.\(number)") }
+            }
+            let process = try tool.process("watch", "app", "--json")
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            defer {
+                process.terminate()
+                process.waitUntilExit()
+            }
+            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
+            func next() throws -> [String: String] {
+                let line = try #require(output.fileHandleForReading.nextLine())
+                let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return (object ?? [:]).filter { $0.key != "time" }.mapValues { "\($0)" }
+            }
+            for round in 1...50 {
+                try suite.set(-round, forKey: "key.\(round * 100)")
+                #expect(try next() == ["key": "key.\(round * 100)", "value": "\(-round)"])
+            }
+            try suite.transaction {
+                // The same value isn't a change.
+                try suite.set(7, forKey: "key.7")
+                try suite.set("composed", forKey: "\u{E9}")
+                try suite.set("decomposed", forKey: "e\u{301}")
+                try suite.removeObject(forKey: "key.8")
+            }
+            #expect(try Set([next(), next(), next()].map { $0["value"] ?? "" }) == ["composed", "decomposed", ""])
         }
     }
 

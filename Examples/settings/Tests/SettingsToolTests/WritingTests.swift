@@ -12,6 +12,11 @@ struct WritingTests {
             (["-int", "-5"], .integer(-5)),
             (["-integer", "18446744073709551615"], .unsigned(.max)),
             (["-float", "-1"], .real(-1)),
+            (["-5"], .string("-5")),
+            (["-0.5e3"], .string("-0.5e3")),
+            (["-array", "-int", "-1", "-2"], .array([.integer(-1), .string("-2")])),
+            (["--", "plain"], .string("plain")),
+            (["-string", "--create"], .string("--create")),
             (["-float", "inf"], .real(.infinity)),
             (["-bool", "YES"], .boolean(true)),
             (["-boolean", "0"], .boolean(false)),
@@ -46,7 +51,8 @@ struct WritingTests {
             ["-int", "1.5"], ["-int"], ["-bool", "perhaps"], ["-date", "yesterday"], ["-date", "2001-02-30"],
             ["-data", "0f0"], ["-data", "zz"], ["-json", "{"], ["-dict", "a"], ["-array-add", "b"],
             ["-dict-add", "a", "b"],
-            ["(a,"], ["one", "two"], [],
+            ["(a,"], ["one", "two"], [], ["-itn"], ["--form", "file"], ["--from"], ["--from", "no file"],
+            ["-array", "--from", "no file"], ["-int", "one", "--from", "no file"],
         ]
     )
     func badValues(arguments: [String]) throws {
@@ -69,10 +75,123 @@ struct WritingTests {
     @Test("A suite is made at a path that is that of a suite")
     func newSuiteAtPath() throws {
         try Tool.withHome { tool in
-            #expect(try tool.run("write", "./folder/new.defaults", "key", "value").status == 0)
+            for arguments in [["key", "value"], ["key", "-int", "1"]] {
+                let refused = try tool.run(arguments: ["write", "./folder/new.defaults"] + arguments)
+                #expect(refused.status == 1)
+                #expect(refused.errors.contains("--create"))
+            }
+            #expect(try tool.shell("echo '{}' | settings import ./folder/new.defaults").status == 1)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
+            #expect(try tool.run("write", "./folder/new.defaults", "key", "value", "--create").status == 0)
+            #expect(try tool.run("write", "--create", "./folder/2.defaults", "key", "value").status == 0)
+            #expect(try tool.shell("echo '{}' | settings import ./folder/3.defaults --create").status == 0)
             let suite = try FileDefaults(url: tool.home.appending(path: "folder/new.defaults"))
             #expect(suite.string(forKey: "key") == "value")
             #expect(try tool.run("read", "folder/new.defaults/", "key").text == "value\n")
+        }
+    }
+
+    @Test("A value comes from standard input or a file, and so is in no list of processes")
+    func valueFromInput() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            let json = "{\"name\": \"ada\"}\n"
+            for (line, expected) in [
+                ("echo s3cret | settings write app key -", PropertyListValue.string("s3cret")),
+                ("printf 'a\\nb\\n\\n' | settings write app key -", .string("a\nb\n")),
+                ("printf s3cret | settings write app key -string -", .string("s3cret")),
+                ("echo -7 | settings write app key -int -", .integer(-7)),
+                ("printf '(a)' | settings write app key -", .string("(a)")),
+                ("cat json | settings write app key -json -", .data(Data(json.dropLast().utf8))),
+                ("settings write app key -json --from json", .data(Data(json.dropLast().utf8))),
+                ("settings write app key --from json -json", .data(Data(json.dropLast().utf8))),
+                ("settings write --from=json app key", .string(String(json.dropLast()))),
+                ("settings write app key -data --from json", .data(Data(json.utf8))),
+                ("printf '\\377' | settings write app key -data -", .data(Data([0xFF]))),
+                ("echo x | settings write app key --from -", .string("x")),
+            ] {
+                try Data(json.utf8).write(to: tool.home.appending(path: "json"))
+                try suite.removeObject(forKey: "key")
+                #expect(try tool.shell(line).status == 0, "\(line)")
+                #expect(suite.storedValue(forKey: "key") == expected, "\(line)")
+            }
+            for line in [
+                "printf '\\377' | settings write app key -", "echo s3cret | settings write app key -int -",
+                "echo '{' | settings write app key -json -",
+            ] {
+                let outcome = try tool.shell(line)
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.hasPrefix("Error: ") && !outcome.errors.contains("s3cret"))
+                #expect(suite.string(forKey: "key") == "x")
+            }
+        }
+    }
+
+    /// An editor that replaces one text by another.
+    private func replacing(_ old: String, by new: String) -> [String: String] {
+        ["EDITOR": "sed -i 's/\(old)/\(new)/'", "VISUAL": ""]
+    }
+
+    @Test(
+        "A value is edited in its own notation, and stored as what it was",
+        arguments: [
+            (PropertyListValue.string("old text"), PropertyListValue.string("new text")),
+            (.string("old\n\n"), .string("new\n\n")),
+            (.data(Data(#"{"name":"old","size":1.50}"#.utf8)), .data(Data(#"{"name":"new","size":1.50}"#.utf8))),
+            (
+                .dictionary(["a": .array([.string("old"), .date(Date(timeIntervalSinceReferenceDate: 0.5))])]),
+                .dictionary(["a": .array([.string("new"), .date(Date(timeIntervalSinceReferenceDate: 0.5))])])
+            ),
+        ]
+    )
+    func edit(old: PropertyListValue, new: PropertyListValue) throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.setStoredValue(old, forKey: "key")
+            var environment = replacing("old", by: "new")
+            environment["TMPDIR"] = tool.home.path
+            let outcome = try tool.run("edit", "app", "key", environment: environment)
+            #expect(outcome.status == 0)
+            #expect(suite.storedValue(forKey: "key") == new)
+            // With nothing to replace, nothing is stored.
+            #expect(try tool.run("edit", "app", "key", environment: environment).errors == "Nothing was changed.\n")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path) == ["app.defaults"])
+        }
+    }
+
+    @Test("What an editor leaves is checked before it is stored, and kept if it is not")
+    func badEdits() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            let values: [String: PropertyListValue] = [
+                "json": .data(Data(#"{"a":1}"#.utf8)), "number": .integer(1), "list": .array([.integer(1)]),
+            ]
+            for (key, value) in values { try suite.setStoredValue(value, forKey: key) }
+            let path = tool.home.path
+            for (key, editor, reason) in [
+                ("json", "sed -i s/1/1,/", "not JSON"), ("number", "sed -i s/1/true/", "the type integer"),
+                ("list", "sed -i s/1/null/", "null"), ("json", "false", "The editor"),
+                ("number", "settings write app number -int 2 && sed -i s/1/3/", "meanwhile"),
+            ] {
+                let outcome = try tool.shell("TMPDIR='\(path)' EDITOR='\(editor)' VISUAL= settings edit app \(key)")
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains(reason) && outcome.errors.contains("Nothing was stored"))
+                let kept = try FileManager.default.contentsOfDirectory(atPath: path).filter {
+                    $0.hasPrefix("settings-")
+                }
+                #expect(kept.count == 1)
+                for name in kept {
+                    let file = tool.home.appending(path: name).path
+                    #expect(outcome.errors.contains(file))
+                    let attributes = try FileManager.default.attributesOfItem(atPath: file)
+                    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+                    try FileManager.default.removeItem(atPath: file)
+                }
+            }
+            #expect(suite.integer(forKey: "number") == 2)
+            #expect(suite.storedValue(forKey: "json") == values["json"])
+            #expect(suite.storedValue(forKey: "list") == values["list"])
+            #expect(try tool.run("edit", "app", "missing").status == 1)
         }
     }
 

@@ -27,14 +27,44 @@ struct Tool {
         return try test(Tool(home: home))
     }
 
+    /// A state of a suite's files: their names, bytes, and times of change.
+    func files(ofSuite name: String) throws -> [String: String] {
+        var files: [String: String] = [:]
+        let directory = url(ofSuite: name)
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) + ["."] {
+            let file = directory.appending(path: name)
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            let bytes = name == "." ? Data() : try Data(contentsOf: file)
+            files[name] = "\(attributes[.modificationDate] ?? "") \(bytes.base64EncodedString())"
+        }
+        return files
+    }
+
+    /// Makes a suite with two values, `whole` and `damaged`, of which the second is in damaged bytes.
+    func makeDamagedSuite(_ name: String) throws {
+        // In other processes: a suite that this process has open would not be a closed one any more.
+        try run("write", name, "damaged", "some value that is damaged")
+        try run("write", name, "whole", "another value")
+        let file = url(ofSuite: name).appending(path: "journal")
+        var journal = try Data(contentsOf: file)
+        guard let place = journal.range(of: Data("some value".utf8)) else { throw CocoaError(.fileReadCorruptFile) }
+        journal[place.lowerBound] = UInt8(ascii: "S")
+        try journal.write(to: file)
+    }
+
     func url(ofSuite name: String) -> URL {
         home.appending(path: "\(name).defaults", directoryHint: .isDirectory)
     }
 
     /// Runs the tool to its end.
     @discardableResult
-    func run(_ arguments: String..., input: URL? = nil) throws -> Outcome {
-        try run(Self.executable, arguments, input: input)
+    func run(_ arguments: String..., input: URL? = nil, environment: [String: String] = [:]) throws -> Outcome {
+        try run(Self.executable, arguments, input: input, environment: environment)
+    }
+
+    /// Runs the tool to its end.
+    func run(arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+        try run(Self.executable, arguments, input: nil, environment: environment)
     }
 
     /// Runs a line in a shell, in which the tool is `settings`.
@@ -54,25 +84,37 @@ struct Tool {
         return ["-c", "PATH=\"\(path):$PATH\"; \(line)"]
     }
 
-    /// Runs the tool to its end on a terminal of its own; what it prints has to be little enough to wait there.
+    /// Runs the tool to its end on a terminal of its own, and returns what is to be seen there, errors included.
     func runOnTerminal(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
+        String(decoding: try bytesOnTerminal(arguments, environment: environment), as: UTF8.self)
+    }
+
+    /// Runs the tool to its end on a terminal of its own, and returns the bytes that the terminal gets.
+    func bytesOnTerminal(_ arguments: [String], environment: [String: String] = [:]) throws -> [UInt8] {
         var (terminal, end): (Int32, Int32) = (-1, -1)
         guard openpty(&terminal, &end, nil, nil, nil) == 0 else {
             throw POSIXError(.ENOTTY)
         }
-        let (screen, line) = (FileHandle(fileDescriptor: terminal), FileHandle(fileDescriptor: end))
-        defer {
-            try? screen.close()
-            try? line.close()
-        }
+        let line = FileHandle(fileDescriptor: end)
+        defer { close(terminal) }
         let process = prepare(try Self.executable, arguments)
         process.environment?["NO_COLOR"] = nil
         process.environment?.merge(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
         process.standardOutput = line
+        process.standardError = line
         try process.run()
+        // So that the tool's end is the last one that is open, and reading ends with it.
+        try line.close()
+        var shown: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(terminal, &buffer, buffer.count)
+            if count <= 0 { break }
+            shown += buffer.prefix(count)
+        }
         process.waitUntilExit()
-        let shown = screen.availableData
-        return String(decoding: shown, as: UTF8.self)
+        return shown
     }
 
     /// Prepares running the tool, for tests that go on beside it.
@@ -80,8 +122,14 @@ struct Tool {
         prepare(try Self.executable, arguments)
     }
 
-    private func run(_ executable: URL, _ arguments: [String], input: URL?) throws -> Outcome {
+    private func run(
+        _ executable: URL,
+        _ arguments: [String],
+        input: URL?,
+        environment: [String: String] = [:]
+    ) throws -> Outcome {
         let process = prepare(executable, arguments)
+        process.environment?.merge(environment) { $1 }
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output
@@ -105,6 +153,7 @@ struct Tool {
         process.currentDirectoryURL = home
         var environment = ProcessInfo.processInfo.environment
         environment["XDG_CONFIG_HOME"] = home.path(percentEncoded: false)
+        environment["SETTINGS_HIDE"] = nil
         process.environment = environment
         return process
     }
