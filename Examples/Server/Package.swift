@@ -28,6 +28,10 @@ let package = Package(
             name: "LoadGenerator",
             dependencies: ["TenantSettings", .product(name: "Default", package: "Default")]
         ),
+        .testTarget(
+            name: "TenantSettingsTests",
+            dependencies: ["TenantSettings", .product(name: "Default", package: "Default")]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -6,7 +6,7 @@ import TenantSettings
 import FoundationNetworking
 #endif
 
-let tenants = ["acme", "globex", "initech", "umbrella"]
+let tenants = ["acme", "globex", "initech", "umbrella"].compactMap(TenantName.init)
 
 struct Failure: Error {
     let description: String
@@ -34,11 +34,11 @@ struct Client {
         throw Failure(description: "There is no server at \(server).")
     }
 
-    func settings(of tenant: String) async throws -> Answer {
+    func settings(of tenant: TenantName) async throws -> Answer {
         try await answer(to: URLRequest(url: url(of: tenant)))
     }
 
-    func change(of tenant: String, greeting: String) async throws -> Answer {
+    func change(of tenant: TenantName, greeting: String) async throws -> Answer {
         var request = URLRequest(url: url(of: tenant))
         request.httpMethod = "PATCH"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
@@ -46,7 +46,7 @@ struct Client {
         return try await answer(to: request)
     }
 
-    private func url(of tenant: String) -> URL {
+    private func url(of tenant: TenantName) -> URL {
         server.appending(path: "tenants/\(tenant)/settings")
     }
 
@@ -60,7 +60,7 @@ struct Client {
 }
 
 /// Changes a tenant's settings by turns through the server and in the suite itself, as an administrator's tool does.
-func load(_ tenant: String, rounds: Int, client: Client) async throws {
+func load(_ tenant: TenantName, rounds: Int, client: Client) async throws {
     var newest = 0
     for round in 0..<rounds {
         let answer = try await client.change(of: tenant, greeting: "Hello \(round)")
@@ -78,17 +78,39 @@ func check(_ isRight: Bool, _ complaint: String) throws {
     }
 }
 
-let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count >= 2, let server = URL(string: arguments[1]) else {
-    print("Usage: LoadGenerator load URL [ROUNDS], or LoadGenerator count URL")
-    exit(64)
+enum Work {
+    case load(rounds: Int)
+    case count
+}
+
+/// What the arguments ask for; nil if that is nothing which the program does.
+func requested(_ arguments: [String]) -> (work: Work, server: URL)? {
+    guard arguments.count >= 2, let server = URL(string: arguments[1]), server.scheme == "http", server.host() != nil
+    else {
+        return nil
+    }
+    switch (arguments[0], arguments.count) {
+    case ("count", 2): return (.count, server)
+    case ("load", 2): return (.load(rounds: 100), server)
+    case ("load", 3): return Int(arguments[2]).flatMap { $0 > 0 ? (.load(rounds: $0), server) : nil }
+    default: return nil
+    }
+}
+
+func fail(_ message: String, status: Int32) -> Never {
+    // Where standard error itself can't be written, there is nowhere to report that.
+    try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
+    exit(status)
+}
+
+guard let (work, server) = requested(Array(CommandLine.arguments.dropFirst())) else {
+    fail("Usage: LoadGenerator load URL [ROUNDS], or LoadGenerator count URL", status: 64)
 }
 let client = Client(server: server)
 do {
     try await client.waitForServer()
-    switch arguments[0] {
-    case "load":
-        let rounds = arguments.count > 2 ? Int(arguments[2]) ?? 0 : 100
+    switch work {
+    case .load(let rounds):
         try await withThrowingTaskGroup(of: Void.self) { group in
             for tenant in tenants {
                 group.addTask { try await load(tenant, rounds: rounds, client: client) }
@@ -96,7 +118,7 @@ do {
             try await group.waitForAll()
         }
         print("\(2 * rounds * tenants.count) changes were accepted.")
-    default:
+    case .count:
         var total = 0
         for tenant in tenants {
             total += try await client.settings(of: tenant).revision
@@ -104,6 +126,5 @@ do {
         print("\(total) changes are stored.")
     }
 } catch {
-    print("The load failed. \((error as? Failure)?.description ?? "\(error)")")
-    exit(1)
+    fail("The load failed. \((error as? Failure)?.description ?? "\(error)")", status: 1)
 }

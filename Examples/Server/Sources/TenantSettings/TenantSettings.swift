@@ -23,14 +23,53 @@ public struct TenantSettings: DefaultStorable, Equatable, Sendable {
     }()
 }
 
+/// The name of a tenant, which is part of a key in the suite: whatever a request asks for must not become one.
+public struct TenantName: Hashable, Sendable, CustomStringConvertible {
+    /// The name.
+    public let description: String
+
+    /// Checks a name; the result is nil for what can't be one.
+    ///
+    /// - Parameter text: 1 to 64 lower-case letters of ASCII, digits and hyphens.
+    public init?(_ text: some StringProtocol) {
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.letters.contains) else { return nil }
+        description = String(text)
+    }
+
+    private static let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
+}
+
+/// Why settings are not changed.
+public enum TenantRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There are as many tenants as there may be.
+    case tooManyTenants
+    /// The greeting is too long.
+    case greetingTooLong
+
+    /// What is wrong.
+    public var description: String {
+        switch self {
+        case .tooManyTenants: "There are \(TenantSettings.maximumTenants) tenants, and no more are accepted."
+        case .greetingTooLong: "A greeting has at most \(TenantSettings.maximumGreeting) bytes."
+        }
+    }
+}
+
 extension TenantSettings {
+    /// How many tenants may have settings: without a bound, requests could fill the disk.
+    public static let maximumTenants = 1_000
+    /// How many bytes a greeting may have.
+    public static let maximumGreeting = 1_000
+
     /// The settings of a tenant as they are at this moment, whichever process has stored them.
     ///
-    /// - Parameter tenant: The tenant's name.
+    /// - Parameters:
+    ///   - tenant: The tenant's name.
+    ///   - store: The store; nil, the default, for the suite of all tenants.
     /// - Returns: The settings.
     /// - Throws: ``DefaultsError`` when they can't be read.
-    public static func current(of tenant: String) throws -> TenantSettings {
-        try load(forKey: key(for: tenant)) ?? TenantSettings()
+    public static func current(of tenant: TenantName, in store: FileDefaults? = nil) throws -> TenantSettings {
+        try load(from: store ?? defaults, forKey: key(for: tenant)) ?? TenantSettings()
     }
 
     /// Changes a tenant's settings, as one operation across all threads and processes.
@@ -40,17 +79,36 @@ extension TenantSettings {
     ///
     /// - Parameters:
     ///   - tenant: The tenant's name.
+    ///   - store: The store; nil, the default, for the suite of all tenants.
     ///   - change: Changes the settings.
     /// - Returns: The changed settings.
-    /// - Throws: ``DefaultsError`` when they can't be stored; they are as they were then.
+    /// - Throws: A ``TenantRefusal``, or ``DefaultsError`` when they can't be stored; they are as they were then.
     @discardableResult
-    public static func change(of tenant: String, _ change: (inout TenantSettings) -> Void) throws -> TenantSettings {
-        try update(forKey: key(for: tenant)) { settings in
+    public static func change(
+        of tenant: TenantName,
+        in store: FileDefaults? = nil,
+        _ change: (inout TenantSettings) -> Void
+    ) throws -> TenantSettings {
+        let store = store ?? defaults
+        // A new tenant is counted and stored as one operation, so that many at once don't exceed the bound.
+        return try store.withExclusiveAccess {
+            if store.object(forKey: key(for: tenant)) == nil {
+                guard store.storedKeys().count(where: { $0.hasPrefix(prefix) }) < maximumTenants else {
+                    throw TenantRefusal.tooManyTenants
+                }
+            }
+            var settings = try current(of: tenant, in: store)
             change(&settings)
+            guard settings.greeting.utf8.count <= maximumGreeting else {
+                throw TenantRefusal.greetingTooLong
+            }
             settings.revision += 1
+            try settings.save(to: store, withKey: key(for: tenant))
             return settings
         }
     }
 
-    private static func key(for tenant: String) -> String { "tenant.\(tenant)" }
+    private static let prefix = "tenant."
+
+    private static func key(for tenant: TenantName) -> String { prefix + tenant.description }
 }
