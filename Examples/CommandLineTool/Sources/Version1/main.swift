@@ -5,7 +5,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 do {
     switch (arguments.first, arguments.count) {
     case ("show", 1):
-        // Not read(), which takes settings that can't be decoded for ones that were never stored.
+        // Not read(), which gives the default for settings that can't be decoded: the user asked what is stored.
         let settings = try NotesSettings.load() ?? NotesSettings()
         print("author: \(settings.author)")
         print("font size: \(settings.fontSize)")

@@ -18,11 +18,12 @@ let config = ConfigReader(providers: [
 ])
 
 if let text = CommandLine.arguments.dropFirst().first {
-    guard let port = Int(text) else {
-        print("\(text.debugDescription) is not a port number.")
+    guard let port = UInt16(text), port > 0 else {
+        let complaint = "\(text.debugDescription) is not a port. Give a number from 1 to 65535.\n"
+        try FileHandle.standardError.write(contentsOf: Data(complaint.utf8))
         exit(64)
     }
-    try HTTPSettings.update { $0.port = port }
+    try HTTPSettings.update { $0.port = Int(port) }
 }
 print(
     "host \(config.string(forKey: "http.host", default: "none")), port \(config.int(forKey: "http.port", default: 0))"

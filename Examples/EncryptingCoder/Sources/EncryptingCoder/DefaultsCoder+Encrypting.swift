@@ -6,7 +6,7 @@ extension DefaultsCoder {
     /// Stores values encrypted, by AES-GCM, over another coder.
     ///
     /// A changed byte, another key and another purpose are all found out when the value is read: loading throws
-    /// `undecodable`, and the bytes stay as they are. What can't be hidden is that something is stored, under which name, and
+    /// `undecodable` with a ``DecryptionFailure`` as its cause, and the bytes stay as they are. What can't be hidden is that something is stored, under which name, and
     /// how long it is about.
     ///
     /// - Parameters:
@@ -22,6 +22,27 @@ extension DefaultsCoder {
     ) -> DefaultsCoder {
         let box = SealedBoxCoder(purpose: Data(purpose.utf8), base: base, key: key)
         return DefaultsCoder(encoder: box, decoder: box)
+    }
+}
+
+/// Why a stored value can't be decrypted.
+public enum DecryptionFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is stored is too short to be encrypted.
+    case notEncrypted
+    /// What is stored was changed, or was encrypted with another key or for another purpose.
+    case notAuthentic
+
+    /// What is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .notEncrypted:
+            "The stored value is not encrypted. Another coder may have stored it."
+        case .notAuthentic:
+            """
+            The stored value can't be decrypted: it was changed, or stored with another key or for another purpose. Use the key \
+            with which it was stored, or store it again.
+            """
+        }
     }
 }
 
@@ -41,7 +62,14 @@ private struct SealedBoxCoder: DefaultsEncoder, DefaultsDecoder, Sendable {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        let box = try AES.GCM.SealedBox(combined: data)
-        return try base.decode(type, from: AES.GCM.open(box, using: try key(), authenticating: purpose))
+        let key = try key()
+        guard let box = try? AES.GCM.SealedBox(combined: data) else {
+            throw DecryptionFailure.notEncrypted
+        }
+        // The library of ciphers says no more than that it failed.
+        guard let plain = try? AES.GCM.open(box, using: key, authenticating: purpose) else {
+            throw DecryptionFailure.notAuthentic
+        }
+        return try base.decode(type, from: plain)
     }
 }

@@ -6,13 +6,25 @@ public import Foundation
 /// Where the system has something better, take the key from there: a keychain, a TPM, a service's credentials.
 public struct KeyFile: Sendable {
     /// Why a key file can't be used.
-    public enum Failure: Error, Sendable {
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         /// Others than the owner may read the file.
         case readableByOthers(path: String)
         /// The file does not hold 256 bits.
         case wrongSize(path: String)
         /// There is no file.
         case missing(path: String)
+
+        /// What is wrong, and what to do.
+        public var description: String {
+            switch self {
+            case .readableByOthers(let path):
+                "Other users may read the key in \(path), so it is not used. Take that permission away: chmod go-rwx."
+            case .wrongSize(let path):
+                "The file \(path) doesn't hold a key of 256 bits. Restore it from where it is backed up."
+            case .missing(let path):
+                "There is no key in \(path). Restore it, or create one where the program is set up."
+            }
+        }
     }
 
     /// The file.

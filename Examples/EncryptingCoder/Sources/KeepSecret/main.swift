@@ -41,5 +41,8 @@ do {
         fail("Usage: KeepSecret set < token, or KeepSecret show", status: 64)
     }
 } catch {
-    fail("The token can't be kept or shown. \(error)", status: 1)
+    // What the coder threw is the cause of the library's error, which doesn't print it: other coders' errors may hold values.
+    let cause = (error as? DefaultsError)?.underlyingError
+    let failure = cause as? DecryptionFailure as (any Error)? ?? cause as? KeyFile.Failure
+    fail("The token can't be kept or shown. \(failure ?? error)", status: 1)
 }

@@ -64,6 +64,8 @@ struct EncryptingCoderTests {
             try store.set(forgery, forKey: "secret")
             let error = #expect(throws: DefaultsError.self) { try load(from: store, coder()) }
             #expect(error?.code == .undecodable)
+            let cause = error?.underlyingError as? DecryptionFailure
+            #expect(cause == (forgery.count < 28 ? .notEncrypted : .notAuthentic))
             #expect(store.data(forKey: "secret") == forgery)
         }
         try store.set(stored, forKey: "secret")
@@ -102,9 +104,24 @@ struct EncryptingCoderTests {
             try file.createIfMissing()
             try store.df.save(Secret(), forKey: "secret", encoder: coder)
             try FileManager.default.moveItem(at: file.url, to: directory.appending(path: "away"))
-            #expect(throws: DefaultsError.self) { try load(from: store, coder) }
+            let error = #expect(throws: DefaultsError.self) { try load(from: store, coder) }
+            #expect(error?.underlyingError as? KeyFile.Failure == .missing(path: file.url.path))
             try FileManager.default.moveItem(at: directory.appending(path: "away"), to: file.url)
             #expect(try load(from: store, coder) == Secret())
+        }
+    }
+
+    @Test("Each failure is described by sentences, with its path, and says what to do")
+    func descriptions() {
+        let failures: [any Error] = [
+            KeyFile.Failure.missing(path: "/key"), KeyFile.Failure.wrongSize(path: "/key"),
+            KeyFile.Failure.readableByOthers(path: "/key"),
+        ]
+        for failure in failures {
+            #expect("\(failure)".contains("/key") && "\(failure)".hasSuffix("."))
+        }
+        for failure in [DecryptionFailure.notEncrypted, .notAuthentic] {
+            #expect("\(failure)".hasPrefix("The stored value") && "\(failure)".hasSuffix("."))
         }
     }
 
@@ -126,7 +143,11 @@ struct EncryptingCoderTests {
         #expect(keys.first?.bitCount == 256)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.appending(path: "keys").path) == ["key"])
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.url.path)
-        #expect(throws: KeyFile.Failure.self) { try file.key() }
+        #expect(throws: KeyFile.Failure.readableByOthers(path: file.url.path)) { try file.key() }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.url.path)
+        try Data([1]).write(to: file.url)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.url.path)
+        #expect(throws: KeyFile.Failure.wrongSize(path: file.url.path)) { try file.key() }
     }
 }
 
