@@ -25,4 +25,25 @@ struct SuiteIndexTests {
             }
         }
     }
+
+    @Test("names a change of this process once, also if the journal was read again just before")
+    func changeAfterReading() {
+        let index = SuiteIndex()
+        let observation = index.changes.add { _ in }
+        defer { observation.cancel() }
+        func replay() {
+            Array("k".utf8).withUnsafeBytes { key in
+                PropertyListValue.string("old").binaryForm.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+            }
+        }
+        replay()
+        #expect(index.takeChangedKeys() == ["k"])
+        index.removeAll()
+        replay()
+        let key = StoreKey(unchecked: "k")
+        index.insert(StoredValue(PropertyListValue.string("new")), for: key, at: index.entries.index(forKey: key))
+        // Another thread that looks first, such as the one that watches, must not report what this one will.
+        #expect(onAnotherThread { index.takeChangedKeys() }.isEmpty)
+        #expect(index.takeChangedKeys() == ["k"])
+    }
 }

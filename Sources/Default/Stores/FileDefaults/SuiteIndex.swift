@@ -133,6 +133,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     /// Stores a value that is already in memory, in the slot where the key was found.
     func insert(_ value: StoredValue, for key: StoreKey, at slot: Slot?) {
         if changes.isActive {
+            changed.settle(now: entries)
             changedByThread[Threads.current, default: ChangedKeys()].insert(key.string)
         }
         if let slot {
@@ -163,6 +164,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     private func noteChange(_ note: (inout ChangedKeys) -> Void) {
         if isWriting {
+            changed.settle(now: entries)
             note(&changedByThread[Threads.current, default: ChangedKeys()])
         } else {
             note(&changed)
@@ -243,6 +245,14 @@ private struct ChangedKeys {
 
     mutating func begin(from entries: [StoreKey: StoredValue]) {
         before = before ?? entries
+    }
+
+    /// Determines the keys before entries change that aren't to be among them.
+    mutating func settle(now entries: [StoreKey: StoredValue]) {
+        if before != nil {
+            keys = keys(now: entries)
+            before = nil
+        }
     }
 
     func keys(now entries: [StoreKey: StoredValue]) -> Set<String> {
