@@ -154,7 +154,14 @@ struct GuardedPageTests {
         for round in 0..<Helper.rounds("JOURNAL_RESTORE_ROUNDS", default: 20) {
             let generation = journal.generation
             while journal.generation < generation + 20, writers[0].process.isRunning { sched_yield() }
+            let start = Clock.monotonic()
             #expect(try runCommand(command + [source, directory.suite]) == 0)
+            guard Clock.monotonic() - start < 1_000_000_000 else {
+                // Between two of its steps it may have paused for so long that the suite was used as it was.
+                print("Ended at round \(round): the machine was too busy for a copy within a second.")
+                (writers + [reader]).forEach { $0.kill() }
+                return
+            }
             try setWhenCopied(journal, "round", "\(round)")
             let fresh = try Journal.openUnregistered(directory.suite)
             #expect(fresh["restored"] == "1")
