@@ -53,6 +53,10 @@ public struct Data: Sendable, Hashable, RandomAccessCollection, MutableCollectio
     public init<S: Sequence>(_ elements: S) where S.Element == UInt8 {}
     public init(bytes: UnsafeRawPointer, count: Int) {}
     public init(buffer: UnsafeBufferPointer<UInt8>) {}
+    public struct SearchOptions: OptionSet, Sendable {
+        public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
+    public func range(of dataToFind: Data, options: SearchOptions = [], in range: Range<Index>? = nil) -> Range<Index>? { nil }
     public enum Deallocator { case free, none, unmap, custom((UnsafeMutableRawPointer, Int) -> Void) }
     public init(bytesNoCopy bytes: UnsafeMutableRawPointer, count: Int, deallocator: Deallocator) {}
     public struct ReadingOptions: OptionSet, Sendable {

@@ -88,8 +88,8 @@ public struct PersistentStorage {
     }
 }
 
-// The platform's standard store is Sendable: UserDefaults on Apple's systems, FileDefaults on others.
-extension PersistentStorage: Sendable {}
+// A FileDefaults is Sendable. Apple documents UserDefaults as safe to use from several threads, but doesn't declare it so.
+extension PersistentStorage: @unchecked Sendable {}
 
 extension PersistentStorage: KeyValueStorage {
     /// The value stored under a key; see ``KeyValueStorage/value(forKey:)``.
