@@ -98,7 +98,10 @@ extension DefaultsDiagnostics.Event {
         /// The kind's name, stable across versions.
         public let name: String
 
-        init(_ name: String) {
+        /// Creates a kind, for third-party stores.
+        ///
+        /// - Parameter name: A few words.
+        public init(_ name: String) {
             self.name = name
         }
 
@@ -164,8 +167,15 @@ extension DefaultsDiagnostics {
         }
     }
 
-    /// Reports an error that a non-throwing call swallows; reports each unreadable value once.
-    static func report(_ kind: Event.Kind, _ error: DefaultsError) {
+    /// Reports an error that a non-throwing call swallows, for third-party stores as well.
+    ///
+    /// The handler is called on this thread, before the call returns, so the caller must not hold a lock that the handler may need.
+    /// For ``Event/Kind/readFailed``, each value that can't be used is reported once per key and process.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of event.
+    ///   - error: The error.
+    public static func report(_ kind: Event.Kind, _ error: DefaultsError) {
         if kind != .readFailed || isNew(error) {
             report(Event(kind: kind, error: error))
         }

@@ -45,6 +45,19 @@ struct DiagnosticsTests {
         #expect(event.error.store == sharedStore.storeDescription)
     }
 
+    @Test("receive events of stores that other packages bring, of kinds of their own")
+    func thirdPartyEvents() {
+        let collector = EventCollector()
+        collector.collect {
+            let error = DefaultsError(.init("vault.closed"), reason: "It is night.")
+            DefaultsDiagnostics.report(.init("vault closed"), error)
+        }
+        #expect(collector.codes == [DefaultsError.Code("vault.closed")])
+        #expect(collector.events.first?.kind == DefaultsDiagnostics.Event.Kind("vault closed"))
+        #expect(collector.events.first?.severity == .warning)
+        #expect(collector.events.first?.description == "vault closed: It is night.")
+    }
+
     @Test("treat two canonically equivalent keys as different keys")
     func equivalentKeys() throws {
         let store = MemoryDefaults()
