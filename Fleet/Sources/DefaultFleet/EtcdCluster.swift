@@ -1,0 +1,99 @@
+public import Foundation
+internal import NIOSSL
+
+/// An etcd cluster, and how a program proves to it who it is.
+///
+/// ```swift
+/// let cluster = EtcdCluster(
+///     endpoints: [url1, url2, url3],
+///     tls: EtcdCluster.TLS(trustRoots: "/etc/shop/ca.pem"),
+///     user: EtcdCluster.User(name: "shop", password: password)
+/// )
+/// ```
+public struct EtcdCluster: Sendable {
+    /// The client URLs of members, at least one; requests go to another member when one doesn't answer.
+    public var endpoints: [URL]
+    /// How members are authenticated, and this program to them; nil for the system's trust roots, or for `http`.
+    public var tls: TLS?
+    /// Who the program is to a cluster with authentication enabled; nil for one without.
+    public var user: User?
+
+    /// Describes a cluster, without sending anything.
+    ///
+    /// - Parameters:
+    ///   - endpoints: The client URLs of members, with the scheme `http` or `https`.
+    ///   - tls: How members are authenticated, and this program to them.
+    ///   - user: Who the program is to a cluster with authentication enabled.
+    public init(endpoints: [URL], tls: TLS? = nil, user: User? = nil) {
+        self.endpoints = endpoints
+        self.tls = tls
+        self.user = user
+    }
+
+    /// The certificates of a connection.
+    public struct TLS: Sendable, Hashable {
+        /// The path of a PEM file with the authorities that members' certificates must be from; nil for the system's.
+        public var trustRoots: String?
+        /// The path of a PEM file with this program's certificate chain; nil for none.
+        ///
+        /// With authentication enabled, the certificate must have no CommonName: etcd's gateway refuses every request then.
+        public var certificate: String?
+        /// The path of a PEM file with the certificate's private key.
+        public var privateKey: String?
+
+        /// Describes the certificates, whose files are read when a store is made.
+        ///
+        /// - Parameters:
+        ///   - trustRoots: The path of a PEM file with the authorities to trust; nil for the system's.
+        ///   - certificate: The path of a PEM file with this program's certificate chain; nil for none.
+        ///   - privateKey: The path of a PEM file with the certificate's private key.
+        public init(trustRoots: String? = nil, certificate: String? = nil, privateKey: String? = nil) {
+            self.trustRoots = trustRoots
+            self.certificate = certificate
+            self.privateKey = privateKey
+        }
+
+        func configuration() throws -> TLSConfiguration {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            if let trustRoots {
+                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(trustRoots))
+            }
+            if let certificate {
+                configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificate)
+                    .map { .certificate($0) }
+            }
+            if let privateKey {
+                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: privateKey, format: .pem))
+            }
+            return configuration
+        }
+    }
+
+    /// A user of the cluster.
+    public struct User: Sendable {
+        /// The name.
+        public var name: String
+        /// The password, which is sent to the members, so use `https`.
+        public var password: String
+
+        /// Describes a user.
+        ///
+        /// - Parameters:
+        ///   - name: The name.
+        ///   - password: The password.
+        public init(name: String, password: String) {
+            self.name = name
+            self.password = password
+        }
+    }
+}
+
+extension EtcdCluster: CustomStringConvertible {
+    /// The endpoints, without credentials.
+    public var description: String {
+        endpoints.map { url in
+            (url.host ?? "?") + (url.port.map { ":\($0)" } ?? "")
+        }
+        .joined(separator: ",")
+    }
+}

@@ -1,0 +1,141 @@
+public import Default
+internal import Foundation
+
+extension EtcdDefaults: DefaultsStore {
+    /// The value for a key, of the host's copy; within exclusive access also what the thread has stored in it.
+    ///
+    /// - Parameter key: The key. An invalid key has no value.
+    /// - Returns: The value; nil when there is none, and also before this host has reached the cluster for the first time (see
+    ///   ``checkAvailability()``). Text of the cluster that is malformed is `Data`.
+    public func storedValue(forKey key: String) -> PropertyListValue? {
+        guard writeLock.isOwned, writing.session != nil else {
+            return replica.value(forKey: key)
+        }
+        return writing.session?.value(forKey: StoreKey(unchecked: key), in: replica)
+    }
+
+    /// Stores a value under a key in the cluster, or removes the stored value.
+    ///
+    /// Blocks until the replica has it too. Within exclusive access and transactions of this thread, the change is stored when those
+    /// end.
+    ///
+    /// - Parameters:
+    ///   - value: The value, about 1.5 MB of JSON at most; nil removes.
+    ///   - key: The key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``,
+    ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` (another
+    ///   thread had exclusive access until the deadline), ``DefaultsError/Code/storeReadOnly`` (no permission),
+    ///   ``DefaultsError/Code/quotaExceeded`` or ``DefaultsError/Code/storeReplaced``. Nothing has changed then. With the code
+    ///   ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
+    public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        let storeKey = try StoreKey(key)
+        guard Replica.canHold(key) else {
+            throw DefaultsError(
+                .invalidKey,
+                reason: "The key \(key.debugDescription) is used by \(storeDescription) itself.",
+                key: key,
+                store: storeDescription
+            )
+        }
+        try value?.checkDepth(forKey: key, in: self)
+        try withSession { _ = writing.session?.writes.updateValue(value, forKey: storeKey) }
+    }
+
+    /// The keys that have a stored value in the host's copy.
+    ///
+    /// Within exclusive access, they are not among what must not change until its end.
+    public func storedKeys() -> [String] {
+        guard writeLock.isOwned, let session = writing.session else {
+            return replica.keys()
+        }
+        return session.keys(in: replica)
+    }
+
+    /// Waits until this host has everything that was committed before the call, by anyone.
+    ///
+    /// A majority of the cluster's members is asked. Blocks, at most until the deadline.
+    ///
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeReplaced``.
+    public func flush() throws(DefaultsError) {
+        reportBlockingCall()
+        try flush(until: Deadline(after: deadline))
+    }
+
+    /// Throws when this host has never reached the cluster, so that nothing is known of the suite.
+    ///
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``.
+    public func checkAvailability() throws(DefaultsError) {
+        guard replica.state == nil else { return }
+        throw .unavailable(
+            """
+            This host has not reached the cluster yet, so its settings are not known. Check the endpoints; that a process of the host \
+            has called run(), or is a fleet-agent; and that an operator has called initialize() once.
+            """,
+            store: storeDescription
+        )
+    }
+
+    /// Makes changes that depend on what is stored: all of them, if nothing that the body has read was changed by others meanwhile.
+    ///
+    /// Otherwise **the body runs again**, with the new values. Other threads' writes through this object wait until the end. When the
+    /// body throws, what it has changed before is stored.
+    ///
+    /// - Parameter body: Makes the changes.
+    /// - Returns: What the body returns.
+    /// - Throws: Any error that the body throws; ``DefaultsError`` as for ``setStoredValue(_:forKey:)``, and with the code
+    ///   ``DefaultsError/Code/conflict`` when others were faster until the deadline, or ``DefaultsError/Code/tooManyKeys``.
+    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try withSession(body)
+    }
+
+    /// Makes several changes as one unit: they become visible together, on all hosts, or not at all.
+    ///
+    /// As ``withExclusiveAccess(_:)``, but when the body throws, nothing is stored. A nested transaction becomes part of the outer one:
+    /// when only the inner body throws, only its changes are discarded.
+    ///
+    /// - Parameter body: Makes the changes. It may run more than once.
+    /// - Returns: What the body returns.
+    /// - Throws: As ``withExclusiveAccess(_:)``.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try withSession(rollsBack: true, body)
+    }
+
+    /// Begins a change in place; see ``endExclusiveAccess()``.
+    ///
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeBusy``. Exclusive access has not begun then.
+    public func beginExclusiveAccess() throws(DefaultsError) {
+        try beginSession()
+    }
+
+    /// Stores what the thread has changed since the matching ``beginExclusiveAccess()``, if nothing that it has read was changed.
+    ///
+    /// What lies in between can't run again. So a single conflict is an error; it is reported to ``DefaultsDiagnostics``, as any other
+    /// one, and nothing is stored.
+    public func endExclusiveAccess() {
+        endSession()
+    }
+
+    /// Calls a handler at each change of the suite, made by any process of any host.
+    ///
+    /// - Parameter handler: Receives the keys that changed, when this host has the new values. Its calls are on a thread of their own, one
+    ///   after the other, so it may wait for a write.
+    /// - Returns: The observation.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        // Not on the follower's thread: what a handler waits for may have to come from there.
+        let deliveries = DispatchQueue(label: "DefaultFleet.observer")
+        let isCancelled = Flag()
+        let observation = replica.suite.observeChanges { keys in
+            let keys = keys?.filter { $0 != Replica.stateKey }
+            guard keys?.isEmpty != true else { return }
+            deliveries.async {
+                if !isCancelled.isSet {
+                    handler(keys)
+                }
+            }
+        }
+        return StoreObservation {
+            isCancelled.set()
+            observation.cancel()
+        }
+    }
+}

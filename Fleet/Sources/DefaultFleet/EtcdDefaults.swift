@@ -1,0 +1,182 @@
+public import Default
+public import Foundation
+public import Logging
+internal import Synchronization
+
+/// A suite of settings that several machines share, kept in etcd, and read from a copy on each host.
+///
+/// ```swift
+/// let cluster = EtcdCluster(endpoints: [url1, url2, url3])
+/// let flags = try EtcdDefaults(cluster, suiteName: "com.example.shop")
+/// let services = ServiceGroup(services: [flags, server], logger: logger)
+/// try await services.run()
+/// ```
+///
+/// ```swift
+/// Defaults(suite: flags)[.isCheckoutOpen]                                             // local, never waits
+/// try await flags.perform { try Defaults(suite: flags).save(false, for: .isCheckoutOpen) }
+/// ```
+///
+/// An operator prepares the suite once, with ``initialize()``.
+///
+/// ## Reads
+///
+/// Reads are local: they come from a ``FileDefaults`` suite of this host, its *replica*, never wait, and need no cluster. One process
+/// of the host follows the cluster and keeps the replica up to date: one that has called ``run()``. When it ends, another one takes
+/// over. What the cluster changed together becomes visible together, in the cluster's order, and never goes back.
+///
+/// ## Writes
+///
+/// Writes block until the cluster has them and the replica has them too, at most until the deadline. So in asynchronous code they
+/// belong into ``perform(_:)``. ``transaction(_:)`` and everything called `update` store only if nothing of what they have read was
+/// changed by others meanwhile; otherwise **the body runs again**, until the deadline. A transaction reads 126 keys and writes 127 at
+/// most, and has about 1.5 MB.
+///
+/// A write that throws has stored nothing, except for ``DefaultsError/Code/outcomeUnknown``: it may take effect.
+///
+/// ## Threads and processes
+///
+/// Any number of threads and processes may use a suite at once. Writes of one object are made one after the other.
+public final class EtcdDefaults: Sendable {
+    /// The cluster.
+    public let cluster: EtcdCluster
+    /// The suite's name.
+    public let suiteName: String
+    /// How long a write takes at most.
+    public let deadline: Duration
+    /// "EtcdDefaults" with the suite's name and the cluster's endpoints.
+    public let storeDescription: String
+
+    let replica: Replica
+    let lock: HostLock
+    let client: EtcdClient
+    let keys: SuiteKeys
+    let reader: StoreReader
+    let timing: FollowerTiming
+    let logger: Logger
+    let metrics: FleetMetrics
+    let writeLock = WriteLock()
+    let writing: WritingState
+
+    /// Opens this host's copy of a suite, without sending anything.
+    ///
+    /// What the host had before can be read at once.
+    ///
+    /// - Parameters:
+    ///   - cluster: The cluster.
+    ///   - suiteName: One path component: 1 to 190 bytes of UTF-8, no slash, no NUL. The suite's keys in the cluster begin with
+    ///     `defaults/<suiteName>/`.
+    ///   - deadline: How long a write takes at most; two seconds by default. Electing a new leader takes about that long.
+    ///   - replicaURL: The file URL of the replica's directory; by default `<suiteName>.fleet.defaults` where
+    ///     ``FileDefaults/init(suiteName:durability:lockTimeout:)`` puts its suites. All processes of a host that share a replica must
+    ///     run as one user.
+    ///   - logger: Receives what the follower does.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``, ``DefaultsError/Code/storeUnavailable``
+    ///   (the replica can't be opened, the cluster has no endpoint or an invalid one, or a file of certificates can't be read),
+    ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``.
+    public convenience init(
+        _ cluster: EtcdCluster,
+        suiteName: String,
+        deadline: Duration = .seconds(2),
+        replicaURL: URL? = nil,
+        logger: Logger = Logger(label: "default.fleet")
+    ) throws(DefaultsError) {
+        let description = Self.describe(suiteName, in: cluster)
+        let isValid = cluster.endpoints.allSatisfy { ["http", "https"].contains($0.scheme) && $0.host != nil }
+        guard isValid, !cluster.endpoints.isEmpty else {
+            throw .unavailable("The cluster needs at least one endpoint, each with http or https.", store: description)
+        }
+        let transport: HTTPTransport
+        do {
+            transport = try HTTPTransport(cluster)
+        } catch {
+            throw .unavailable(
+                "A file of certificates can't be used. Check EtcdCluster.tls: \(error)",
+                store: description
+            )
+        }
+        try self.init(
+            cluster,
+            suiteName: suiteName,
+            deadline: deadline,
+            replicaURL: replicaURL,
+            logger: logger,
+            transport: transport,
+            timing: FollowerTiming()
+        )
+    }
+
+    init(
+        _ cluster: EtcdCluster,
+        suiteName: String,
+        deadline: Duration,
+        replicaURL: URL?,
+        logger: Logger,
+        transport: any EtcdTransport,
+        timing: FollowerTiming
+    ) throws(DefaultsError) {
+        self.cluster = cluster
+        self.suiteName = suiteName
+        self.deadline = deadline
+        self.timing = timing
+        let description = Self.describe(suiteName, in: cluster)
+        storeDescription = description
+        var logger = logger
+        logger[metadataKey: "suite"] = "\(suiteName)"
+        self.logger = logger
+        metrics = FleetMetrics(suiteName: suiteName)
+        // Checked as a name in any case: it is part of the keys.
+        guard (1...190).contains(suiteName.utf8.count), !suiteName.utf8.contains(0), !suiteName.utf8.contains(0x2F)
+        else {
+            throw DefaultsError(
+                .invalidSuiteName,
+                reason: "A suite's name has 1 to 190 bytes of UTF-8, no slash and no NUL.",
+                store: description
+            )
+        }
+        let suite: FileDefaults
+        if let replicaURL {
+            suite = try FileDefaults(url: replicaURL)
+        } else {
+            suite = try FileDefaults(suiteName: suiteName + ".fleet")
+        }
+        replica = Replica(suite: suite)
+        do {
+            lock = try HostLock(at: suite.url.appendingPathComponent("follower").path)
+        } catch {
+            throw .unavailable("The replica's directory can't be written: \(error)", store: description)
+        }
+        client = EtcdClient(cluster, transport: transport)
+        keys = SuiteKeys(suiteName: suiteName)
+        reader = StoreReader(client: client, keys: keys)
+        writing = WritingState(writer: Writer(client: client, keys: keys, storeDescription: description))
+    }
+
+    private static func describe(_ suiteName: String, in cluster: EtcdCluster) -> String {
+        "EtcdDefaults(\(suiteName) in \(cluster))"
+    }
+
+    /// What the thread that has the write lock is doing.
+    final class WritingState: @unchecked Sendable {
+        // Used with the write lock only.
+        let writer: Writer
+        var session: WriteSession?
+
+        init(writer: Writer) {
+            self.writer = writer
+        }
+    }
+}
+
+extension EtcdDefaults {
+    /// How old what this host reads may be.
+    public var freshness: Freshness {
+        let state = replica.state
+        return Freshness(
+            revision: state?.revision,
+            unconfirmedFor: lock.timeSinceConfirmation,
+            isFollowing: lock.isAcquired,
+            replacement: state?.replacement
+        )
+    }
+}

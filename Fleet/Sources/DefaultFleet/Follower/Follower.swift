@@ -1,0 +1,394 @@
+internal import CoreMetrics
+internal import Default
+internal import Foundation
+internal import Logging
+internal import Synchronization
+
+/// Keeps a host's replica equal to the cluster's suite, as long as this process has the host's lock.
+///
+/// It has a thread of its own: code that blocks Swift's concurrency must not keep it from delivering what that code waits for.
+final class Follower: Sendable {
+    private let replica: Replica
+    private let lock: HostLock
+    private let client: EtcdClient
+    private let reader: StoreReader
+    private let keys: SuiteKeys
+    private let timing: FollowerTiming
+    private let logger: Logger
+    private let metrics: FleetMetrics
+    private let storeDescription: String
+
+    private let mailbox = Mailbox<Incoming>()
+    private let isStopped = Atomic(false)
+    // Queues of their own, which get threads however many of the system's are blocked.
+    private let heartbeats = DispatchQueue(label: "DefaultFleet.heartbeats")
+    private let memberChecks = DispatchQueue(label: "DefaultFleet.member-checks")
+
+    /// What the follower's thread waits for.
+    private enum Incoming: Sendable {
+        case piece(StreamPiece, connection: Int)
+        case heartbeat(Result<StoreStatus, any Error>, connection: Int)
+        case stop
+    }
+
+    /// Why a connection has ended.
+    private enum Disconnection: Error {
+        case stopped
+        case streamEnded(String)
+        case tokenRefused
+        case compacted
+        case identityChanged
+        case stalled
+        case memberSilent
+        case replaced
+        case uninitialized
+    }
+
+    init(
+        of replica: Replica,
+        lock: HostLock,
+        client: EtcdClient,
+        keys: SuiteKeys,
+        timing: FollowerTiming,
+        logger: Logger,
+        metrics: FleetMetrics,
+        storeDescription: String
+    ) {
+        self.replica = replica
+        self.lock = lock
+        self.client = client
+        self.keys = keys
+        self.timing = timing
+        self.logger = logger
+        self.metrics = metrics
+        self.storeDescription = storeDescription
+        reader = StoreReader(client: client, keys: keys)
+    }
+
+    /// Starts the follower's thread.
+    ///
+    /// - Parameter onEnd: Called on that thread, when it has ended its work.
+    func start(onEnd: @escaping @Sendable () -> Void) {
+        let thread = Thread { [self] in
+            run()
+            onEnd()
+        }
+        thread.name = "DefaultFleet"
+        // Values may nest deeply.
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    /// Ends the work soon.
+    func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
+        mailbox.post(.stop)
+    }
+
+    private var hasStopped: Bool { isStopped.load(ordering: .sequentiallyConsistent) }
+
+    private func run() {
+        while !hasStopped {
+            if lock.tryAcquire() {
+                logger.info("This process follows the cluster for the host.")
+                follow()
+                lock.release()
+            } else {
+                _ = mailbox.next(until: Deadline(after: timing.lockInterval))
+            }
+        }
+    }
+
+    /// Connects again and again.
+    private func follow() {
+        var connection = 0
+        var backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
+        var needsListing = false
+        while !hasStopped {
+            connection += 1
+            var member = client.preferredMember
+            var pause: Duration?
+            do throws(Disconnection) {
+                try stayConnected(to: &member, connection: connection, listing: needsListing) {
+                    needsListing = false
+                    backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
+                }
+            } catch {
+                switch error {
+                case .stopped: return
+                case .compacted, .identityChanged: needsListing = true
+                case .tokenRefused: client.renewToken()
+                case .replaced, .uninitialized: pause = timing.retryInterval
+                case .streamEnded, .stalled, .memberSilent: client.avoid(member)
+                }
+                metrics.reconnections.increment()
+                logger.notice("The watch has ended; it is begun again.", metadata: ["reason": "\(error)"])
+            }
+            let end = Deadline(after: pause ?? backoff.pause())
+            while !hasStopped, !end.hasPassed {
+                _ = mailbox.next(until: end)
+            }
+        }
+    }
+
+    /// Compares the replica with the cluster, and applies changes until something ends that; calls back when the watch has begun.
+    private func stayConnected(
+        to member: inout Int,
+        connection: Int,
+        listing needsListing: Bool,
+        onConnected: () -> Void
+    ) throws(Disconnection) {
+        let found = try prepareReplica(listing: needsListing)
+        // One that has just answered.
+        member = client.preferredMember
+        guard let start = replica.revision else { throw .streamEnded("The replica can't be read.") }
+        let stream: any EtcdStream
+        do throws(EtcdClient.Failure) {
+            let request = WatchRequest(
+                createRequest: .init(key: keys.prefix, rangeEnd: keys.watchEnd, startRevision: start + 1)
+            )
+            stream = try client.watch(
+                request,
+                member: member,
+                until: Deadline(after: timing.connectLimit)
+            ) { [mailbox] piece in
+                mailbox.post(.piece(piece, connection: connection))
+            }
+        } catch {
+            throw .streamEnded("\(error)")
+        }
+        defer { stream.cancel() }
+        try receive(from: member, connection: connection, expecting: found, onConnected: onConnected)
+    }
+
+    /// Verifies that the replica is a copy of this store, and makes it one if it may.
+    ///
+    /// - Returns: What the watch has to reach.
+    private func prepareReplica(listing needsListing: Bool) throws(Disconnection) -> StoreStatus {
+        let limit = Deadline(after: timing.connectLimit)
+        let found: StoreStatus
+        let succession: Succession
+        var listing: StoreReader.Listing?
+        do throws(EtcdClient.Failure) {
+            found = try reader.status(until: limit)
+            var trace = TraceResult.unknown
+            if let latest = replica.state?.latest {
+                trace = try reader.find(latest, until: limit)
+            }
+            succession = Succession.of(replica.state, in: found, trace: trace)
+            if succession == .new || needsListing && succession == .same {
+                listing = try reader.list(until: Deadline(after: timing.connectLimit * 4))
+            }
+        } catch {
+            logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
+            throw .streamEnded("\(error)")
+        }
+        switch succession {
+        case .uninitialized:
+            logger.warning("The suite has no store identity in the cluster. Call initialize() once.")
+            throw .uninitialized
+        case .replaced(let reason):
+            noteReplacement(because: reason)
+            throw .replaced
+        case .new, .same: break
+        }
+        guard let identity = found.identity else { throw .uninitialized }
+        do {
+            if let listing {
+                let state = ReplicaState(
+                    revision: listing.revision,
+                    identity: identity,
+                    clusterID: listing.clusterID,
+                    latest: listing.latest,
+                    ignoredKeys: listing.ignoredKeys
+                )
+                try replica.replaceContents(with: listing.values, state: state)
+                metrics.listings.increment()
+                logger.info("All of the suite was listed.", metadata: ["revision": "\(listing.revision)"])
+            } else if var state = replica.state, state.identity != identity || state.replacement != nil {
+                state.identity = identity
+                state.replacement = nil
+                try replica.setState(state)
+            }
+        } catch {
+            throw replicaFailure(error)
+        }
+        return found
+    }
+
+    /// Applies what comes.
+    private func receive(
+        from member: Int,
+        connection: Int,
+        expecting found: StoreStatus,
+        onConnected: () -> Void
+    ) throws(Disconnection) {
+        var parser = WatchFrameParser()
+        /// Whether the watch has begun.
+        var isCreated = false
+        /// What a heartbeat has found and the replica has not reached yet.
+        var expected: (status: StoreStatus, deadline: Deadline)? = (found, Deadline(after: timing.connectLimit))
+        var heartbeat = Deadline(after: nextHeartbeat())
+        while true {
+            if let (status, deadline) = expected {
+                if isCreated, replica.isCurrent(with: status) {
+                    lock.confirm()
+                    expected = nil
+                } else if deadline.hasPassed {
+                    throw .stalled
+                }
+            }
+            if heartbeat.hasPassed {
+                sendHeartbeat(watching: member, connection: connection)
+                heartbeat = Deadline(after: nextHeartbeat())
+            }
+            let wait = expected.map { $0.deadline.or(after: heartbeat.remaining) } ?? heartbeat
+            switch mailbox.next(until: wait) {
+            case nil: break
+            case .stop?: throw .stopped
+            case .piece(let piece, connection)?:
+                try apply(piece, to: &parser) {
+                    isCreated = true
+                    onConnected()
+                }
+            case .heartbeat(.success(let status), connection)?:
+                if expected == nil {
+                    expected = (status, Deadline(after: timing.grace))
+                }
+            case .heartbeat(.failure(let error), connection)?:
+                if error is MemberSilent {
+                    throw .memberSilent
+                }
+                logger.warning("A heartbeat has failed.", metadata: ["reason": "\(error)"])
+            // Of a connection that has ended.
+            case .piece?, .heartbeat?: break
+            }
+        }
+    }
+
+    private func apply(
+        _ piece: StreamPiece,
+        to parser: inout WatchFrameParser,
+        onConnected: () -> Void
+    ) throws(Disconnection) {
+        switch piece {
+        case .ended(nil): throw .streamEnded("The member has ended it.")
+        case .ended(.notSent(let reason)), .ended(.unanswered(let reason)): throw .streamEnded(reason)
+        case .bytes(let bytes):
+            let frames: [WatchFrame]
+            do throws(WatchFrameParser.Malformed) {
+                frames = try parser.parse(bytes)
+            } catch {
+                throw .streamEnded("What came is not a watch.")
+            }
+            for frame in frames {
+                // Without a reason, so the revision is looked at first.
+                guard frame.compactRevision == nil else { throw .compacted }
+                if frame.isCanceled {
+                    let refusal = EtcdRefusal(message: frame.reason ?? "The member has canceled it.")
+                    throw refusal.cause == .invalidToken ? .tokenRefused : .streamEnded(refusal.message)
+                }
+                if frame.isCreated {
+                    onConnected()
+                }
+                try apply(frame.events, clusterID: frame.clusterID)
+            }
+        }
+    }
+
+    /// Applies events, those of one revision together.
+    private func apply(_ events: [WatchEvent], clusterID: String?) throws(Disconnection) {
+        for transaction in events.chunked(by: \.revision) {
+            guard var state = replica.state, let revision = transaction.first?.revision else { continue }
+            guard !transaction.contains(where: { $0.key == keys.store }) else { throw .identityChanged }
+            // It may come again after a listing.
+            guard revision > state.revision else { continue }
+            var changes: [StoreKey: PropertyListValue?] = [:]
+            for event in transaction {
+                if let name = keys.name(of: event.key) {
+                    changes.updateValue(event.text.map(JSONText.storedValue), forKey: StoreKey(unchecked: name))
+                } else if event.text == nil {
+                    state.ignoredKeys.remove(event.key)
+                } else {
+                    state.ignoredKeys.insert(event.key)
+                }
+                if let text = event.text {
+                    state.latest = ReplicaState.Trace(key: event.key, revision: revision, text: text)
+                }
+            }
+            state.revision = revision
+            do {
+                try replica.apply(changes, state: state)
+            } catch {
+                throw replicaFailure(error)
+            }
+            metrics.transactions.increment()
+            metrics.revision.record(revision)
+        }
+    }
+
+    private func replicaFailure(_ error: any Error) -> Disconnection {
+        logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
+        return .streamEnded("\(error)")
+    }
+
+    /// Keeps what the replica has, refuses writes, and reports it, once.
+    private func noteReplacement(because reason: String) {
+        guard var state = replica.state, state.replacement != reason else { return }
+        state.replacement = reason
+        do {
+            try replica.setState(state)
+        } catch {
+            logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
+        }
+        logger.error("The store was replaced.", metadata: ["reason": "\(reason)"])
+        DefaultsDiagnostics.report(.storeReplaced, .storeReplaced(because: reason, store: storeDescription))
+    }
+}
+
+extension Follower {
+    /// The watched member has not answered.
+    private struct MemberSilent: Error {}
+
+    /// By chance shorter, so that the followers of many hosts don't ask together.
+    private func nextHeartbeat() -> Duration {
+        timing.heartbeatInterval * Double.random(in: 0.8...1)
+    }
+
+    /// Asks another member what the suite is by now, and the watched one whether it is there.
+    ///
+    /// A member that was stopped, or that lost its network, keeps its connections, and just delivers nothing.
+    private func sendHeartbeat(watching member: Int, connection: Int) {
+        let limit = Deadline(after: timing.grace)
+        let post = { @Sendable [mailbox] result in mailbox.post(.heartbeat(result, connection: connection)) }
+        heartbeats.async { [client, reader] in
+            post(Result { try reader.status(from: (member + 1) % client.memberCount, until: limit) })
+        }
+        memberChecks.async { [client, keys] in
+            let request = EtcdCoding.encode(RangeRequest(key: keys.store, serializable: true, keysOnly: true))
+            do throws(EtcdClient.Failure) {
+                let _: RangeResponse = try client.attempt("v3/kv/range", request, member: member, until: limit)
+            } catch {
+                // One that refuses is there.
+                if error.refusal == nil {
+                    post(.failure(MemberSilent()))
+                }
+            }
+        }
+    }
+}
+
+extension Array {
+    /// The elements in groups of neighbours with the same property.
+    fileprivate func chunked<Property: Equatable>(by property: (Element) -> Property) -> [[Element]] {
+        var chunks: [[Element]] = []
+        for element in self {
+            if let last = chunks.last?.last, property(last) == property(element) {
+                chunks[chunks.count - 1].append(element)
+            } else {
+                chunks.append([element])
+            }
+        }
+        return chunks
+    }
+}

@@ -1,0 +1,13 @@
+/// How often a follower looks; tests look more often.
+struct FollowerTiming: Sendable {
+    /// Between two looks at whether the process that has the host's lock still has it.
+    var lockInterval = Duration.milliseconds(200)
+    /// Between two heartbeats.
+    var heartbeatInterval = Duration.seconds(15)
+    /// How long a member may take to deliver what another one has, or to answer a heartbeat.
+    var grace = Duration.seconds(2)
+    /// How long a request may take while the follower connects.
+    var connectLimit = Duration.seconds(3)
+    /// Between two looks at a cluster that can't be followed.
+    var retryInterval = Duration.seconds(1)
+}

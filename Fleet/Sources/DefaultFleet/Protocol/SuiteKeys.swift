@@ -1,0 +1,48 @@
+internal import Default
+internal import Foundation
+
+/// Where in the cluster a suite is.
+struct SuiteKeys: Hashable, Sendable {
+    /// Before each of the suite's own keys.
+    let prefix: Data
+    /// The key of the store's identity.
+    let store: Data
+    /// Before the names of writers, whose markers say what each has written last.
+    private let markers: Data
+
+    init(suiteName: String) {
+        let base = "defaults/\(suiteName)/"
+        prefix = Data((base + "k/").utf8)
+        store = Data((base + "store").utf8)
+        markers = Data((base + "w/").utf8)
+    }
+
+    /// The key after the suite's last one.
+    var prefixEnd: Data { Self.successor(of: prefix) }
+
+    /// The key after the store's identity: what is watched, from the first of the suite's keys on, includes the identity but no
+    /// markers.
+    var watchEnd: Data { store + [0] }
+
+    /// Where a key's value is.
+    func key(_ key: String) -> Data { prefix + Data(key.utf8) }
+
+    /// The key of the suite that is here; nil for a place of something else, and for one that is no valid key.
+    func name(of place: Data) -> String? {
+        guard place.starts(with: prefix),
+            let name = String(validating: place.dropFirst(prefix.count), as: UTF8.self), Replica.canHold(name)
+        else {
+            return nil
+        }
+        return name
+    }
+
+    func marker(of writer: String) -> Data { markers + Data(writer.utf8) }
+
+    private static func successor(of prefix: Data) -> Data {
+        var end = prefix
+        // It ends with a slash, so there is a next byte.
+        end[end.index(before: end.endIndex)] += 1
+        return end
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Synchronization
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+#error("This system's file locks are unknown.")
+#endif
+
+/// Decides which of a host's processes follows the cluster, and lets the others know when it last heard from it.
+///
+/// The lock is a `flock`, which the system releases when the process ends, however it ends. The file's content is the time of the
+/// last confirmation: in monotonic time, and so with the identity of the system's start.
+final class HostLock: Sendable {
+    private let descriptor: Int32
+    private let boot = SystemBoot.identity
+    private let hasLock = Atomic(false)
+
+    /// Opens the lock's file, and creates it if it doesn't exist.
+    ///
+    /// - Throws: `POSIXError`.
+    init(at path: String) throws {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+    }
+
+    deinit {
+        // Also releases the lock.
+        close(descriptor)
+    }
+
+    /// Whether this object has the lock.
+    var isAcquired: Bool { hasLock.load(ordering: .acquiring) }
+
+    /// Acquires the lock, unless another process has it.
+    func tryAcquire() -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        hasLock.store(true, ordering: .releasing)
+        return true
+    }
+
+    func release() {
+        hasLock.store(false, ordering: .releasing)
+        flock(descriptor, LOCK_UN)
+    }
+
+    /// Whether any process has the lock.
+    var isHeld: Bool {
+        if isAcquired {
+            return true
+        }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
+        flock(descriptor, LOCK_UN)
+        return false
+    }
+
+    /// Records that the replica was found to be current.
+    func confirm() {
+        var text = Array("\(SystemBoot.nanoseconds) \(boot)\n".utf8)
+        text += Array(repeating: UInt8(ascii: " "), count: max(0, 80 - text.count))
+        // The time is needed for what `Freshness` says only. Where the disk is full, it says that the time is long ago.
+        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    /// How long ago the replica was last found to be current; nil if it wasn't since the system was started.
+    var timeSinceConfirmation: Duration? {
+        var buffer = [UInt8](repeating: 0, count: 80)
+        let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { return nil }
+        let words = String(decoding: buffer[..<count], as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        let now = SystemBoot.nanoseconds
+        guard words.count == 2, let then = UInt64(words[0]), words[1] == boot, then <= now else { return nil }
+        return .nanoseconds(Int64(clamping: now - then))
+    }
+}
+
+/// The system's start, since which monotonic time counts.
+private enum SystemBoot {
+    /// Nanoseconds since the start, those asleep included.
+    static var nanoseconds: UInt64 {
+        #if canImport(Darwin)
+        return clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW)
+        #else
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        #endif
+    }
+
+    /// Another one after each start; a fixed word where the system has none.
+    static var identity: String {
+        #if canImport(Darwin)
+        var buffer = [CChar](repeating: 0, count: 64)
+        var count = buffer.count
+        guard sysctlbyname("kern.bootsessionuuid", &buffer, &count, nil, 0) == 0 else { return "unknown" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #else
+        guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) else {
+            return "unknown"
+        }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        #endif
+    }
+}

@@ -1,0 +1,103 @@
+internal import Default
+internal import Foundation
+
+/// The copy of the cluster's suite on this host, which all its processes read.
+///
+/// A `FileDefaults` with the suite's values under their own keys, and one key more for ``ReplicaState``. Only the host's follower
+/// changes it.
+struct Replica: Sendable {
+    let suite: FileDefaults
+
+    /// The key of the state, which begins with a control character, and which no key of the suite may equal.
+    static let stateKey = "\u{1}DefaultFleet.state"
+
+    /// Whether a key of the suite can be a key of the replica.
+    static func canHold(_ key: String) -> Bool {
+        key != stateKey && (try? StoreKey(key)) != nil
+    }
+
+    /// What the replica is a copy of; nil before it is one.
+    var state: ReplicaState? { ReplicaState(suite.storedValue(forKey: Self.stateKey)) }
+
+    /// The revision that the replica has; nil before it is a copy.
+    var revision: Int64? { state?.revision }
+
+    func value(forKey key: String) -> PropertyListValue? {
+        guard key.utf8.first != 1 || key != Self.stateKey else { return nil }
+        return suite.storedValue(forKey: key)
+    }
+
+    func keys() -> [String] {
+        suite.storedKeys().filter { $0 != Self.stateKey }
+    }
+
+    /// Whether the replica has everything that the cluster had when it was asked.
+    ///
+    /// If it has the newest value that is there, only removals can be missing, and the number of keys shows those.
+    func isCurrent(with found: StoreStatus) -> Bool {
+        guard let state, state.replacement == nil else { return false }
+        if state.revision >= found.revision {
+            return true
+        }
+        guard state.revision >= found.newestChange, keys().count + state.ignoredKeys.count == found.keyCount else {
+            return false
+        }
+        // The keys were counted at this revision.
+        return self.revision == state.revision
+    }
+
+    /// Waits for the cluster's contents as of a revision, on a thread that may block.
+    ///
+    /// - Returns: False when the deadline has passed.
+    func waitForRevision(_ revision: Int64, until deadline: Deadline) -> Bool {
+        wait(until: deadline) { (self.revision ?? 0) >= revision }
+    }
+
+    /// Waits for a condition that the follower brings about, in whichever process it is.
+    func wait(until deadline: Deadline, for condition: () -> Bool) -> Bool {
+        // A look takes about a microsecond, and most waits last less than a few milliseconds.
+        var backoff = Backoff(from: .microseconds(50), to: .milliseconds(2))
+        while !condition() {
+            guard backoff.wait(until: deadline) else { return condition() }
+        }
+        return true
+    }
+
+    /// Makes changes that the cluster made together.
+    func apply(_ changes: [StoreKey: PropertyListValue?], state: ReplicaState) throws {
+        try suite.transaction {
+            for (key, value) in changes {
+                try suite.setStoredValue(value, forKey: key.string)
+            }
+            try suite.setStoredValue(state.value, forKey: Self.stateKey)
+        }
+    }
+
+    /// Makes the replica a copy of a listing, by the differences only.
+    func replaceContents(with listed: [StoreKey: PropertyListValue], state: ReplicaState) throws {
+        var changes: [StoreKey: PropertyListValue?] = [:]
+        for key in keys().map(StoreKey.init(unchecked:)) where listed[key] == nil {
+            changes.updateValue(nil, forKey: key)
+        }
+        for (key, value) in listed where suite.storedValue(forKey: key.string)?.binaryForm != value.binaryForm {
+            changes.updateValue(value, forKey: key)
+        }
+        try apply(changes, state: state)
+    }
+
+    /// Changes the state only.
+    func setState(_ state: ReplicaState) throws {
+        try suite.setStoredValue(state.value, forKey: Self.stateKey)
+    }
+}
+
+/// What the cluster's suite was at one revision, in short.
+struct StoreStatus: Hashable, Sendable {
+    var clusterID: String?
+    var revision: Int64
+    /// The text of the store's identity; nil if there is none.
+    var identity: Data?
+    /// The revision of the newest value; 0 if there is none, since removals leave none.
+    var newestChange: Int64
+    var keyCount: Int
+}

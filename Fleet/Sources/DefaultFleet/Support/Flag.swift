@@ -1,0 +1,12 @@
+internal import Synchronization
+
+/// A Boolean that becomes true once.
+final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() {
+        value.store(true, ordering: .releasing)
+    }
+}

@@ -1,0 +1,33 @@
+internal import Metrics
+
+/// What the library counts, for the metrics system that the program has set up.
+struct FleetMetrics: Sendable {
+    /// Transactions of the cluster that were applied.
+    let transactions: Counter
+    /// How often all of the suite was listed.
+    let listings: Counter
+    /// How often a watch was begun again.
+    let reconnections: Counter
+    /// The revision of the replica.
+    let revision: Gauge
+    /// Writes that the cluster has accepted.
+    let writes: Counter
+    /// Writes that failed.
+    let failures: Counter
+    /// Bodies that ran again because of a conflict.
+    let conflicts: Counter
+    /// The time of a write until it can be read.
+    let writeTime: Timer
+
+    init(suiteName: String) {
+        let dimensions = [("suite", suiteName)]
+        transactions = Counter(label: "default_fleet_transactions", dimensions: dimensions)
+        listings = Counter(label: "default_fleet_listings", dimensions: dimensions)
+        reconnections = Counter(label: "default_fleet_reconnections", dimensions: dimensions)
+        revision = Gauge(label: "default_fleet_revision", dimensions: dimensions)
+        writes = Counter(label: "default_fleet_writes", dimensions: dimensions)
+        failures = Counter(label: "default_fleet_write_failures", dimensions: dimensions)
+        conflicts = Counter(label: "default_fleet_conflicts", dimensions: dimensions)
+        writeTime = Timer(label: "default_fleet_write_time", dimensions: dimensions)
+    }
+}

@@ -1,0 +1,69 @@
+/// Why a member refused a request.
+///
+/// The gateway's status and code are the same for causes that need different answers (a full quota and too large a request are both
+/// "resource exhausted"), so the cause is found by the message. The messages are those of etcd 3.4 to 3.6.
+struct EtcdRefusal: Error, Hashable, Sendable {
+    enum Cause: Sendable {
+        /// The token has expired, or the member that made it has restarted.
+        case invalidToken
+        case wrongPassword
+        /// Authentication is enabled, and the request had no user.
+        case missingUser
+        case permissionDenied
+        /// The client's certificate has a CommonName, which the gateway does not accept with authentication enabled.
+        case commonName
+        case authenticationDisabled
+        /// The member knows of no leader; it has not passed the request on.
+        case noLeader
+        /// The member has too much to do; it has not passed the request on.
+        case tooManyRequests
+        case quotaExceeded
+        case requestTooLarge
+        case tooManyOperations
+        case compacted
+        case futureRevision
+        case leaseNotFound
+        /// Anything else. The request may have been passed on.
+        case other
+    }
+
+    let cause: Cause
+    /// What the member said.
+    let message: String
+
+    init(message: String) {
+        self.message = message
+        let found = Self.causes.first { message.contains($0.text) }
+        cause = found?.cause ?? .other
+    }
+
+    private static let causes: [(text: String, cause: Cause)] = [
+        ("invalid auth token", .invalidToken),
+        ("auth revision in the header is old", .invalidToken),
+        ("invalid user ID or password", .wrongPassword),
+        ("user name is empty", .missingUser),
+        ("permission denied", .permissionDenied),
+        ("CommonName of client", .commonName),
+        ("authentication is not enabled", .authenticationDisabled),
+        ("etcdserver: no leader", .noLeader),
+        ("too many requests", .tooManyRequests),
+        ("database space exceeded", .quotaExceeded),
+        ("request is too large", .requestTooLarge),
+        ("message larger than max", .requestTooLarge),
+        ("too many operations", .tooManyOperations),
+        ("has been compacted", .compacted),
+        ("future revision", .futureRevision),
+        ("lease not found", .leaseNotFound),
+    ]
+
+    /// Whether nothing can have changed.
+    var isDefinite: Bool { cause != .other }
+
+    /// Whether another member, or the same one later, may accept the request.
+    var isTemporary: Bool {
+        switch cause {
+        case .noLeader, .tooManyRequests, .other: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import Default
+internal import Foundation
+
+/// Reads the value that a JSON text means; ``JSONText`` says which text means what.
+struct JSONReader {
+    private let bytes: [UInt8]
+    private var scanner: JSONScanner
+
+    private static let maximumDepth = 256
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        scanner = JSONScanner(bytes)
+    }
+
+    /// The value, with white space around it at most; nil when the text is malformed.
+    mutating func wholeValue() -> PropertyListValue? {
+        guard JSONScanner.isUTF8(bytes), let value = value(depth: 0) else { return nil }
+        scanner.skipSpace()
+        return scanner.current == nil ? value : nil
+    }
+
+    private mutating func value(depth: Int) -> PropertyListValue? {
+        scanner.skipSpace()
+        switch scanner.current {
+        case UInt8(ascii: "\""): return string().map { .string($0) }
+        case UInt8(ascii: "t"): return scanner.skipWord("true") ? .boolean(true) : nil
+        case UInt8(ascii: "f"): return scanner.skipWord("false") ? .boolean(false) : nil
+        case UInt8(ascii: "["): return array(depth: depth)
+        case UInt8(ascii: "{"): return object(depth: depth)
+        default: return number()
+        }
+    }
+
+    private mutating func number() -> PropertyListValue? {
+        let start = scanner.position
+        guard scanner.skipNumber() else { return nil }
+        let text = String(decoding: bytes[start..<scanner.position], as: UTF8.self)
+        if text.utf8.contains(where: { ".eE".utf8.contains($0) }) {
+            guard let real = Double(text), real.isFinite else { return nil }
+            return .real(real)
+        }
+        if let integer = Int64(text) {
+            return .integer(integer)
+        }
+        return UInt64(text).map { .unsigned($0) }
+    }
+
+    private mutating func array(depth: Int) -> PropertyListValue? {
+        guard depth < Self.maximumDepth, scanner.skip("[") else { return nil }
+        var elements: [PropertyListValue] = []
+        scanner.skipSpace()
+        if scanner.skip("]") {
+            return .array(elements)
+        }
+        while let element = value(depth: depth + 1) {
+            elements.append(element)
+            scanner.skipSpace()
+            if scanner.skip("]") {
+                return .array(elements)
+            }
+            guard scanner.skip(",") else { return nil }
+        }
+        return nil
+    }
+
+    private mutating func object(depth: Int) -> PropertyListValue? {
+        guard scanner.skip("{") else { return nil }
+        var entries: [String: PropertyListValue] = [:]
+        scanner.skipSpace()
+        if scanner.skip("}") {
+            return depth < Self.maximumDepth ? .dictionary(entries) : nil
+        }
+        while true {
+            scanner.skipSpace()
+            guard var key = string() else { return nil }
+            scanner.skipSpace()
+            guard scanner.skip(":") else { return nil }
+            if key.utf8.starts(with: "$$".utf8) {
+                key.removeFirst()
+            } else if key.utf8.first == UInt8(ascii: "$") {
+                guard entries.isEmpty, let value = special(key), case _ = scanner.skipSpace(), scanner.skip("}") else {
+                    return nil
+                }
+                return value
+            }
+            guard depth < Self.maximumDepth, let value = value(depth: depth + 1),
+                entries.updateValue(value, forKey: key) == nil
+            else {
+                return nil
+            }
+            scanner.skipSpace()
+            if scanner.skip("}") {
+                return .dictionary(entries)
+            }
+            guard scanner.skip(",") else { return nil }
+        }
+    }
+
+    /// What an object with one of our own keys means.
+    private mutating func special(_ key: String) -> PropertyListValue? {
+        scanner.skipSpace()
+        switch key {
+        case "$json":
+            let start = scanner.position
+            return scanner.skipValue() ? .data(Data(bytes[start..<scanner.position])) : nil
+        case "$data":
+            return string().flatMap { Data(base64Encoded: $0) }.map { .data($0) }
+        case "$real":
+            return string().flatMap(Self.real).map { .real($0) }
+        case "$date":
+            switch value(depth: Self.maximumDepth) {
+            case .string(let text)?: return CivilTime.date(of: text).map { .date($0) }
+            case .integer(let seconds)?: return .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
+            case .real(let seconds)?: return .date(Date(timeIntervalSinceReferenceDate: seconds))
+            default: return nil
+            }
+        default:
+            return nil
+        }
+    }
+
+    private static func real(_ text: String) -> Double? {
+        switch text {
+        case "inf": .infinity
+        case "-inf": -.infinity
+        case "nan": .nan
+        default:
+            text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16).map { Double(bitPattern: $0) } : nil
+        }
+    }
+
+    private mutating func string() -> String? {
+        let start = scanner.position
+        guard scanner.skipString() else { return nil }
+        let content = bytes[(start + 1)..<(scanner.position - 1)]
+        guard content.contains(UInt8(ascii: "\\")) else {
+            return String(decoding: content, as: UTF8.self)
+        }
+        return Self.unescaped(content)
+    }
+
+    /// A string without its escapes; nil for one half of a surrogate pair.
+    private static func unescaped(_ content: ArraySlice<UInt8>) -> String? {
+        var units: [UInt16] = []
+        var result = ""
+        var rest = content
+        /// Code units collect, since two escapes may make one character.
+        func flush() -> Bool {
+            guard !units.isEmpty else { return true }
+            guard let text = String(validating: units, as: UTF16.self) else { return false }
+            result += text
+            units = []
+            return true
+        }
+        while let escape = rest.firstIndex(of: UInt8(ascii: "\\")) {
+            if escape > rest.startIndex {
+                guard flush() else { return nil }
+                result += String(decoding: rest[rest.startIndex..<escape], as: UTF8.self)
+            }
+            let kind = rest[escape + 1]
+            var end = escape + 2
+            switch kind {
+            case UInt8(ascii: "u"):
+                end = escape + 6
+                guard let unit = UInt16(String(decoding: rest[(escape + 2)..<end], as: UTF8.self), radix: 16) else {
+                    return nil
+                }
+                units.append(unit)
+            case UInt8(ascii: "b"): units.append(8)
+            case UInt8(ascii: "f"): units.append(12)
+            case UInt8(ascii: "n"): units.append(10)
+            case UInt8(ascii: "r"): units.append(13)
+            case UInt8(ascii: "t"): units.append(9)
+            default: units.append(UInt16(kind))
+            }
+            rest = rest[end...]
+        }
+        guard flush() else { return nil }
+        return result + String(decoding: rest, as: UTF8.self)
+    }
+}

@@ -1,0 +1,363 @@
+import Default
+import DefaultTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DefaultFleet
+
+/// Tests with real clusters, one test after the other: each needs the processors for itself.
+@Suite("A fleet", .serialized, .enabled(if: TestCluster.isInstalled, "etcd is not installed."), .timeLimit(.minutes(5)))
+struct ClusterTests {}
+
+extension ClusterTests {
+    @Suite("With one member")
+    struct OneMember {
+        @Test("a value that one host writes is there when the call returns, and then on another host")
+        func write() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(2, in: cluster) { hosts in
+                    let first = hosts[0].store
+                    try await first.perform {
+                        try first.setStoredValue(.integer(5), forKey: "limit")
+                        #expect(first.storedValue(forKey: "limit") == .integer(5))
+                        #expect(try cluster.control("get", "--print-value-only", "defaults/suite/k/limit") == "5\n")
+                    }
+                    try await eventually { hosts[1].store.storedValue(forKey: "limit") == .integer(5) }
+                    #expect(hosts[1].store.storedKeys() == ["limit"])
+                }
+            }
+        }
+
+        @Test("each type of value is written with etcdctl and read, and the other way round")
+        func handWritten() async throws {
+            let values: [(key: String, text: String, value: PropertyListValue)] = [
+                ("string", "\"red\"", .string("red")), ("true", "true", .boolean(true)),
+                ("integer", "-5", .integer(-5)),
+                ("unsigned", "18446744073709551615", .unsigned(.max)), ("real", "2.0", .real(2)),
+                ("data", #"{"$data":"AAEC"}"#, .data(Data([0, 1, 2]))),
+                ("json", #"{"$json":{"limit":5}}"#, .data(Data(#"{"limit":5}"#.utf8))),
+                ("date", #"{"$date":"2001-01-01T00:01:00Z"}"#, .date(Date(timeIntervalSinceReferenceDate: 60))),
+                ("array", #"[1,"a"]"#, .array([.integer(1), .string("a")])),
+                ("dictionary", #"{"$$a":1}"#, .dictionary(["$a": .integer(1)])),
+            ]
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    for (key, text, value) in values {
+                        try cluster.control("put", "defaults/suite/k/\(key)", "--", text)
+                        try await eventually { store.storedValue(forKey: key) == value }
+                        try await store.perform { try store.setStoredValue(value, forKey: "our \(key)") }
+                        let ours = try cluster.control("get", "--print-value-only", "defaults/suite/k/our \(key)")
+                        #expect(ours == text + "\n")
+                    }
+                }
+            }
+        }
+
+        @Test("text that is malformed is undecodable, and quarantined when it is replaced")
+        func malformedText() async throws {
+            struct Limits: DefaultStorable, Equatable { var requests = 5 }
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    try cluster.control("put", "defaults/suite/k/limits", "hello")
+                    try await eventually { store.storedValue(forKey: "limits") == .data(Data("hello".utf8)) }
+                    try await store.perform {
+                        #expect(throws: DefaultsError.self) { try Limits.load(from: store, forKey: "limits") }
+                        #expect { try Limits.load(from: store, forKey: "limits") } throws: {
+                            DefaultsError.Code.undecodable ~= $0
+                        }
+                        try Limits().save(to: store, withKey: "limits")
+                        #expect(try Limits.load(from: store, forKey: "limits") == Limits())
+                        let kept = try Limits.quarantined(in: store, forKey: "limits")
+                        #expect(kept.map(\.value) == [.data(Data("hello".utf8))])
+                    }
+                }
+            }
+        }
+
+        @Test("history that is compacted while a follower is away costs no difference, and none is notified twice")
+        func compaction() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let host = hosts[0]
+                    for key in ["kept", "changed", "removed"] {
+                        try cluster.control("put", "defaults/suite/k/\(key)", "1")
+                    }
+                    try await host.waitUntilCurrent()
+                    try await host.stopFollowing()
+                    let heard = Mutex<[String]>([])
+                    let observation = host.store.observeChanges { keys in
+                        heard.withLock { $0 += (keys ?? ["?"]).sorted() }
+                    }
+                    for number in 2...5 {
+                        try cluster.control("put", "defaults/suite/k/changed", "\(number)")
+                    }
+                    try cluster.control("del", "defaults/suite/k/removed")
+                    try cluster.control("put", "defaults/suite/k/new", "1")
+                    let revision = try await onThread {
+                        try host.store.reader.status(until: Deadline(after: .seconds(5))).revision
+                    }
+                    try cluster.control("compact", "\(revision)")
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try cluster.control("put", "defaults/suite/k/last", "1")
+                    try await eventually { heard.withLock { $0.contains("last") } }
+                    #expect(heard.withLock { $0.sorted() } == ["changed", "last", "new", "removed"])
+                    #expect(host.store.storedKeys().sorted() == ["changed", "kept", "last", "new"])
+                    #expect(host.store.storedValue(forKey: "changed") == .integer(5))
+                    observation.cancel()
+                }
+            }
+        }
+
+        @Test("a backlog of more events than a frame has comes in order, and resumes after its last event")
+        func backlog() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let host = hosts[0]
+                    try await host.stopFollowing()
+                    let revision = try #require(host.store.freshness.revision)
+                    let writer = try TestHost(
+                        cluster.cluster,
+                        directory: host.directory.appendingPathComponent("other")
+                    )
+                    writer.follow()
+                    try await writer.waitUntilCurrent()
+                    try await writer.store.perform {
+                        for number in 1...1_200 {
+                            try writer.store.setStoredValue(.integer(Int64(number)), forKey: "count")
+                        }
+                    }
+                    host.follow()
+                    try await eventually { host.store.storedValue(forKey: "count") == .integer(1_200) }
+                    #expect(try #require(host.store.freshness.revision) >= revision + 1_200)
+                    try await writer.stopFollowing()
+                }
+            }
+        }
+
+        @Test("a transaction has 127 keys at most, a write about 1.5 MB, and what is refused stores nothing")
+        func limits() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    @Sendable func write(_ count: Int) throws {
+                        try store.transaction {
+                            for number in 0..<count {
+                                try store.setStoredValue(.integer(1), forKey: "key \(number)")
+                            }
+                        }
+                    }
+                    try await store.perform {
+                        for count in [128, 129] {
+                            #expect {
+                                try write(count)
+                            } throws: {
+                                DefaultsError.Code.tooManyKeys ~= $0
+                            }
+                        }
+                        #expect(store.storedKeys().isEmpty)
+                        try write(127)
+                        #expect(store.storedKeys().count == 127)
+                        // Each is read as well, which takes two conditions.
+                        try store.transaction {
+                            for number in 0..<126 {
+                                _ = store.storedValue(forKey: "key \(number)")
+                                try store.setStoredValue(.integer(2), forKey: "key \(number)")
+                            }
+                        }
+                        #expect(store.storedValue(forKey: "key 125") == .integer(2))
+                        let large = PropertyListValue.string(String(repeating: "x", count: 1_600_000))
+                        #expect { try store.setStoredValue(large, forKey: "large") } throws: {
+                            DefaultsError.Code.valueTooLarge ~= $0
+                        }
+                        #expect(store.storedValue(forKey: "large") == nil)
+                        try store.setStoredValue(.string(String(repeating: "x", count: 1_500_000)), forKey: "large")
+                    }
+                }
+            }
+        }
+
+        @Test("a full cluster accepts removals only, and writes again when there is space")
+        func quota() async throws {
+            let options = TestCluster.Options(flags: ["--quota-backend-bytes", "2000000"])
+            try await TestCluster.run(options) { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    let large = PropertyListValue.string(String(repeating: "x", count: 700_000))
+                    try await store.perform {
+                        #expect {
+                            for number in 0..<20 {
+                                try store.setStoredValue(large, forKey: "large \(number)")
+                            }
+                        } throws: {
+                            DefaultsError.Code.quotaExceeded ~= $0
+                        }
+                        #expect(store.storedValue(forKey: "large 19") == nil)
+                        for key in store.storedKeys() {
+                            try store.setStoredValue(nil, forKey: key)
+                        }
+                        #expect(store.storedKeys().isEmpty)
+                    }
+                    let revision = try #require(store.freshness.revision)
+                    try cluster.control("compact", "\(revision)")
+                    try cluster.control("defrag")
+                    try cluster.control("alarm", "disarm")
+                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "small") }
+                    #expect(store.storedValue(forKey: "small") == .integer(1))
+                }
+            }
+        }
+
+        @Test("blocking calls in more tasks than there are processors all end, and are reported once")
+        func blockingCalls() async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for number in 0..<8 {
+                            group.addTask {
+                                for round in 0..<5 {
+                                    try store.setStoredValue(.integer(Int64(round)), forKey: "\(number)")
+                                }
+                            }
+                        }
+                        try await group.waitForAll()
+                    }
+                    #expect(store.storedKeys().count == 8)
+                    #expect(EventLog.codes(of: store).filter { $0 == .blockingCall }.count == 1)
+                }
+            }
+        }
+
+        @Test("a change in place that conflicts is reported, and stores nothing")
+        func conflictInPlace() async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    try await store.perform {
+                        try store.beginExclusiveAccess()
+                        #expect(store.storedValue(forKey: "n") == nil)
+                        try cluster.control("put", "defaults/suite/k/n", "7")
+                        try store.setStoredValue(.integer(1), forKey: "n")
+                        store.endExclusiveAccess()
+                    }
+                    #expect(EventLog.codes(of: store).contains(.conflict))
+                    try await hosts[0].waitUntilCurrent()
+                    #expect(store.storedValue(forKey: "n") == .integer(7))
+                }
+            }
+        }
+
+        @Test("a body whose reading was changed by others runs again, whether a value was changed, removed or added")
+        func bodyRunsAgain() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    let others: [[String]] = [["put", "defaults/suite/k/n", "7"], ["del", "defaults/suite/k/n"]]
+                    for start in [nil, PropertyListValue.integer(1)] {
+                        for other in others where start != nil || other[0] == "put" {
+                            try await store.perform {
+                                try store.setStoredValue(start, forKey: "n")
+                                var runs = 0
+                                let found = try store.transaction {
+                                    runs += 1
+                                    let found = store.storedValue(forKey: "n")
+                                    if runs == 1 {
+                                        _ = try cluster.control(other)
+                                    }
+                                    try store.setStoredValue(.integer(9), forKey: "result")
+                                    return found
+                                }
+                                #expect(runs == 2)
+                                #expect(found == (other[0] == "put" ? .integer(7) : nil))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test("another process of the host follows when the one that did is killed")
+        func takeover() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let host = try TestHost(cluster.cluster, directory: directory)
+                    _ = try await onThread { try host.store.initialize() }
+                    let replica = directory.appendingPathComponent("replica")
+                    let helper = try HelperProcess("follow", replica: replica, count: 1, cluster: cluster)
+                    try await eventually { helper.output.contains("current") }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    #expect(!host.store.freshness.isFollowing)
+                    try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
+                    helper.kill()
+                    #expect(host.store.storedValue(forKey: "n") == .integer(1))
+                    try await eventually { host.store.freshness.isFollowing }
+                    try await host.store.perform { try host.store.setStoredValue(.integer(2), forKey: "n") }
+                    #expect(host.store.storedValue(forKey: "n") == .integer(2))
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
+        @Test("a host starts without a cluster: with what it had, or with an error instead of defaults")
+        func noCluster() async throws {
+            EventLog.install()
+            try await withTemporaryDirectory { directory in
+                try await TestCluster.run { cluster in
+                    let host = try TestHost(cluster.cluster, directory: directory)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.store.perform { try host.store.setStoredValue(.integer(5), forKey: "n") }
+                    try await host.stopFollowing()
+                }
+                let port = try #require(Ports.free(1).first)
+                let nowhere = EtcdCluster(endpoints: [try #require(URL(string: "http://127.0.0.1:\(port)"))])
+                let again = try TestHost(nowhere, deadline: .milliseconds(300), directory: directory)
+                again.follow()
+                try again.store.checkAvailability()
+                #expect(again.store.storedValue(forKey: "n") == .integer(5))
+                #expect(again.store.freshness.revision != nil)
+                #expect(try #require(again.store.freshness.unconfirmedFor) > .zero)
+                let new = try TestHost(
+                    nowhere,
+                    deadline: .milliseconds(300),
+                    directory: directory.appendingPathComponent("new")
+                )
+                new.follow()
+                let key = Defaults.Key<Int>("n", default: 3)
+                #expect { try Defaults(suite: new.store).load(key) } throws: {
+                    DefaultsError.Code.storeUnavailable ~= $0
+                }
+                #expect(Defaults(suite: new.store)[key] == 3)
+                #expect(EventLog.codes(of: new.store).contains(.storeUnavailable))
+                try await eventually { new.store.freshness.isFollowing }
+                #expect(
+                    new.store.freshness
+                        == Freshness(revision: nil, unconfirmedFor: nil, isFollowing: true, replacement: nil)
+                )
+                for host in [again, new] {
+                    await #expect {
+                        try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
+                    } throws: {
+                        DefaultsError.Code.storeUnavailable ~= $0
+                    }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+    }
+}
+
+extension TestCluster {
+    @discardableResult
+    func control(_ arguments: [String]) throws -> String {
+        try Self.run("etcdctl", ["--endpoints=\(endpoints.map(\.absoluteString).joined(separator: ","))"] + arguments)
+    }
+}

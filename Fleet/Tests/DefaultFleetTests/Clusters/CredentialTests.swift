@@ -1,0 +1,194 @@
+import Default
+import Foundation
+import Testing
+
+@testable import DefaultFleet
+
+extension ClusterTests {
+    @Suite("With authentication")
+    struct Authentication {
+        private func enableAuthentication(in cluster: TestCluster) throws {
+            for arguments in [
+                ["user", "add", "root:secret"], ["role", "add", "shop"], ["user", "add", "shop:open"],
+                ["user", "grant-role", "root", "root"], ["user", "grant-role", "shop", "shop"],
+                ["role", "grant-permission", "shop", "readwrite", "defaults/suite/", "--prefix"],
+                ["user", "add", "guest:open"], ["role", "add", "guest"], ["user", "grant-role", "guest", "guest"],
+                ["role", "grant-permission", "guest", "read", "defaults/suite/", "--prefix"],
+                ["auth", "enable"],
+            ] {
+                try cluster.control(arguments)
+            }
+        }
+
+        private func store(_ cluster: EtcdCluster, in directory: URL) throws -> EtcdDefaults {
+            try TestHost(cluster, deadline: .seconds(4), directory: directory).store
+        }
+
+        @Test("a wrong password, a missing user and a missing permission are named, and nothing is stored")
+        func refusals() async throws {
+            try await TestCluster.run { cluster in
+                try enableAuthentication(in: cluster)
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "shop", password: "open")
+                    let host = try TestHost(known, directory: directory.appendingPathComponent("host"))
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
+
+                    let cases: [(user: EtcdCluster.User?, code: DefaultsError.Code, advice: String)] = [
+                        (EtcdCluster.User(name: "shop", password: "shut"), .storeUnavailable, "password is wrong"),
+                        (nil, .storeUnavailable, "Set EtcdCluster.user"),
+                        (EtcdCluster.User(name: "guest", password: "open"), .storeReadOnly, "grant-permission"),
+                    ]
+                    // They use the replica of the host, so they know the store's identity.
+                    for (user, code, advice) in cases {
+                        var other = cluster.cluster
+                        other.user = user
+                        let store = try self.store(other, in: directory.appendingPathComponent("host"))
+                        await #expect {
+                            try await store.perform { try store.setStoredValue(.integer(2), forKey: "n") }
+                        } throws: { error in
+                            let error = error as? DefaultsError
+                            return error?.code == code && error?.description.contains(advice) == true
+                        }
+                        #expect(store.storedValue(forKey: "n") == .integer(1))
+                    }
+                    // The first one goes on.
+                    try await host.store.perform { try host.store.setStoredValue(.integer(3), forKey: "n") }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
+        @Test("a token that a member has forgotten is replaced, for writes and for the watch")
+        func forgottenToken() async throws {
+            try await TestCluster.run { cluster in
+                try enableAuthentication(in: cluster)
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "shop", password: "open")
+                    let host = try TestHost(known, directory: directory)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    for number in 1...2 {
+                        cluster.kill(0)
+                        try cluster.start(0)
+                        try await eventually {
+                            do {
+                                try await host.store.perform {
+                                    try host.store.setStoredValue(.integer(Int64(number)), forKey: "n")
+                                }
+                                return true
+                            } catch DefaultsError.Code.storeUnavailable {
+                                return false
+                            }
+                        }
+                        try await eventually { host.store.storedValue(forKey: "n") == .integer(Int64(number)) }
+                    }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+    }
+
+    @Suite("With TLS")
+    struct Encryption {
+        private func run(_ body: (TestCluster, Certificates, URL) async throws -> Void) async throws {
+            try await withTemporaryDirectory { directory in
+                let certificates = try Certificates(in: directory.appendingPathComponent("certificates"))
+                var options = TestCluster.Options(scheme: "https")
+                options.flags = [
+                    "--cert-file", certificates.path("member.pem"), "--key-file", certificates.path("member-key.pem"),
+                    "--trusted-ca-file", certificates.path("ca.pem"), "--client-cert-auth",
+                ]
+                try certificates.make("named", subject: "/CN=root")
+                try certificates.make("nameless", subject: "/O=shop")
+                options.controlFlags = [
+                    "--cacert", certificates.path("ca.pem"), "--cert", certificates.path("named.pem"), "--key",
+                    certificates.path("named-key.pem"),
+                ]
+                try await TestCluster.run(options) { try await body($0, certificates, directory) }
+            }
+        }
+
+        private func cluster(_ cluster: TestCluster, _ certificates: Certificates, as name: String) -> EtcdCluster {
+            let tls = EtcdCluster.TLS(
+                trustRoots: certificates.path("ca.pem"),
+                certificate: certificates.path("\(name).pem"),
+                privateKey: certificates.path("\(name)-key.pem")
+            )
+            return EtcdCluster(endpoints: cluster.endpoints, tls: tls)
+        }
+
+        @Test("a certificate of another authority is an error that names it, and the right one works")
+        func authorities() async throws {
+            try await run { cluster, certificates, directory in
+                let host = try TestHost(
+                    self.cluster(cluster, certificates, as: "named"),
+                    directory: directory.appendingPathComponent("host")
+                )
+                _ = try await onThread { try host.store.initialize() }
+                host.follow()
+                try await host.waitUntilCurrent()
+                try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
+
+                let strangers = try Certificates(in: directory.appendingPathComponent("strangers"))
+                var other = self.cluster(cluster, certificates, as: "named")
+                other.tls?.trustRoots = strangers.path("ca.pem")
+                let store = try TestHost(
+                    other,
+                    deadline: .seconds(1),
+                    directory: directory.appendingPathComponent("host")
+                ).store
+                await #expect {
+                    try await store.perform { try store.setStoredValue(.integer(2), forKey: "n") }
+                } throws: { error in
+                    DefaultsError.Code.storeUnavailable ~= error && "\(error)".contains("trustRoots")
+                }
+                #expect(store.storedValue(forKey: "n") == .integer(1))
+                try await host.stopFollowing()
+            }
+        }
+
+        @Test("a certificate with a CommonName is refused when authentication is on, and the error says so")
+        func commonName() async throws {
+            try await run { cluster, certificates, directory in
+                try cluster.control("user", "add", "root:secret")
+                try cluster.control("user", "grant-role", "root", "root")
+                try cluster.control("auth", "enable")
+                var known = self.cluster(cluster, certificates, as: "nameless")
+                known.user = EtcdCluster.User(name: "root", password: "secret")
+                let host = try TestHost(known, directory: directory.appendingPathComponent("host"))
+                _ = try await onThread { try host.store.initialize() }
+                host.follow()
+                try await host.waitUntilCurrent()
+
+                var named = self.cluster(cluster, certificates, as: "named")
+                named.user = known.user
+                let store = try TestHost(named, directory: directory.appendingPathComponent("host")).store
+                await #expect {
+                    try await store.perform { try store.setStoredValue(.integer(2), forKey: "n") }
+                } throws: { error in
+                    DefaultsError.Code.storeUnavailable ~= error && "\(error)".contains("CommonName")
+                }
+                #expect(store.storedValue(forKey: "n") == nil)
+                try await host.store.perform { try host.store.setStoredValue(.integer(3), forKey: "n") }
+                try await host.stopFollowing()
+            }
+        }
+
+        @Test("files of certificates that can't be read are an error when the store is made")
+        func missingFiles() throws {
+            let cluster = EtcdCluster(
+                endpoints: [try #require(URL(string: "https://127.0.0.1:1"))],
+                tls: .init(trustRoots: "/missing")
+            )
+            #expect { try EtcdDefaults(cluster, suiteName: "suite") } throws: {
+                DefaultsError.Code.storeUnavailable ~= $0
+            }
+        }
+    }
+}

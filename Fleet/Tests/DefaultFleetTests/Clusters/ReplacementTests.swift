@@ -1,0 +1,90 @@
+import Default
+import Foundation
+import Testing
+
+@testable import DefaultFleet
+
+extension ClusterTests {
+    @Suite("Whose cluster was replaced")
+    struct Replacement {
+        enum Contents: String, CaseIterable, Sendable {
+            case empty, initialized, backup
+        }
+
+        @Test(
+            "keeps the last values, reports it, and writes nothing until an operator accepts the replacement",
+            arguments: Contents.allCases,
+            ["lower", "higher"]
+        )
+        func replaced(contents: Contents, revision: String) async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await TestHost.run(2, in: cluster, deadline: .seconds(4)) { hosts in
+                    let store = hosts[0].store
+                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "n") }
+                    let backup = cluster.directory.appendingPathComponent("backup").path
+                    try cluster.control("snapshot", "save", backup)
+                    try await store.perform {
+                        for number in 2...9 {
+                            try store.setStoredValue(.integer(Int64(number)), forKey: "n")
+                        }
+                    }
+                    try await hosts[1].waitUntilCurrent()
+                    for host in hosts {
+                        try await host.stopFollowing()
+                    }
+
+                    cluster.kill(0)
+                    try FileManager.default.removeItem(at: cluster.dataDirectory(of: 0))
+                    if contents == .backup {
+                        try TestCluster.run(
+                            "etcdctl",
+                            [
+                                "snapshot", "restore", backup, "--name", "m0",
+                                "--data-dir", cluster.dataDirectory(of: 0).path,
+                                "--initial-cluster", cluster.initialCluster,
+                                "--initial-advertise-peer-urls", cluster.peerURL(of: 0),
+                            ]
+                        )
+                    }
+                    try cluster.start(0)
+                    try await cluster.waitUntilHealthy()
+                    if contents == .initialized {
+                        try cluster.control("put", "defaults/suite/store", #"{"id":"another"}"#)
+                    }
+                    if revision == "higher" {
+                        for number in 0..<40 {
+                            try cluster.control("put", "elsewhere", "\(number)")
+                        }
+                    }
+
+                    for host in hosts {
+                        host.follow()
+                        try await eventually { host.store.freshness.replacement != nil }
+                        #expect(host.store.storedValue(forKey: "n") == .integer(9))
+                        await #expect {
+                            try await host.store.perform { try host.store.setStoredValue(.integer(0), forKey: "n") }
+                        } throws: {
+                            DefaultsError.Code.storeReplaced ~= $0
+                        }
+                        await #expect { try await host.store.perform { try host.store.initialize() } } throws: {
+                            DefaultsError.Code.storeReplaced ~= $0
+                        }
+                        try await eventually { EventLog.codes(of: host.store).contains(.storeReplaced) }
+                    }
+                    let kept = try cluster.control("get", "--print-value-only", "defaults/suite/k/n")
+                    #expect(kept == (contents == .backup ? "1\n" : ""))
+
+                    try await store.perform { try store.acceptReplacement() }
+                    for host in hosts {
+                        try await eventually { host.store.freshness.replacement == nil }
+                        #expect(host.store.storedValue(forKey: "n") == (contents == .backup ? .integer(1) : nil))
+                    }
+                    for host in hosts {
+                        try await host.store.perform { try host.store.setStoredValue(.integer(10), forKey: "n") }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Default
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DefaultFleet
+
+extension ClusterTests {
+    @Suite("With three members")
+    struct ThreeMembers {
+        private static let options = TestCluster.Options(memberCount: 3)
+
+        @Test(
+            "counts exactly while leaders are killed and other members are stopped for a time, from eight processes",
+            .timeLimit(.minutes(8))
+        )
+        func exactCount() async throws {
+            try await TestCluster.run(Self.options) { cluster in
+                try await withTemporaryDirectory { directory in
+                    let host = try TestHost(cluster.cluster, directory: directory)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    let helpers = try (0..<8).map { number in
+                        // Two processes on each of four hosts.
+                        let replica = directory.appendingPathComponent("replica of \(number / 2)")
+                        return try HelperProcess("count", replica: replica, count: 200, cluster: cluster)
+                    }
+                    var round = 0
+                    while helpers.contains(where: \.isRunning) {
+                        round += 1
+                        guard let leader = cluster.leader else { continue }
+                        let before = host.store.storedValue(forKey: "count")
+                        if round.isMultiple(of: 2) {
+                            cluster.kill(leader)
+                            try cluster.start(leader)
+                        } else {
+                            let follower = (leader + 1) % 3
+                            cluster.pause(follower)
+                            defer { cluster.resume(follower) }
+                            try await eventually {
+                                host.store.storedValue(forKey: "count") != before
+                                    || !helpers.contains(where: \.isRunning)
+                            }
+                        }
+                        try await eventually {
+                            host.store.storedValue(forKey: "count") != before || !helpers.contains(where: \.isRunning)
+                        }
+                    }
+                    let outcomes = helpers.flatMap { $0.output.split(separator: "\n") }
+                    #expect(outcomes.count == 1_600)
+                    let stored = outcomes.count { $0 == "stored" }
+                    let unknown = outcomes.count { $0 == "fleet.outcomeUnknown" }
+                    try await host.waitUntilCurrent()
+                    guard case .integer(let count)? = host.store.storedValue(forKey: "count") else {
+                        Issue.record("Nothing was counted.")
+                        return
+                    }
+                    #expect(Int(count) >= stored && Int(count) <= stored + unknown)
+                    #expect(stored + unknown == 1_600, "\(Set(outcomes))")
+                    #expect(round > 3)
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
+        @Test("no change is missed or seen twice when the watched member is killed or stopped, or the leader is killed")
+        func lostMembers() async throws {
+            try await TestCluster.run(Self.options) { cluster in
+                // This host knows one member first, and the writer the others.
+                try await TestHost.run(2, in: cluster) { hosts in
+                    let (writer, reader) = (hosts[0].store, hosts[1].store)
+                    let heard = Mutex<[String: Int]>([:])
+                    let observation = reader.observeChanges { keys in
+                        heard.withLock { heard in
+                            for key in keys ?? [] {
+                                heard[key, default: 0] += 1
+                            }
+                        }
+                    }
+                    var written: [String] = []
+                    func write(_ name: String) async throws {
+                        for number in 0..<5 {
+                            let key = "\(name) \(number)"
+                            try await writer.perform { try writer.setStoredValue(.boolean(true), forKey: key) }
+                            written.append(key)
+                        }
+                        try await eventually { written.allSatisfy { reader.storedValue(forKey: $0) == .boolean(true) } }
+                    }
+                    try await write("before")
+                    for round in 0..<2 {
+                        let watched = reader.client.preferredMember
+                        cluster.kill(watched)
+                        try await write("killed \(round)")
+                        try cluster.start(watched)
+                        try await cluster.waitUntilHealthy()
+                        let stopped = reader.client.preferredMember
+                        cluster.pause(stopped)
+                        try await write("stopped \(round)")
+                        cluster.resume(stopped)
+                        try await eventually { cluster.leader != nil }
+                        let leader = try #require(cluster.leader)
+                        cluster.kill(leader)
+                        try await write("leader \(round)")
+                        try cluster.start(leader)
+                        try await cluster.waitUntilHealthy()
+                    }
+                    try await eventually { heard.withLock { $0.count } == written.count }
+                    #expect(heard.withLock { $0.filter { $0.value != 1 } } == [:])
+                    observation.cancel()
+                }
+            }
+        }
+
+        @Test("without a majority writes throw, reads and observation go on, and everything catches up when it is back")
+        func lostMajority() async throws {
+            try await TestCluster.run(Self.options) { cluster in
+                try await TestHost.run(2, in: cluster, deadline: .seconds(3)) { hosts in
+                    let (first, second) = (hosts[0].store, hosts[1].store)
+                    try await first.perform { try first.setStoredValue(.integer(1), forKey: "n") }
+                    try await eventually { second.storedValue(forKey: "n") == .integer(1) }
+                    for member in 1...2 {
+                        cluster.kill(member)
+                    }
+                    await #expect {
+                        try await first.perform { try first.setStoredValue(.integer(2), forKey: "lost") }
+                    } throws: { error in
+                        DefaultsError.Code.storeUnavailable ~= error || DefaultsError.Code.outcomeUnknown ~= error
+                    }
+                    #expect(second.storedValue(forKey: "n") == .integer(1))
+                    #expect(try #require(second.freshness.unconfirmedFor) > .zero)
+                    let heard = Mutex(0)
+                    let observation = second.observeChanges { keys in
+                        if keys?.contains("n") ?? true {
+                            heard.withLock { $0 += 1 }
+                        }
+                    }
+                    for member in 1...2 {
+                        try cluster.start(member)
+                    }
+                    try await cluster.waitUntilHealthy()
+                    try await eventually {
+                        (try? cluster.control("put", "defaults/suite/k/n", "3")) != nil
+                    }
+                    try await eventually { second.storedValue(forKey: "n") == .integer(3) && heard.withLock { $0 } > 0 }
+                    try await eventually {
+                        do {
+                            try await first.perform { try first.setStoredValue(.integer(4), forKey: "n") }
+                            return true
+                        } catch DefaultsError.Code.storeUnavailable {
+                            return false
+                        }
+                    }
+                    try await eventually { second.storedValue(forKey: "n") == .integer(4) }
+                    #expect(heard.withLock { $0 } == 2)
+                    observation.cancel()
+                }
+            }
+        }
+    }
+}
