@@ -109,8 +109,8 @@ struct LockTimeoutTests {
         let helper = try holder()
         try free.set("a", "1")
         while !free.isSynced { sched_yield() }
-        let id = free.state.journalID
-        for number in 0..<2_000 where free.state.journalID == id {
+        let id = free.currentID
+        for number in 0..<2_000 where free.currentID == id {
             try free.set("filler", String(repeating: "x", count: 400 + number % 100))
         }
         while free.page.publication()?.journalID == id { sched_yield() }

@@ -30,6 +30,13 @@ extension Journal {
         all.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }.sorted().joined(separator: ";")
     }
 
+    /// The journal's salt, also while the background thread may replace the journal.
+    var currentID: UInt64 {
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        return state.journalID
+    }
+
     /// Whether all that is committed is known to be on the disk.
     var isSynced: Bool {
         guard let publication = page.publication() else { return false }
