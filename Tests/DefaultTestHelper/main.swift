@@ -202,6 +202,8 @@ func run() throws {
         case "data": try suite.set(Data(text.utf8), forKey: key)
         default: try suite.set(text, forKey: key)
         }
+    case "busy":
+        try printBusySuite(URL(filePath: arguments[0]))
     case "read-only":
         try printReadOnlySuite(URL(filePath: arguments[0]), makeWritable: arguments.dropFirst().first)
     case "print-number":

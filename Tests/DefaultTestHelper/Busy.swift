@@ -1,0 +1,21 @@
+import Default
+import Foundation
+
+/// Writes to a suite whose lock this process keeps from itself, and prints what comes of it and what is reported.
+///
+/// - Parameter url: The suite's directory.
+/// - Throws: What opening and the first write throw.
+func printBusySuite(_ url: URL) throws {
+    let isReported = DispatchSemaphore(value: 0)
+    DefaultsDiagnostics.handler = { event in
+        print("event:", event.kind, event.error.code)
+        isReported.signal()
+    }
+    let suite = try FileDefaults(url: url, lockTimeout: 1.1)
+    try suite.set(1, forKey: "a")
+    let file = open(url.appending(path: "lock").path, O_RDWR)
+    guard flock(file, LOCK_EX) == 0 else { exit(7) }
+    print("set:", codeOf { try suite.set(2, forKey: "a") })
+    isReported.wait()
+    close(file)
+}
