@@ -75,42 +75,79 @@ struct GuardedPageTests {
     /// How far a copy of a backup over a suite has come.
     enum CopyProgress: CaseIterable {
         case emptied
+        case headerBegun
         case begun
         /// More than the suite had is there, and the end of the backup is not.
         case grown
         case grownLarge
+
+        /// How much of a backup is there.
+        func size(of backup: [UInt8]) -> Int {
+            switch self {
+            case .emptied: 0
+            case .headerBegun: JournalHeader.size / 2
+            case .begun: JournalHeader.size + 10
+            case .grown, .grownLarge: backup.count - 500
+            }
+        }
     }
 
-    @Test("An opening in the middle of a copy waits for its end", arguments: CopyProgress.allCases)
-    func openedDuringCopy(progress: CopyProgress) throws {
-        let backup: [UInt8]
-        do {
-            let journal = try Journal.openUnregistered(directory.path + "/backup")
-            try journal.set("restored", "1")
-            if progress == .grownLarge {
-                try journal.set("large", String(repeating: "x", count: Int(Journal.wholeFileLimit)))
-            }
-            try journal.set("last", String(repeating: "x", count: 1_000))
-            backup = try directory.bytes("backup/journal")
+    /// The bytes of another suite's journal.
+    private func backup(for progress: CopyProgress) throws -> [UInt8] {
+        let journal = try Journal.openUnregistered(directory.path + "/backup")
+        try journal.set("restored", "1")
+        if progress == .grownLarge {
+            try journal.set("large", String(repeating: "x", count: Int(Journal.wholeFileLimit)))
         }
+        try journal.set("last", String(repeating: "x", count: 1_000))
+        return try directory.bytes("backup/journal")
+    }
+
+    @Test(
+        "An opening in the middle of a copy waits for its end, with or without the file lock",
+        arguments: CopyProgress.allCases,
+        [true, false]
+    )
+    func openedDuringCopy(progress: CopyProgress, isLockEmptied: Bool) throws {
+        let backup = try backup(for: progress)
         do {
             let journal = try Journal.openUnregistered(directory.suite)
             for number in 0..<10 { try journal.set("dropped", String(repeating: "\(number)", count: 200)) }
             if progress == .grown || progress == .grownLarge { try journal.compact() }
         }
-        let part =
-            switch progress {
-            case .emptied: 0
-            case .begun: JournalHeader.size + 10
-            case .grown, .grownLarge: backup.count - 500
-            }
-        try directory.overwriteInPlace("suite/journal", with: Array(backup.prefix(part)))
+        let part = Array(backup.prefix(progress.size(of: backup)))
+        try directory.overwriteInPlace("suite/journal", with: part)
+        if isLockEmptied { try directory.overwriteInPlace("suite/lock", with: []) }
         let inode = try directory.journalInode
         let error = #expect(throws: JournalError.self) { try Journal.openUnregistered(directory.suite) }
         #expect(error?.kind == .overwritten)
-        #expect(try directory.bytes() == Array(backup.prefix(part)))
+        #expect(try directory.bytes() == part)
         try directory.overwriteInPlace("suite/journal", with: backup)
         let journal = try Journal.openSettled(directory.suite)
+        #expect(journal["restored"] == "1" && journal["last"]?.count == 1_000 && journal["dropped"] == nil)
+        #expect(try directory.journalInode == inode)
+        #expect(try directory.damagedCopies.isEmpty)
+    }
+
+    @Test(
+        "A writer that has not seen the journal before the copy waits for the copy's end",
+        arguments: CopyProgress.allCases
+    )
+    func replacedBeforeCopy(progress: CopyProgress) throws {
+        let backup = try backup(for: progress)
+        let journal = try Journal.openUnregistered(directory.suite)
+        let other = try Journal.openUnregistered(directory.suite)
+        for number in 0..<10 { try other.set("dropped", String(repeating: "\(number)", count: 200)) }
+        try other.compact()
+        let part = Array(backup.prefix(progress.size(of: backup)))
+        try directory.overwriteInPlace("suite/journal", with: part)
+        try directory.overwriteInPlace("suite/lock", with: [])
+        let inode = try directory.journalInode
+        let error = #expect(throws: JournalError.self) { try journal.set("after", "1") }
+        #expect(error?.kind == .overwritten)
+        #expect(try directory.bytes() == part)
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        try setWhenCopied(journal, "after", "1")
         #expect(journal["restored"] == "1" && journal["last"]?.count == 1_000 && journal["dropped"] == nil)
         #expect(try directory.journalInode == inode)
         #expect(try directory.damagedCopies.isEmpty)
@@ -166,12 +203,11 @@ struct GuardedPageTests {
             let fresh = try Journal.openUnregistered(directory.suite)
             #expect(fresh["restored"] == "1")
         }
-        for writer in writers {
-            #expect(writer.process.isRunning)
-            writer.kill()
+        for helper in writers + [reader] {
+            let isRunning = helper.process.isRunning
+            helper.kill()
+            #expect(isRunning, "\(helper.finish())")
         }
-        #expect(reader.process.isRunning)
-        reader.kill()
         try journal.set("after", "1")
         let fresh = try Journal.openUnregistered(directory.suite)
         #expect(fresh["after"] == "1" && fresh.all == journal.all)

@@ -158,10 +158,7 @@ struct PowerLossTests {
             )
         }
         // Some time later: the system has to start first.
-        let later = JournalOptions(
-            calls: SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)),
-            automaticMaintenance: false
-        )
+        let later = JournalOptions(automaticMaintenance: false).later
         let journal = try Journal.openUnregistered(directory.suite, later)
         let problem = trace.problem(at: record, found: journal)
         #expect(problem == nil, "after record \(record)")

@@ -27,7 +27,7 @@ struct RecoveryTests {
             let directory = TemporaryDirectory()
             let reports = ReportCollector()
             try suite(Array(sample.bytes[..<count]), in: directory)
-            let journal = try Journal.openTest(directory.suite, reports.options)
+            let journal = try Journal.openTest(directory.suite, reports.options.later)
             #expect(journal.all.count == sample.records.filter { $0.upperBound <= count }.count)
             // A journal is created with its whole header; one that lacks a part of it was truncated later.
             let isDamaged = count > 0 && count < JournalHeader.size
@@ -75,7 +75,7 @@ struct RecoveryTests {
             try suite(bytes, in: directory)
             let lost = sample.records.indices.filter { sample.records[$0].overlaps(sector) }
             let reports = ReportCollector()
-            let journal = try Journal.openTest(directory.suite, reports.options)
+            let journal = try Journal.openTest(directory.suite, reports.options.later)
             #expect(journal.all.count == 300 - lost.count)
             #expect(lost.allSatisfy { journal["key\($0)"] == nil })
             #expect(reports.damage.count == (sector.contains(0) || sector.upperBound > 4_096 ? 1 : 0))
@@ -120,7 +120,7 @@ struct RecoveryTests {
         let reports = ReportCollector()
         let text = Array(String(repeating: "this is no journal\n", count: 30).utf8)
         try suite(text, in: directory)
-        let journal = try Journal.openTest(directory.suite, reports.options)
+        let journal = try Journal.openTest(directory.suite, reports.options.later)
         #expect(journal.all.isEmpty)
         #expect(reports.damage.map(\.bytes) == [UInt64(text.count)])
         try journal.set("a", "1")
@@ -196,7 +196,7 @@ struct RecoveryTests {
         truncate(directory.journal, off_t(end + 500))
         // As after a power loss: the page is one of an earlier start of the system.
         try directory.overwriteInPlace("suite/lock", with: [])
-        let journal = try Journal.openUnregistered(directory.suite)
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions().later)
         #expect(try directory.bytes().count == end)
         #expect(journal["a"] == "1")
     }

@@ -23,6 +23,17 @@ final class Index: JournalIndex {
 
 func open(_ path: String) throws -> Journal { try Journal.open(at: path) { Index() } }
 
+/// Opens a suite that another program may be copying a backup over.
+func openSettled(_ path: String) throws -> Journal {
+    while true {
+        do {
+            return try open(path)
+        } catch let error as JournalError where error.kind == .overwritten {
+            sched_yield()
+        }
+    }
+}
+
 func set(
     _ journal: Journal,
     _ key: String,
@@ -122,7 +133,7 @@ func takeTurns(_ path: String, count: Int) throws {
 ///   - isStubborn: Whether to go on while the journal is being overwritten by another program.
 /// - Throws: What a write throws.
 func stream(_ path: String, isStubborn: Bool = false) throws {
-    let journal = try open(path)
+    let journal = try isStubborn ? openSettled(path) : open(path)
     while true {
         do {
             try set(journal, "streamed", String(repeating: "v", count: 112))
@@ -186,7 +197,7 @@ func mirror(_ path: String) throws {
 
 /// Reads a key that always has one value, until it is killed.
 func look(_ path: String, key: String, value: String) throws {
-    let journal = try open(path)
+    let journal = try openSettled(path)
     while true {
         guard get(journal, key) == value else { exit(3) }
     }

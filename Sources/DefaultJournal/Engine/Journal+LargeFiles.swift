@@ -11,7 +11,7 @@ extension Journal {
     ) throws(JournalError) -> Bool {
         let size = status.size
         let found = try readHeader(of: file.raw, size: size, published: published)
-        try checkForCopy(file.raw, status, header: found.header, published: published)
+        try checkForCopy(file.raw, status, header: found, published: published)
         let salt = found.header.salt
         let (report, keys) = try replayInPieces(file.raw, size: size, header: found)
         if !report.damage.isEmpty {

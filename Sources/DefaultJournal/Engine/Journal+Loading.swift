@@ -36,6 +36,7 @@ extension Journal {
         let published = page.publication() ?? LockPage.Publication()
         guard status.size > 0 else {
             // A new suite's journal gets its name with its header.
+            try checkForCopy(file.raw, status, header: nil, published: published)
             if published.end > UInt64(JournalHeader.size) { note(.shortened(path: journalPath, bytes: published.end)) }
             return try startEmpty()
         }
@@ -45,7 +46,7 @@ extension Journal {
         if UInt64(bytes.count) < status.size { throw JournalError(.overwritten, path: journalPath) }
         guard bytes.count > 0 else { return try startEmpty() }
         let found = try readHeader(bytes.buffer, published: published)
-        try checkForCopy(file.raw, status, header: found.header, published: published)
+        try checkForCopy(file.raw, status, header: found, published: published)
         let (report, keys) = replay(bytes.buffer, header: found)
         if !report.damage.isEmpty {
             let size = UInt64(bytes.count)
@@ -84,22 +85,36 @@ extension Journal {
         if hasJustChanged(status) { throw JournalError(.overwritten, path: journalPath) }
     }
 
-    /// Throws if a journal that is being opened is a part of another one, and has changed within the last second.
+    /// Throws if a journal that this process has not read yet, and that the page doesn't name, isn't whole, and has changed
+    /// within the last second.
     ///
-    /// It may be larger than the one before already.
+    /// A part of a copy may be larger than the journal before already, and a copy may have emptied the page as well. A journal
+    /// that replaces another is whole before it gets its name.
+    ///
+    /// - Parameters:
+    ///   - file: The journal.
+    ///   - status: The file's.
+    ///   - header: The journal's; nil if the file is empty.
+    ///   - published: What the page says.
+    /// - Throws: `overwritten`, or the system call that failed.
     func checkForCopy(
         _ file: Int32,
         _ status: FileStatus,
-        header: JournalHeader,
+        header: FoundHeader?,
         published: LockPage.Publication
     ) throws(JournalError) {
-        guard state.journalID == 0, published.journalID != 0, published.journalID != header.salt,
-            !published.isReplacing, hasJustChanged(status)
+        stateLock.lock()
+        let isUnread = state.journalID == 0 || state.journalInode != status.inode
+        stateLock.unlock()
+        guard isUnread, header?.header.salt != published.journalID, !published.isReplacing, hasJustChanged(status)
         else { return }
-        var replay = try fileReplay(file, size: status.size)
-        var nothing = IgnoringVisitor()
-        let report = try replay.run(salt: header.salt, visitor: &nothing)
-        if report.tornTail != nil { throw JournalError(.overwritten, path: journalPath) }
+        if let header, status.size >= JournalHeader.size {
+            guard header.isKnown else { return }
+            var replay = try fileReplay(file, size: status.size)
+            var nothing = IgnoringVisitor()
+            guard try replay.run(salt: header.header.salt, visitor: &nothing).tornTail != nil else { return }
+        }
+        throw JournalError(.overwritten, path: journalPath)
     }
 
     /// Whether a file has changed within the last second.

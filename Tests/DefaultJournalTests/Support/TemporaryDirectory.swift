@@ -69,3 +69,14 @@ final class ReportCollector: Sendable {
 
     var options: JournalOptions { JournalOptions(report: { report in self.reports.withLock { $0.append(report) } }) }
 }
+
+extension JournalOptions {
+    /// The same ten seconds later: a part of a journal that was put there is not taken for a copy under way.
+    var later: JournalOptions {
+        var options = self
+        #if DEBUG
+        options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000))
+        #endif
+        return options
+    }
+}
