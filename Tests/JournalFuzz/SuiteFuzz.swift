@@ -1,0 +1,146 @@
+// libFuzzer's entry point for the header of a journal and the page of its lock file: a suite with what the input makes of them
+// is opened. `.ci/fuzz` compiles it together with the engine's sources.
+
+import Foundation
+
+/// The plainest index there is.
+final class FuzzIndex: JournalIndex {
+    var entries: [[UInt8]: [UInt8]] = [:]
+
+    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
+        entries.updateValue(Array(value), forKey: Array(key)).map { $0.count + key.count }
+    }
+
+    func remove(key: UnsafeRawBufferPointer) -> Int? {
+        entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
+    }
+
+    func prepare(forBytes count: Int) {}
+
+    func removeAll() { entries = [:] }
+}
+
+/// Takes what it needs from the input, and zeros behind its end.
+struct FuzzInput {
+    var rest: UnsafeRawBufferPointer
+
+    mutating func byte() -> UInt8 {
+        guard let first = rest.first else { return 0 }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+        return first
+    }
+
+    mutating func word() -> UInt64 { (0..<8).reduce(0) { word, index in word | UInt64(byte()) << (8 * index) } }
+}
+
+/// A journal with some records, as the fuzzer has not changed it yet.
+struct FuzzJournal {
+    static let salt: UInt64 = 0x1122_3344_5566_7788
+    var bytes = [UInt8](repeating: 0, count: JournalHeader.size)
+    var ends: [Int] = []
+
+    init() {
+        bytes.withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { JournalHeader(salt: Self.salt).encode(to: start) }
+        }
+        for number in UInt8(0)..<5 {
+            // A set: its kind, the lengths of key and value, the key, and a value of two bytes.
+            let payload: [UInt8] = [1, 1, 0, 2, 0, 0, 0, 65 + number, number, number]
+            let start = bytes.count
+            bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload
+            bytes.withUnsafeMutableBytes { bytes in
+                guard let base = bytes.baseAddress else { return }
+                Record.seal(base + start, payload: payload.count, salt: Self.salt, offset: UInt64(start))
+            }
+            ends.append(bytes.count)
+        }
+    }
+}
+
+private let folder: String = {
+    var template = Array("/dev/shm/default-fuzz-XXXXXX".utf8CString)
+    guard let path = mkdtemp(&template) else { fatalError("The directory for the suites can't be created.") }
+    return String(cString: path) + "/suite"
+}()
+
+private func contents(_ name: String) -> [UInt8] {
+    (try? Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))).map(Array.init) ?? []
+}
+
+private func seal(_ bytes: inout [UInt8], _ range: Range<Int>, at offset: Int) {
+    let checksum = bytes[range].withUnsafeBytes { CRC32C.checksum($0) }
+    for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
+}
+
+/// Opens one suite and checks what must hold for any header and page.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = FuzzInput(rest: UnsafeRawBufferPointer(start: start, count: count))
+    let flags = input.byte()
+    let whole = FuzzJournal()
+    var journal = whole.bytes
+    // The copies of the header, with a right checksum or without one.
+    var isIntact = [true, true]
+    var isForged = false
+    for (copy, offset) in JournalHeader.offsets.enumerated() where flags & (1 << copy) != 0 {
+        for _ in 0..<(input.byte() % 8) { journal[offset + Int(input.byte() % 32)] = input.byte() }
+        if flags & 4 != 0 { seal(&journal, offset..<offset + 28, at: offset + 28) }
+        isIntact[copy] = journal[offset..<offset + 32] == whole.bytes[offset..<offset + 32]
+        isForged = isForged || flags & 4 != 0 && !isIntact[copy]
+    }
+    if flags & 8 != 0 { journal = Array(journal.prefix(Int(input.byte()) << 8 | Int(input.byte()))) }
+    // The page: words that mean something, or any.
+    var page = [UInt8](repeating: 0, count: flags & 16 != 0 ? Int(input.byte()) << 5 : LockPage.size)
+    for word in 0..<12 where page.count >= 8 * (word + 1) {
+        let choice = input.byte()
+        let meanings = [
+            word == 0 ? LockPage.magic : 1, 0, FuzzJournal.salt, UInt64(journal.count),
+            UInt64(whole.ends[Int(choice) % whole.ends.count]), .max,
+        ]
+        let value = choice < 200 ? meanings[Int(choice) % meanings.count] : input.word()
+        for index in 0..<8 { page[8 * word + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
+    }
+    if flags & 32 == 0, page.count >= 72 {
+        for index in 64..<72 { page[index] = 0 }
+        seal(&page, 0..<64, at: 64)
+    }
+    do {
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data(journal).write(to: URL(fileURLWithPath: folder + "/journal"))
+        try Data(page).write(to: URL(fileURLWithPath: folder + "/lock"))
+    } catch {
+        fatalError("\(error)")
+    }
+    var options = JournalOptions(automaticMaintenance: false)
+    // Ten seconds later, no part of a journal is taken for a copy under way.
+    if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
+    do {
+        let suite = try Journal.open(at: folder, options: options) { FuzzIndex() }
+        let publication = page.withUnsafeBytes { LockPage.publication(in: $0) }
+        let found = suite.withCurrentIndex { ($0 as? FuzzIndex)?.entries ?? [:] }
+        let hasSalt =
+            isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size
+            || publication?.journalID == FuzzJournal.salt
+        // A header of another journal with a right checksum can't be told from a right one.
+        if hasSalt, !isForged {
+            for (number, end) in whole.ends.enumerated() where end <= journal.count {
+                let number = UInt8(number)
+                precondition(found[[65 + number]] == [number, number], "an intact record is lost")
+            }
+        }
+        try [UInt8]("new".utf8).withUnsafeBytes { key in try suite.set(key: key, value: key) }
+        try suite.synchronize()
+        let verification = try suite.verify()
+        precondition(verification.isIntact, "what was opened is damaged")
+    } catch let error as JournalError {
+        // A later format and a copy that may go on are left as they are; nothing else is an error.
+        switch error.kind {
+        case .newerFormat, .overwritten: precondition(contents("journal") == journal, "a refused journal was changed")
+        default: fatalError("\(error)")
+        }
+    } catch {
+        fatalError("\(error)")
+    }
+    return 0
+}
