@@ -54,7 +54,7 @@ struct FleetAgent: AsyncParsableCommand {
             throw ValidationError("--endpoints needs URLs like https://etcd1:2379, separated by commas.")
         }
         guard Logger.Level(rawValue: logLevel) != nil else {
-            throw ValidationError("There is no log level \(logLevel).")
+            throw ValidationError("\(logLevel) is not a log level.")
         }
         guard user == nil || ProcessInfo.processInfo.environment["FLEET_AGENT_PASSWORD"] != nil else {
             throw ValidationError("--user needs the environment variable FLEET_AGENT_PASSWORD.")

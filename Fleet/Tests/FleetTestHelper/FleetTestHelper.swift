@@ -27,7 +27,7 @@ enum FleetTestHelper {
             fflush(nil)
             try await running.value
         default:
-            fatalError("There is no \(arguments[1]).")
+            fatalError("\(arguments[1]) is not an action.")
         }
     }
 

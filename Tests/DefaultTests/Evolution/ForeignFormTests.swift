@@ -510,7 +510,7 @@ struct ForeignFormTests {
             #expect(store.storedValue(forKey: key.name) == stored)
         }
         try kind.withStore { store in
-            // Numbers in text are no dates, and text in quotation marks is neither of the other types.
+            // Numbers in text are not dates, and text in quotation marks is neither of the other types.
             try expectUnread(.string("700000000"), Defaults.Key<Date?>("date"), in: store)
             try expectUnread(.string("\"AAEC\""), Defaults.Key<Data?>("data"), in: store)
             try expectUnread(.string("\"\(uuid.uuidString)\""), Defaults.Key<UUID?>("uuid"), in: store)

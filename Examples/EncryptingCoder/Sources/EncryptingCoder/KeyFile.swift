@@ -11,7 +11,7 @@ public struct KeyFile: Sendable {
         case readableByOthers(path: String)
         /// The file does not hold 256 bits.
         case wrongSize(path: String)
-        /// There is no file.
+        /// The file doesn't exist.
         case missing(path: String)
 
         /// What is wrong, and what to do.
@@ -22,7 +22,7 @@ public struct KeyFile: Sendable {
             case .wrongSize(let path):
                 "The file \(path) doesn't hold a key of 256 bits. Restore it from where it is backed up."
             case .missing(let path):
-                "There is no key in \(path). Restore it, or create one where the program is set up."
+                "The key file \(path) doesn't exist. Restore it, or create one where the program is set up."
             }
         }
     }

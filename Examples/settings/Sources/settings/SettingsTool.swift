@@ -45,10 +45,10 @@ struct SettingsTool: AsyncParsableCommand {
             switch argument {
             case "NSGlobalDomain", "-g", "-globalDomain":
                 throw ToolError(
-                    "There is no global domain: each suite has its own values. Name the suite, as \"settings list\" shows it."
+                    "Each suite has its own values, and none are global. Name the suite, as \"settings list\" shows it."
                 )
             case "-currentHost", "-host":
-                throw ToolError("Suites are not kept by host, so there is no \(argument). Leave it out.")
+                throw ToolError("Suites are not kept by host. Leave \(argument) out.")
             default:
                 break
             }
@@ -96,7 +96,7 @@ struct ToolError: Error, CustomStringConvertible {
     }
 
     static func noValue(forKey key: String, in suite: SuiteReference) -> ToolError {
-        ToolError("There is no value for \(key.debugDescription) in \(suite).")
+        ToolError("\(key.debugDescription) has no value in \(suite).")
     }
 
     static func hidden(_ key: String) -> ToolError {

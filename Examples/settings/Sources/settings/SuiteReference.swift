@@ -33,7 +33,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     func existing() throws -> FileDefaults {
         let url = try existingURL()
         guard Self.isSuite(url) else {
-            throw ToolError("There is no suite \(description): \(url.plainPath) has no journal.")
+            throw ToolError("The suite \(description) doesn't exist: \(url.plainPath) has no journal.")
         }
         return try FileDefaults(url: url)
     }
@@ -44,7 +44,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.plainPath, isDirectory: &isDirectory), isDirectory.boolValue
         else {
-            throw ToolError("There is no suite \(description): \(url.plainPath) is not a directory.")
+            throw ToolError("The suite \(description) doesn't exist: \(url.plainPath) is not a directory.")
         }
         return url
     }
@@ -63,7 +63,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
             }
             guard creates else {
                 throw ToolError(
-                    "There is no suite at \(description), and nothing was stored. To make one there, add --create."
+                    "Nothing was stored, since \(description) is not a suite. To create one there, add --create."
                 )
             }
             return try FileDefaults(url: url)

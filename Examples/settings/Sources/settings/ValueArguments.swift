@@ -41,7 +41,7 @@ enum ValueArguments {
         var rest = arguments[...]
         switch rest.first {
         case nil:
-            throw ValidationError("There is no value to write.")
+            throw ValidationError("Give a value to write.")
         case "-array":
             self = .value(.array(try Self.elements(rest.dropFirst())))
         case "-array-add":
@@ -121,7 +121,7 @@ enum ValueArguments {
             return try untyped(first)
         }
         guard let text = arguments.popFirst() else {
-            throw ValidationError("There is no value after \(first).")
+            throw ValidationError("\(first) needs a value.")
         }
         guard let value = typed(first, text) else {
             throw ValidationError("\(text.debugDescription) can't be read as \(first).")

@@ -76,7 +76,7 @@ struct Write: ParsableCommand {
                     creates = true
                 } else if word == "--from" {
                     guard let file = words.popFirst() else {
-                        throw ValidationError("There is no file after --from.")
+                        throw ValidationError("--from needs a file.")
                     }
                     source = file
                 } else if word.hasPrefix("--from=") {

@@ -102,7 +102,7 @@ struct CommandTests {
             let outcome = try tool.run(arguments: arguments)
             #expect(outcome.status == 1)
             #expect(outcome.errors.hasPrefix("Error: ") && outcome.errors.hasSuffix(".\n"))
-            #expect(outcome.errors.contains("global domain") || outcome.errors.contains("by host"))
+            #expect(outcome.errors.contains("none are global") || outcome.errors.contains("by host"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path).isEmpty)
         }
     }

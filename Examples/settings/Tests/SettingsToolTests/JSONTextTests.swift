@@ -33,7 +33,7 @@ struct JSONTextTests {
         #expect(JSONText(parsing: text.utf8) == nil)
     }
 
-    @Test("Bytes that are no UTF-8 are not JSON")
+    @Test("Bytes that are not UTF-8 are not JSON")
     func notUTF8() {
         #expect(JSONText(parsing: [0x22, 0xFF, 0x22]) == nil)
     }

@@ -73,7 +73,7 @@ struct LookingTests {
             {
                 let outcome = try tool.run("read", "app", path)
                 #expect(outcome.status == 1)
-                #expect(outcome.errors.hasPrefix("Error: There is no value"))
+                #expect(outcome.errors.hasPrefix("Error: \(path.debugDescription) has no value in "))
             }
             #expect(try tool.run("read", "app", "Login.list", "--raw").text == #"[{"x":1.50}]"#)
         }

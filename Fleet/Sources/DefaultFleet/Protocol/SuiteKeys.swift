@@ -27,7 +27,7 @@ struct SuiteKeys: Hashable, Sendable {
     /// Where a key's value is.
     func key(_ key: String) -> Data { prefix + Data(key.utf8) }
 
-    /// The key of the suite that is here; nil for a place of something else, and for one that is no valid key.
+    /// The key whose value is at a place; nil for places of other data, and for names that are not valid keys.
     func name(of place: Data) -> String? {
         guard place.starts(with: prefix),
             let name = String(validating: place.dropFirst(prefix.count), as: UTF8.self), Replica.canHold(name)

@@ -30,7 +30,7 @@ struct WatchEvent: Hashable, Sendable {
 /// A frame is a JSON object. Pieces of the stream end anywhere; most frames are followed by a new line, those of errors are not. So the
 /// end of a frame is found by its braces.
 struct WatchFrameParser: Sendable {
-    /// Thrown for bytes that are no frames: from a proxy, for example.
+    /// Thrown for bytes that are not frames: from a proxy, for example.
     struct Malformed: Error, Hashable {}
 
     private var frame: [UInt8] = []

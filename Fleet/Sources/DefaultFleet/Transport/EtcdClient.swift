@@ -13,7 +13,7 @@ final class EtcdClient: Sendable {
         case unanswered(String)
         /// A member refused the request.
         case refused(EtcdRefusal)
-        /// What answered is no etcd member: a proxy, for example.
+        /// What answered is not an etcd member: a proxy, for example.
         case unintelligible(String)
         /// The store is another one than the replica's.
         case replaced

@@ -81,7 +81,7 @@ final class Writer {
                     return .conflict(values)
                 case .markerMoved(let found):
                     // An earlier transaction took effect after its deadline, so none of this one's attempts can have. But when the
-                    // marker's lease has ended, there is no sign of either.
+                    // marker's lease has ended, neither left a sign.
                     guard found != nil || !attempts.mayHaveTakenEffect else {
                         throw .unanswered("the writer's marker is gone")
                     }
@@ -156,7 +156,7 @@ final class Writer {
         }
     }
 
-    /// Readings by the revisions that wrote the values, which take one condition each; nil when one is no longer so.
+    /// Readings by the revisions that wrote the values, which take one condition each; nil when one has changed.
     private static func exact(
         _ readings: [StoreKey: WriteSession.Reading],
         in found: [StoreKey: FreshValue]

@@ -32,7 +32,7 @@ struct WatchFrameTests {
             #"{"result":{"header":{"revision":"9"},"events":[{"kv":{"key":"YQ==","mod_revision":"9","version":"2"}}]}}"#,
             WatchFrame(revision: 9, events: [WatchEvent(key: Data("a".utf8), text: Data(), revision: 9)])
         ),
-        // Braces and quotes in strings are no ends. They are not in Base64, but in messages.
+        // Braces and quotes in strings don't end anything. They are not in Base64, but in messages.
         (
             #"{"result":{"header":{"revision":"9"},"canceled":true,"cancel_reason":"a \"} ]\\"}}"#,
             WatchFrame(revision: 9, isCanceled: true, reason: #"a "} ]\"#)

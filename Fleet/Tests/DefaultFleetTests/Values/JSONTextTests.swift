@@ -82,7 +82,7 @@ struct JSONTextTests {
         #expect(JSONText.storedValue(of: Data(text.utf8)) == .data(Data(text.utf8)))
     }
 
-    @Test("that is no UTF-8 is kept as its bytes")
+    @Test("that is not UTF-8 is kept as its bytes")
     func notUTF8() {
         let text = Data([0x22, 0xFF, 0x22])
         #expect(JSONText.storedValue(of: text) == .data(text))

@@ -26,7 +26,7 @@ extension FileDefaults {
         public let damage: [Range<UInt64>]
         /// The number of bytes at the journal's end of a write that was cut short.
         ///
-        /// It was never acknowledged, and is no damage.
+        /// It was never acknowledged, and is not damage.
         public let unfinishedBytes: UInt64
         /// The number of bytes that were written once, as the file `lock` says, and that the journal has no longer: it was
         /// truncated or deleted.
