@@ -15,8 +15,11 @@ public import Default
 ///
 /// @Suite("The vault")
 /// struct VaultTests {
-///     static let conformance = StoreConformance(capabilities: [.threads, .severalStores]) { body in
-///         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+///     static let conformance = StoreConformance(
+///         capabilities: [.threads, .severalStores]
+///     ) { body in
+///         let directory = FileManager.default.temporaryDirectory
+///             .appendingPathComponent(UUID().uuidString)
 ///         defer { try? FileManager.default.removeItem(at: directory) }
 ///         try body(Vault(directory: directory))
 ///     }
@@ -37,7 +40,10 @@ public import Default
 ///
 /// final class VaultTests: XCTestCase {
 ///     func testConformance() {
-///         let conformance = StoreConformance(capabilities: [.threads, .severalStores], makeStore: { Vault() })
+///         let conformance = StoreConformance(
+///             capabilities: [.threads, .severalStores],
+///             makeStore: { Vault() }
+///         )
 ///         for finding in conformance.findings() {
 ///             XCTFail(finding.description)
 ///         }

@@ -4,11 +4,12 @@ public import Observation
 ///
 /// ```swift
 /// extension PersistentStorage {
-///     var launchCount: KeyValueContainer<Int> { makeContainer() }      // the property's name is the key
+///     // The property's name is the key.
+///     var launchCount: KeyValueContainer<Int> { makeContainer() }
 ///     var volume: KeyValueContainer<Double> { makeContainer(default: 0.5) }
 /// }
 /// storage.volume.value = 0.8
-/// storage.volume.value                                                 // 0.8 as Double?
+/// storage.volume.value    // 0.8 as Double?
 /// ```
 ///
 /// A container supports Observation: a view, or other code inside `withObservationTracking`, that reads ``value`` is

@@ -3,8 +3,9 @@ internal import Foundation
 /// The part of a suite whose keys begin with a prefix, for the containers of one component.
 ///
 /// ```swift
-/// let storage = PersistentStorage(suiteName: "com.example.player", keyPrefix: "audio.")!
-/// storage.setValue(0.8, forKey: "volume")         // under "audio.volume"
+/// if let storage = PersistentStorage(keyPrefix: "audio.") {
+///     storage.setValue(0.8, forKey: "volume")     // under "audio.volume"
+/// }
 /// ```
 ///
 /// The suite is a `UserDefaults` on Apple's systems, and a ``FileDefaults`` elsewhere. Any number of storages, threads and

@@ -42,10 +42,11 @@ extension Defaults {
     ///
     /// ```swift
     /// extension Defaults.Keys {
-    ///     static let volume = Defaults.Key<Double>("volume")                       // 0 while nothing is stored
+    ///     // While nothing is stored: 0, .light, the time of the read, nil.
+    ///     static let volume = Defaults.Key<Double>("volume")
     ///     static let theme = Defaults.Key<Theme>("theme", default: .light)
-    ///     static let installed = Defaults.Key<Date>("installed") { Date() }        // called at each read
-    ///     static let palette = Defaults.Key<Palette?>("palette")                   // nil while nothing is stored
+    ///     static let installed = Defaults.Key<Date>("installed") { Date() }
+    ///     static let palette = Defaults.Key<Palette?>("palette")
     /// }
     /// ```
     ///

@@ -6,8 +6,9 @@ extension DefaultStorable {
     /// Like ``load(from:forKey:)``, but returns the report instead of sending it to ``DefaultsDiagnostics``.
     ///
     /// ```swift
-    /// if let (settings, report) = try VisualSettings.loadWithReport(), !report.isEmpty {
-    ///     print("New in this version:", report.filledIn, "Not usable any more:", report.unusable)
+    /// if let (settings, report) = try VisualSettings.loadWithReport() {
+    ///     print("New in this version:", report.filledIn)
+    ///     print("Not usable any more:", report.unusable)
     /// }
     /// ```
     ///

@@ -7,7 +7,9 @@ extension DefaultStorable {
     ///
     /// ```swift
     /// try VisualSettings.move(from: UserDefaults.standard)
-    /// try VisualSettings.move(from: UserDefaults(suiteName: "group.app")!, sourceKey: "visual")
+    /// if let group = UserDefaults(suiteName: "group.app") {
+    ///     try VisualSettings.move(from: group, sourceKey: "visual")
+    /// }
     /// ```
     ///
     /// It reads values of this library, in any version of the type; JSON or a property list in `Data`, whatever the type's

@@ -38,7 +38,9 @@ public protocol DefaultStorable: DefaultProviding {
     ///
     /// ```swift
     /// struct Shared: DefaultStorable {
-    ///     static var defaults: UserDefaults { UserDefaults(suiteName: "group.app")! }
+    ///     static var defaults: UserDefaults {
+    ///         UserDefaults(suiteName: "group.app") ?? .standard
+    ///     }
     /// }
     /// struct Passing: DefaultStorable {
     ///     static let defaults = MemoryDefaults()

@@ -2,8 +2,8 @@ extension DefaultsStore {
     /// Stores and fetches `Codable` values in this store.
     ///
     /// ```swift
-    /// UserDefaults.standard.df.store(volume, forKey: "volume")
-    /// let volume = UserDefaults.standard.df.fetch(forKey: "volume", type: VolumeSetting.self)
+    /// store.df.store(["amp": 0.4], forKey: "volumes")
+    /// let volumes = store.df.fetch(forKey: "volumes", type: [String: Double].self)
     /// ```
     public var df: DefaultsAccessor { DefaultsAccessor(suite: self) }
 }

@@ -8,14 +8,20 @@
 /// final class Archive: DefaultsStore, @unchecked Sendable {
 ///     private let file: URL
 ///     private let lock = NSLock()
-///     private var values: [StoreKey: PropertyListValue] = [:]  // used under the lock
+///     private var values: [StoreKey: PropertyListValue] = [:]  // under the lock
 ///
 ///     init(file: URL) throws {
 ///         self.file = file
 ///         guard FileManager.default.fileExists(atPath: file.path) else { return }
-///         for (key, form) in try PropertyListDecoder().decode([Data: Data].self, from: Data(contentsOf: file)) {
-///             guard let value = PropertyListValue(binaryForm: form) else { throw CocoaError(.fileReadCorruptFile) }
-///             values[StoreKey(unchecked: String(decoding: key, as: UTF8.self))] = value
+///         let contents = try Data(contentsOf: file)
+///         let decoder = PropertyListDecoder()
+///         let forms = try decoder.decode([Data: Data].self, from: contents)
+///         for (key, form) in forms {
+///             guard let value = PropertyListValue(binaryForm: form) else {
+///                 throw CocoaError(.fileReadCorruptFile)
+///             }
+///             let name = String(decoding: key, as: UTF8.self)
+///             values[StoreKey(unchecked: name)] = value
 ///         }
 ///     }
 ///
@@ -23,20 +29,27 @@
 ///         lock.withLock { values[StoreKey(unchecked: key)] }
 ///     }
 ///
-///     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+///     func setStoredValue(
+///         _ value: PropertyListValue?, forKey key: String
+///     ) throws {
 ///         let storeKey = try StoreKey(key)  // throws for an invalid key
 ///         try value?.checkDepth(forKey: key, in: self)
-///         try withExclusiveAccess {  // waits while another thread has access; reads don't
+///         try withExclusiveAccess {  // waits for other threads; reads don't
 ///             lock.withLock { values[storeKey] = value }
 ///         }
 ///     }
 ///
-///     func storedKeys() -> [String] { lock.withLock { values.keys.map(\.string) } }
+///     func storedKeys() -> [String] {
+///         lock.withLock { values.keys.map(\.string) }
+///     }
 ///
 ///     func flush() throws {
 ///         try withExclusiveAccess {
-///             let entries = lock.withLock { values.map { (Data($0.key.string.utf8), $0.value.binaryForm) } }
-///             let contents = try PropertyListEncoder().encode(Dictionary(uniqueKeysWithValues: entries))
+///             var entries: [Data: Data] = [:]
+///             for (key, value) in lock.withLock({ values }) {
+///                 entries[Data(key.string.utf8)] = value.binaryForm
+///             }
+///             let contents = try PropertyListEncoder().encode(entries)
 ///             try contents.write(to: file, options: .atomic)
 ///         }
 ///     }

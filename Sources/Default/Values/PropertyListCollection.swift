@@ -9,7 +9,9 @@
 /// struct Recents<Element>: PropertyListCollection {
 ///     var elements: [Element] = []
 ///
-///     func propertyListValue(of element: (Element) throws -> PropertyListValue) rethrows -> PropertyListValue {
+///     func propertyListValue(
+///         of element: (Element) throws -> PropertyListValue
+///     ) rethrows -> PropertyListValue {
 ///         .array(try elements.map(element))
 ///     }
 ///
