@@ -1,45 +1,53 @@
 import BenchmarkSupport
 import Foundation
 
-/// Bars of the times of some operations, on a logarithmic scale: from nanoseconds to milliseconds.
+/// A dot for each time of some operations, on a logarithmic axis from nanoseconds to milliseconds.
+///
+/// Dots and not bars: a logarithmic axis has no zero, so the length of a bar on it would depend on where the axis begins.
 struct Chart {
     let results: Results
     let environment: Environment
 
+    /// Reads of what is unchanged and of what has changed, writes, and what others do faster.
     private static let groups: [(title: String, operation: MeasuredOperation)] = [
-        ("Read a settings type", .settingsRead),
-        ("Write a settings type, safe from a kill", .settingsWrite),
-        ("Read a typed key", .keyGet),
-        ("Add 1 to a typed key, safe from a kill", .keyIncrement),
-        ("Set 112 bytes, safe from a kill", .dataSet),
+        ("Read a settings type, unchanged since the last read", .settingsRead),
+        ("Read a settings type after a change (both together)", .settingsReadAfterChange),
+        ("Read a typed key, unchanged since the last read", .keyGet),
+        ("Write a settings type", .settingsWrite),
+        ("Add 1 to a typed key", .keyIncrement),
+        ("Set 112 bytes", .dataSet),
+        ("Set 112 bytes while another process does the same", .dataSetProcesses2),
+        ("Open a suite of 10 keys and read one", .open10),
+        ("Open a suite of 10,000 keys and read one", .open10000),
     ]
-    private static let bars: [(contender: Contender, title: String, color: String)] = [
-        (.library, "Default", "#0a7d4f"),
-        (.sqlite, "SQLite (GRDB)", "#8a94a6"),
-        (.userDefaults, "UserDefaults", "#b0b8c6"),
-        (.synchronized, "UserDefaults + synchronize", "#b0b8c6"),
-        (.propertyList, "property list, whole file", "#c9ced8"),
+    private static let contenders: [(contender: Contender, title: String)] = [
+        (.library, "Default"),
+        (.sqlite, "SQLite (GRDB)"),
+        (.userDefaults, "UserDefaults"),
+        (.synchronized, "UserDefaults + synchronize"),
+        (.propertyList, "property list, whole file"),
     ]
 
     private static let width = 860.0
-    private static let left = 210.0
+    private static let left = 216.0
     private static let right = 90.0
-    private static let barHeight = 16.0
-    private static let gap = 4.0
+    private static let rowHeight = 19.0
+    private static let top = 116.0
 
     private struct Row {
         var label: String
-        var color: String
         var time: Double
+        var isLibrary: Bool
+        var isFastest: Bool
     }
 
     private func rows(_ operation: MeasuredOperation) -> [Row] {
-        Self.bars.compactMap { bar in
-            // What is not on the disk is no write: there, Foundation's is the synchronized one.
-            if bar.contender == .userDefaults, results.time(Cell(operation, .synchronized)) != nil { return nil }
-            return results.time(Cell(operation, bar.contender)).map {
-                Row(label: bar.title, color: bar.color, time: $0.median)
-            }
+        let times = Self.contenders.compactMap { entry in
+            results.time(Cell(operation, entry.contender)).map { (entry: entry, time: $0.median) }
+        }
+        let fastest = times.map(\.time).min()
+        return times.map { entry, time in
+            Row(label: entry.title, time: time, isLibrary: entry.contender == .library, isFastest: time == fastest)
         }
     }
 
@@ -52,52 +60,84 @@ struct Chart {
             Self.left + (log10(time) - least) / max(most - least, 1) * (Self.width - Self.left - Self.right)
         }
 
-        var y = 64.0
-        var bars: [String] = []
+        var y = Self.top + 10
+        var marks: [String] = []
         for group in groups {
-            bars.append(text(group.title, x: 20, y: y + 12, attributes: "font-weight=\"600\""))
-            y += 22
+            marks.append(text(group.title, x: 20, y: y + 12, classes: "group"))
+            y += 20
             for row in group.rows {
-                let end = x(row.time)
-                let baseline = y + Self.barHeight - 4
-                bars.append(
-                    text(row.label, x: Self.left - 8, y: baseline, attributes: "text-anchor=\"end\" fill=\"#57606a\"")
-                )
-                bars.append(
+                let middle = y + Self.rowHeight / 2
+                marks.append(
                     """
-                    <rect x="\(number(Self.left))" y="\(number(y))" width="\(number(max(2, end - Self.left)))" \
-                    height="\(number(Self.barHeight))" rx="2" fill="\(row.color)"/>
+                    \(text(row.label, x: Self.left - 12, y: middle + 4.5, classes: row.isLibrary ? "end" : "end quiet"))
+                    <line class="guide" x1="\(number(Self.left))" y1="\(number(middle))" x2="\(number(x(row.time)))" \
+                    y2="\(number(middle))"/>
+                    <circle class="\(row.isLibrary ? "own" : "other")" cx="\(number(x(row.time)))" cy="\(number(middle))" \
+                    r="5.5"/>
+                    \(text(Format.time(row.time), x: x(row.time) + 11, y: middle + 4.5, classes: row.isFastest ? "best" : ""))
                     """
                 )
-                bars.append(text(Format.time(row.time), x: end + 6, y: baseline))
-                y += Self.barHeight + Self.gap
+                y += Self.rowHeight
             }
-            y += 12
+            y += 14
         }
         let bottom = y
         let ticks = stride(from: least, through: most, by: 1).map { exponent -> String in
             let time = pow(10, exponent)
             return """
-                <line x1="\(number(x(time)))" y1="56" x2="\(number(x(time)))" y2="\(number(bottom))" stroke="#d8dee4"/>
-                \(text(tick(time), x: x(time), y: bottom + 16, attributes: "text-anchor=\"middle\" fill=\"#57606a\""))
+                <line class="tick" x1="\(number(x(time)))" y1="\(number(Self.top))" x2="\(number(x(time)))" \
+                y2="\(number(bottom))"/>
+                \(text(tick(time), x: x(time), y: Self.top - 8, classes: "middle quiet"))
+                \(text(tick(time), x: x(time), y: bottom + 18, classes: "middle quiet"))
                 """
         }
-        let facts = environment.facts.filter { ["machine", "Swift", "date"].contains($0.name) }.map(\.value)
-        let height = bottom + 52
+        let facts = environment.facts.filter { ["machine", "Swift", "date"].contains($0.name) }
+            .map { $0.name == "Swift" ? "Swift \($0.value)" : $0.value }
+        let height = bottom + 56
         return """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(number(Self.width)) \(number(height))" \
-            width="\(number(Self.width))" height="\(number(height))" \
-            font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13" fill="#1f2328">
-            <rect width="100%" height="100%" fill="#ffffff"/>
-            \(text("Time of one operation", x: 20, y: 28, attributes: "font-size=\"17\" font-weight=\"600\""))
-            \(text("100 keys; logarithmic scale: each line is ten times the one before; shorter is faster", x: 20, y: 46, attributes: "fill=\"#57606a\""))
+            width="\(number(Self.width))" height="\(number(height))" role="img" \
+            font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
+            <title>Time of one operation</title>
+            \(Self.style)
+            <rect class="ground" width="100%" height="100%"/>
+            \(text("Time of one operation, beside 100 other keys unless stated", x: 20, y: 28, classes: "title"))
+            \(text("Logarithmic axis from \(tick(pow(10, least))): each line is ten times the one before. Further left is faster; the fastest is bold.", x: 20, y: 48, classes: "quiet"))
+            \(text("UserDefaults is \(Environment.foundation), and saves nothing without synchronize. The others are safe from a kill.", x: 20, y: 66, classes: "quiet"))
             \(ticks.joined(separator: "\n"))
-            \(bars.joined(separator: "\n"))
-            \(text(facts.joined(separator: " · "), x: 20, y: bottom + 40, attributes: "font-size=\"11\" fill=\"#57606a\""))
+            \(marks.joined(separator: "\n"))
+            \(text(facts.joined(separator: " · "), x: 20, y: bottom + 44, classes: "small quiet"))
             </svg>
 
             """
     }
+
+    /// The colors for a light page and for a dark one.
+    private static let style = """
+        <style>
+        text { fill: #1f2328; stroke: #ffffff; stroke-width: 3px; paint-order: stroke }
+        .title { font-size: 17px; font-weight: 600 }
+        .group, .best { font-weight: 600 }
+        .small { font-size: 11px }
+        .middle { text-anchor: middle }
+        .end { text-anchor: end }
+        .quiet { fill: #57606a }
+        .ground { fill: #ffffff }
+        .tick { stroke: #d8dee4 }
+        .guide { stroke: #afb8c1; stroke-dasharray: 1 4 }
+        .own { fill: #0a7d4f }
+        .other { fill: #ffffff; stroke: #57606a; stroke-width: 2 }
+        @media (prefers-color-scheme: dark) {
+            text { fill: #e6edf3; stroke: #0d1117 }
+            .quiet { fill: #9198a1 }
+            .ground { fill: #0d1117 }
+            .tick { stroke: #2d333b }
+            .guide { stroke: #59636e }
+            .own { fill: #3fb97f }
+            .other { fill: #0d1117; stroke: #9198a1 }
+        }
+        </style>
+        """
 
     private func tick(_ time: Double) -> String {
         switch time {
@@ -111,8 +151,9 @@ struct Chart {
         String(format: "%.1f", value)
     }
 
-    private func text(_ text: String, x: Double, y: Double, attributes: String = "") -> String {
+    private func text(_ text: String, x: Double, y: Double, classes: String) -> String {
         let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-        return "<text x=\"\(number(x))\" y=\"\(number(y))\" \(attributes)>\(escaped)</text>"
+        let attribute = classes.isEmpty ? "" : " class=\"\(classes)\""
+        return "<text\(attribute) x=\"\(number(x))\" y=\"\(number(y))\">\(escaped)</text>"
     }
 }

@@ -5,20 +5,36 @@ import Foundation
 struct Environment {
     let facts: [(name: String, value: String)]
 
+    /// What `UserDefaults` is here.
+    static var foundation: String {
+        #if canImport(Darwin)
+        "Foundation's on macOS"
+        #else
+        "Foundation's on Linux"
+        #endif
+    }
+
+    static let names = ["machine", "system", "Swift", "library", "beside it", "files on", "date"]
+
+    init(facts: [(name: String, value: String)]) {
+        self.facts = facts
+    }
+
     init() {
         let process = ProcessInfo.processInfo
         let memory = String(format: "%.0f GiB", Double(process.physicalMemory) / 1_073_741_824)
         let given = process.environment
         let sqlite = (try? SQLiteStore.version()) ?? "unknown"
-        facts = [
-            ("machine", "\(Self.processor), \(process.activeProcessorCount) cores, \(memory)"),
-            ("system", Self.system),
-            ("Swift", given["BENCHMARK_SWIFT_VERSION"] ?? "unknown"),
-            ("library", given["BENCHMARK_LIBRARY_VERSION"] ?? "unknown"),
-            ("beside it", "\(given["BENCHMARK_PACKAGE_VERSIONS"] ?? "unknown"), SQLite \(sqlite)"),
-            ("files on", given["BENCHMARK_FILE_SYSTEM"] ?? "unknown"),
-            ("date", Date.now.formatted(.iso8601.year().month().day())),
+        let values = [
+            "\(Self.processor), \(process.activeProcessorCount) cores, \(memory)",
+            Self.system,
+            given["BENCHMARK_SWIFT_VERSION"] ?? "unknown",
+            given["BENCHMARK_LIBRARY_VERSION"] ?? "unknown",
+            "\(given["BENCHMARK_PACKAGE_VERSIONS"] ?? "unknown"), SQLite \(sqlite)",
+            given["BENCHMARK_FILE_SYSTEM"] ?? "unknown",
+            Date.now.formatted(.iso8601.year().month().day()),
         ]
+        facts = zip(Self.names, values).map { ($0, $1) }
     }
 
     private static var processor: String {

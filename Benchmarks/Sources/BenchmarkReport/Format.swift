@@ -10,6 +10,22 @@ enum Format {
         }
     }
 
+    /// The time that ``time(_:)`` has made a text of; nil for any other text.
+    static func nanoseconds(_ text: String) -> Double? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let value = Double(parts[0]) else { return nil }
+        switch parts[1] {
+        case "ns": return value
+        case "µs": return value * 1_000
+        case "ms": return value * 1_000_000
+        default: return nil
+        }
+    }
+
+    static func trimmed(_ text: Substring) -> String {
+        text.trimmingCharacters(in: .whitespaces)
+    }
+
     /// Small ratios as fractions: 1/60 says more than 0.0167.
     static func ratio(_ value: Double) -> String {
         value < 0.2 ? "1/\(significant(1 / value))" : "\(String(format: value < 10 ? "%.2f" : "%.1f", value)) ×"

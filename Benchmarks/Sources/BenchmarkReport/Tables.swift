@@ -26,6 +26,15 @@ struct Tables {
         return Self.table(header, rows)
     }
 
+    /// How many targets are met.
+    private var met: String {
+        let met = Target.all.count { target in
+            guard let measured = target.measured(in: results) else { return false }
+            return target.isMet(by: measured.median)
+        }
+        return "\(met) of \(Target.all.count) targets are met."
+    }
+
     /// Each operation's time by everyone who does it.
     var times: String {
         let contenders = Contender.allCases.filter { $0 != .floor }
@@ -65,6 +74,8 @@ struct Tables {
 
         ## Targets
 
+        \(met) Ratios of times compare what ran side by side; "1/60" is a sixtieth.
+
         \(targets)
 
         ## Times of one operation
@@ -73,8 +84,8 @@ struct Tables {
 
         \(times)
 
-        `UserDefaults` is Foundation's, with a `JSONEncoder` or `JSONDecoder` made for each use, as people write it by hand; off \
-        Apple's systems only `synchronize` brings anything to the disk. SQLite is GRDB's `DatabasePool` with write-ahead logging, \
+        `UserDefaults` is \(Environment.foundation), with a `JSONEncoder` or `JSONDecoder` made for each use, as people write it \
+        by hand; off Apple's systems only `synchronize` brings anything to the disk. SQLite is GRDB's `DatabasePool` with write-ahead logging, \
         `synchronous = NORMAL` and prepared statements. The property list is read and, with a temporary file that is synced and \
         renamed, written as a whole each time. Sets change what is stored. The floor is what nothing that does the \
         operation can do without; the next table names them.

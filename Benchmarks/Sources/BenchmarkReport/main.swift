@@ -2,10 +2,18 @@ import Foundation
 
 // Makes the tables and the chart from what the benchmarks exported: BenchmarkReport RESULTS EXPORT…
 // RESULTS is the folder for results.md and chart.svg; "-" only prints the targets.
+// BenchmarkReport --redraw RESULTS draws the chart again, from the times in the results.md that is there.
 
 let arguments = CommandLine.arguments.dropFirst()
+if arguments.first == "--redraw", arguments.count == 2, let folder = arguments.last {
+    let url = URL(filePath: folder, directoryHint: .isDirectory)
+    let written = Written(markdown: try String(contentsOf: url.appending(path: "results.md"), encoding: .utf8))
+    let chart = Chart(results: written.results, environment: written.environment)
+    try Data(chart.svg.utf8).write(to: url.appending(path: "chart.svg"), options: .atomic)
+    exit(0)
+}
 guard arguments.count >= 2, let folder = arguments.first else {
-    print("usage: BenchmarkReport RESULTS EXPORT...")
+    print("usage: BenchmarkReport RESULTS EXPORT... or BenchmarkReport --redraw RESULTS")
     exit(2)
 }
 let results = try Results(exports: arguments.dropFirst().map { try Data(contentsOf: URL(filePath: $0)) })
