@@ -5,7 +5,7 @@ public import Default
 infix operator ?= : AssignmentPrecedence
 postfix operator ++
 
-/// Stores a value under a key if nothing is stored, atomically across threads and, on a ``FileDefaults``, processes.
+/// Stores a value under a key if nothing is stored, atomically across threads and, on a `FileDefaults`, processes.
 ///
 /// ```swift
 /// import Default
@@ -23,7 +23,7 @@ public func ?= (proxy: Defaults.Proxy, value: @autoclosure () -> Any) {
 
 /// Assigns a value if the target is nil, such as `Defaults[.username]` while nothing is stored.
 ///
-/// For a typed key it is atomic across threads and, on a ``FileDefaults``, processes.
+/// For a typed key it is atomic across threads and, on a `FileDefaults`, processes.
 ///
 /// - Parameters:
 ///   - target: The variable or typed key.
@@ -34,13 +34,13 @@ public func ?= <Value>(target: inout Value?, value: @autoclosure () -> Value) {
     }
 }
 
-/// Adds 1 to the stored number, or to 0 if nothing is stored, atomically across threads and, on a ``FileDefaults``,
+/// Adds 1 to the stored number, or to 0 if nothing is stored, atomically across threads and, on a `FileDefaults`,
 /// processes.
 public postfix func ++ (proxy: Defaults.Proxy) {
     proxy += 1
 }
 
-/// Adds 1; for a typed key it is atomic across threads and, on a ``FileDefaults``, processes.
+/// Adds 1; for a typed key it is atomic across threads and, on a `FileDefaults`, processes.
 public postfix func ++ <Number: Numeric>(number: inout Number) {
     number += 1
 }

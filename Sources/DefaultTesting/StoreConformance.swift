@@ -54,6 +54,28 @@ public import Default
 /// A check calls the store on a thread of its own while the calling thread waits, so that a store which waits for a lock
 /// it already holds is a finding as well, and not a test run that never ends. Your closure runs on the calling thread.
 /// Only checks that ask for ``Capabilities/threads`` call a store from several threads at once.
+///
+/// ## Topics
+///
+/// ### Checking a store
+///
+/// - ``init(capabilities:patience:makeStore:)``
+/// - ``init(capabilities:patience:withStore:)``
+/// - ``findings()``
+/// - ``Finding``
+///
+/// ### Single checks
+///
+/// - ``checks``
+/// - ``Check``
+/// - ``findings(of:)``
+///
+/// ### What the store can do, and how long it may take
+///
+/// - ``capabilities-swift.property``
+/// - ``Capabilities-swift.struct``
+/// - ``patience``
+/// - ``StoreProvider``
 public struct StoreConformance: Sendable {
     /// Hands a fresh and empty store to a body, and cleans up after it.
     public typealias StoreProvider = @Sendable (_ body: (any DefaultsStore) throws -> Void) throws -> Void
