@@ -4,7 +4,7 @@ import DefaultSwiftUI
 import SwiftUI
 
 struct SettingsView: View {
-    @Stored(.volume) private var volume  // re-rendered when it changes, by whomever
+    @Stored(.volume) private var volume  // rendered again after each change, by any process
     @Stored(.isSoundOn) private var isSoundOn
     @Bindable private var settings = LiveSettings<AppSettings>()  // for a type with a default value: not optional
     var body: some View {
