@@ -11,7 +11,7 @@ extension StoreConformance {
             self.rawValue = rawValue
         }
 
-        /// A transaction whose body throws takes back what the body has changed.
+        /// A transaction whose body throws rolls back what the body has changed.
         public static let rollback = Capabilities(rawValue: 1 << 0)
 
         /// Any number of threads may call one store at once, as they may when its type is `Sendable`.

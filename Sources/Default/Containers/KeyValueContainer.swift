@@ -163,7 +163,7 @@ public final class KeyValueContainer<Value: Codable> {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 extension KeyValueContainer: Observable {}
 
-@available(*, unavailable, message: "A storage need not be Sendable: UserDefaults is not off Apple's systems.")
+@available(*, unavailable, message: "A storage need not be Sendable: off Apple's systems, UserDefaults isn't.")
 extension KeyValueContainer: Sendable {}
 
 extension KeyValueStorage {

@@ -130,7 +130,7 @@ extension DefaultsDiagnostics.Event {
         public static let maintenanceFailed = Kind("maintenance failed")
         /// The system refused to watch a suite for changes by other processes; reported once per suite and process.
         ///
-        /// Such changes are looked for twice a second instead.
+        /// The library checks for such changes twice a second instead.
         public static let watchFailed = Kind("watch failed")
         /// A new suite could not import the values that Foundation stored under its name.
         public static let importFailed = Kind("import failed")

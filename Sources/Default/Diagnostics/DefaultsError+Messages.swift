@@ -84,8 +84,8 @@ extension DefaultsError {
 
     static func valueMissing(key: String, type: Any.Type, store: String) -> DefaultsError {
         let reason = """
-            There is nothing to update under \(key.debugDescription) in \(store), and \(type) has no defaultValue \
-            to start from. Save a value first, or give the type a defaultValue.
+            Nothing is stored under \(key.debugDescription) in \(store), and \(type) has no defaultValue for an \
+            update to start from. Save a value first, or give the type a defaultValue.
             """
         return DefaultsError(.valueMissing, reason: reason, key: key, type: type, store: store)
     }

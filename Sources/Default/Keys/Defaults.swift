@@ -43,7 +43,7 @@ public struct Defaults {
     public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
+@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
 extension Defaults: Sendable {}
 
 extension Defaults {

@@ -59,5 +59,5 @@ extension Stored where Projection == Void {
     }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
+@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
 extension Stored: Sendable {}

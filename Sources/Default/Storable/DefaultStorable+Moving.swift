@@ -16,7 +16,7 @@ extension DefaultStorable {
     /// own coder is; JSON in a string; and a native property-list dictionary. Missing properties are filled in. If source
     /// and target are the same key of one store, it converts a string or a dictionary in place. An original that is
     /// converted in place, or has parts that the type can't use, is quarantined in the target; see
-    /// ``quarantined(in:forKey:)``. What the type doesn't know is taken along, or quarantined if the formats differ; see
+    /// ``quarantined(in:forKey:)``. Properties that the type doesn't know are moved as well, or quarantined if the formats differ; see
     /// ``keepsUnknownFields``.
     ///
     /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even if it

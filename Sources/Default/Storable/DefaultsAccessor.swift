@@ -23,7 +23,7 @@ public struct DefaultsAccessor {
     }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: UserDefaults is not off Apple's systems.")
+@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
 extension DefaultsAccessor: Sendable {}
 
 extension DefaultsAccessor {

@@ -13,10 +13,9 @@
 ///     init(file: URL) throws {
 ///         self.file = file
 ///         guard FileManager.default.fileExists(atPath: file.path) else { return }
-///         let contents = try Data(contentsOf: file)
+///         let data = try Data(contentsOf: file)
 ///         let decoder = PropertyListDecoder()
-///         let forms = try decoder.decode([Data: Data].self, from: contents)
-///         for (key, form) in forms {
+///         for (key, form) in try decoder.decode([Data: Data].self, from: data) {
 ///             guard let value = PropertyListValue(binaryForm: form) else {
 ///                 throw CocoaError(.fileReadCorruptFile)
 ///             }
@@ -29,13 +28,11 @@
 ///         lock.withLock { values[StoreKey(unchecked: key)] }
 ///     }
 ///
-///     func setStoredValue(
-///         _ value: PropertyListValue?, forKey key: String
-///     ) throws {
+///     func setStoredValue(_ new: PropertyListValue?, forKey key: String) throws {
 ///         let storeKey = try StoreKey(key)  // throws for an invalid key
-///         try value?.checkDepth(forKey: key, in: self)
+///         try new?.checkDepth(forKey: key, in: self)
 ///         try withExclusiveAccess {  // waits for other threads; reads don't
-///             lock.withLock { values[storeKey] = value }
+///             lock.withLock { values[storeKey] = new }
 ///         }
 ///     }
 ///

@@ -67,7 +67,7 @@ public protocol KeyValueStorage {
     /// itself.
     ///
     /// - Parameter handler: Receives the keys, or nil when it isn't known which. It is called on the thread that made the
-    ///   change, when the new values can be read and the thread no longer has exclusive access. It may use the storage, and
+    ///   change, when the new values can be read and the thread's exclusive access has ended. It may use the storage, and
     ///   should return quickly.
     /// - Returns: The observation. Keep a reference to it for as long as it should last.
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation

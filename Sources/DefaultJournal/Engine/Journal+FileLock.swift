@@ -6,7 +6,7 @@ extension Journal {
     /// How many times a thread yields before it gives up or blocks.
     private static let yieldLimit = 200
 
-    /// How many times a thread looks for the lock before it tells the process that has it.
+    /// How many times a thread tries to get the lock before it signals the process that has it.
     ///
     /// Most writes of that process are over by then. Each hint is a write to the file `lock`, which the other process has to
     /// write to as well.

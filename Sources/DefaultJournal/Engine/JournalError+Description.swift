@@ -11,8 +11,8 @@ extension JournalError: CustomStringConvertible {
         case .notARegularFile:
             "\(path) is not a regular file; links are not followed. Move it away, and a new one is created."
         case .linked:
-            "\(path) has another name, by a hard link, and what is written here would change what is there. Remove one of the "
-                + "names, or replace this file by a copy of itself."
+            "\(path) is a hard link to a file that has another name, and a write here would change that file. Remove one of the "
+                + "names, or replace this file with a copy of itself."
         case .notADirectory:
             "\(path) is not a directory; links are not followed. Move it away, or choose another directory for the suite."
         case .notOwned:
@@ -70,8 +70,8 @@ extension JournalError: CustomStringConvertible {
         case .space: "What was stored before is intact; try again when there is room on the disk."
         case .permission:
             "Give this user permission to read and write there, or choose another directory for the suite."
-        case .descriptors: "Close files that are no longer needed, or raise the limit of open files, and try again."
-        case .other: "What was stored before is intact; try again when the cause is gone."
+        case .descriptors: "Close files that are not needed, or raise the limit of open files, and try again."
+        case .other: "What was stored before is intact; remove the cause, and try again."
         }
     }
 }

@@ -1,10 +1,10 @@
 internal import Default
 internal import Foundation
 
-// The changes are made by typed calls, of which all observers hear; a store whose observers hear of its own methods says so.
+// The changes are made by typed calls, of which all observers are notified; a store that notifies them of its own methods too says so.
 extension StoreConformance.Check {
     static let ofObservers: [Self] = [
-        Self("Observers hear of a change once, with its key, when the new value can be read.") { trial in
+        Self("Observers are notified of a change once, with its key, when the new value can be read.") { trial in
             trial.withStore { store in
                 let defaults = Defaults(suite: store)
                 let count = Defaults.Key<Int>("count")
@@ -22,7 +22,7 @@ extension StoreConformance.Check {
                 try listener.expect(nil, forKey: "count", after: "reset") { defaults.reset(count) }
             }
         },
-        Self("An observer that is cancelled hears no more, and the others still do.") { trial in
+        Self("An observer that is cancelled is not notified any more, and the others still are.") { trial in
             trial.withStore { store in
                 let defaults = Defaults(suite: store)
                 let listeners = (0..<3).map { _ in Listener(to: store, in: trial) }
@@ -51,7 +51,7 @@ extension StoreConformance.Check {
                 }
             }
         },
-        Self("A change made under exclusive access is notified when that has ended.") { trial in
+        Self("Observers are notified of a change made under exclusive access when that has ended.") { trial in
             trial.withStore { store in
                 let defaults = Defaults(suite: store)
                 let key = Defaults.Key<Int>("k")
@@ -75,7 +75,7 @@ extension StoreConformance.Check {
                 }
             }
         },
-        Self("Observers hear of changes made by the store's own methods.", requires: .ownChanges) { trial in
+        Self("Observers are notified of changes made by the store's own methods.", requires: .ownChanges) { trial in
             trial.withStore { store in
                 let listener = Listener(to: store, in: trial)
                 try listener.expect(.integer(1), forKey: "k", after: "setStoredValue") {
@@ -92,7 +92,7 @@ extension StoreConformance.Check {
             }
         },
         Self(
-            "Nothing is notified of a transaction that was taken back.",
+            "No observer is notified of a transaction that was rolled back.",
             requires: [.rollback, .ownChanges]
         ) { trial in
             trial.withStore { store in
@@ -103,7 +103,7 @@ extension StoreConformance.Check {
                     throw Trial.Stop()
                 }
                 for key in ["k", "typed"] {
-                    try listener.expectNoNotification(ofKey: key, after: "a transaction that was taken back")
+                    try listener.expectNoNotification(ofKey: key, after: "a transaction that was rolled back")
                 }
             }
         },

@@ -9,7 +9,7 @@ extension StoreConformance.Check {
                     for _ in 0..<200 {
                         try store.withExclusiveAccess {
                             guard case .integer(let count) = store.storedValue(forKey: "count") ?? .integer(0) else {
-                                return trial.note("The count is no longer a number.")
+                                return trial.note("The count is not a number.")
                             }
                             try store.setStoredValue(.integer(count + 1), forKey: "count")
                         }

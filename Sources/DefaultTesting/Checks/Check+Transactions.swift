@@ -24,7 +24,7 @@ extension StoreConformance.Check {
                 trial.expect("a", in: store, is: .integer(2), "of a value set after a failed transaction")
             }
         },
-        Self("A transaction whose body throws takes back what the body has changed.", requires: .rollback) { trial in
+        Self("A transaction whose body throws rolls back what the body has changed.", requires: .rollback) { trial in
             trial.withStore { store in
                 try store.setStoredValue(.integer(1), forKey: "a")
                 try store.setStoredValue(.integer(1), forKey: "removed")

@@ -176,16 +176,16 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             "A transaction makes its changes, and returns or throws what its body does.",
             details: "transaction threw DefaultsError (The transaction failed.), not what its body threw.",
             alsoBreaks: [
-                "A transaction whose body throws takes back what the body has changed."
+                "A transaction whose body throws rolls back what the body has changed."
             ],
             in: TransactionThatWrapsErrors()
         ),
         PlantedFault(
-            "A transaction whose body throws takes back what the body has changed.",
+            "A transaction whose body throws rolls back what the body has changed.",
             details:
                 "storedValue(forKey: \"a\") after a failed transaction replaced it gave .integer(2), not .integer(1).",
             alsoBreaks: [
-                "Nothing is notified of a transaction that was taken back."
+                "No observer is notified of a transaction that was rolled back."
             ],
             in: TransactionThatKeepsAll()
         ),
@@ -208,35 +208,35 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: WritesThatDoNotWait()
         ),
         PlantedFault(
-            "Observers hear of a change once, with its key, when the new value can be read.",
+            "Observers are notified of a change once, with its key, when the new value can be read.",
             details: "An observer was called 2 times, not once, with \"count\" after save(_:for:).",
             alsoBreaks: [
-                "A change made under exclusive access is notified when that has ended.",
-                "Observers hear of changes made by the store's own methods.",
+                "Observers are notified of a change made under exclusive access when that has ended.",
+                "Observers are notified of changes made by the store's own methods.",
             ],
             in: ChangesNotifiedTwice()
         ),
         PlantedFault(
-            "Observers hear of a change once, with its key, when the new value can be read.",
+            "Observers are notified of a change once, with its key, when the new value can be read.",
             details:
                 "storedValue(forKey: \"count\") in an observer called after save(_:for:) gave nil, not .integer(1).",
             alsoBreaks: nil,
             in: ChangesNotifiedBefore()
         ),
         PlantedFault(
-            "An observer that is cancelled hears no more, and the others still do.",
+            "An observer that is cancelled is not notified any more, and the others still are.",
             details: "An observer was called with \"k\" after it was cancelled.",
             in: CancellationIgnored()
         ),
         PlantedFault(
-            "A change made under exclusive access is notified when that has ended.",
+            "Observers are notified of a change made under exclusive access when that has ended.",
             details: "An observer was called by a thread that had exclusive access.",
             alsoBreaks: nil,
             in: ChangesNotifiedInside()
         ),
         PlantedFault(
-            "Nothing is notified of a transaction that was taken back.",
-            details: "An observer was called with \"k\" after a transaction that was taken back.",
+            "No observer is notified of a transaction that was rolled back.",
+            details: "An observer was called with \"k\" after a transaction that was rolled back.",
             in: TransactionUndoneByWrites()
         ),
         PlantedFault(
@@ -269,17 +269,17 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
     /// Stores whose observers don't hear of something, which takes a check some time to notice.
     static let silent = [
         PlantedFault(
-            "Observers hear of a change once, with its key, when the new value can be read.",
+            "Observers are notified of a change once, with its key, when the new value can be read.",
             details: "An observer was not called with \"count\" after reset.",
             in: RemovalsNotNotified()
         ),
         PlantedFault(
-            "An observer that is cancelled hears no more, and the others still do.",
+            "An observer that is cancelled is not notified any more, and the others still are.",
             details: "An observer was not called with \"k\" after another observer was cancelled.",
             in: CancellationOfAll()
         ),
         PlantedFault(
-            "Observers hear of changes made by the store's own methods.",
+            "Observers are notified of changes made by the store's own methods.",
             details: "An observer was not called with \"k\" after setStoredValue.",
             in: PlainStore(base: MemoryDefaults())
         ),
@@ -386,7 +386,7 @@ struct StoreConformanceKitTests {
     func capabilities() throws {
         let conformance = StoreConformance(makeStore: { TransactionThatKeepsAll() })
         #expect(conformance.findings() == [])
-        let name = "A transaction whose body throws takes back what the body has changed."
+        let name = "A transaction whose body throws rolls back what the body has changed."
         #expect(try check(named: name).requirements == .rollback)
         for check in StoreConformance.checks where !check.requirements.isEmpty {
             let unused = StoreConformance { _ in Issue.record("A store was made for “\(check)”.") }

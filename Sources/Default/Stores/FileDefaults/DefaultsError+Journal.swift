@@ -31,7 +31,7 @@ extension DefaultsError {
         return DefaultsError(
             code,
             reason: code == .storeReadOnly
-                ? "There is no suite, and none can be created. \(error)" : "The suite can't be opened. \(error)",
+                ? "The suite does not exist, and can't be created. \(error)" : "The suite can't be opened. \(error)",
             store: error.path,
             underlyingError: error.underlyingError
         )
@@ -151,8 +151,8 @@ extension DefaultsDiagnostics.Event {
             self.init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: reason, store: path))
         case .writableByOthers(let path):
             let reason = """
-                All users may write to the directory \(path), so they can replace what is stored there. Take that permission \
-                away: chmod o-w.
+                All users may write to the directory \(path), so they can replace what is stored there. Remove that \
+                permission with chmod o-w.
                 """
             self.init(kind: .storeExposed, error: DefaultsError(.storeExposed, reason: reason, store: path))
         case .waiting(let path, let process):
@@ -175,7 +175,8 @@ extension DefaultsDiagnostics.Event {
         case .watchRefused(let error, let isPolled):
             let consequence =
                 isPolled
-                ? "They are looked for twice a second instead." : "They are noticed by the next read or write instead."
+                ? "The library checks for them twice a second instead."
+                : "They are noticed by the next read or write instead."
             let reason = """
                 Changes of the suite at \(error.path) by other processes can't be waited for. \(consequence) \(error)
                 """

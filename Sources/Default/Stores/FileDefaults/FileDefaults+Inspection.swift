@@ -28,8 +28,8 @@ extension FileDefaults {
         ///
         /// It was never acknowledged, and is not damage.
         public let unfinishedBytes: UInt64
-        /// The number of bytes that were written once, as the file `lock` says, and that the journal has no longer: it was
-        /// truncated or deleted.
+        /// The number of bytes that were written once, as the file `lock` says, and that are missing from the journal:
+        /// it was truncated or deleted.
         public let missingBytes: UInt64
         /// The backups of damaged journals, sorted by name, which begins with the time in UTC.
         public let damagedCopies: [DamagedCopy]

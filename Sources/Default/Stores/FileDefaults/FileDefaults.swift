@@ -27,11 +27,11 @@ internal import DefaultJournal
 ///
 /// ## Suites that can't be written
 ///
-/// A suite on a read-only disk, one whose directory or files this user may not write, and, for root, another user's, is opened
-/// for reading: a read gives what the journal holds, and asks the system once, with `stat`, whether the journal has changed. It
-/// takes no lock, so it may also see a write whose call hasn't returned yet. Writes, transactions and exclusive access throw
-/// ``DefaultsError/Code/storeReadOnly``, and each of them first tries whether the suite can be written by now; ``flush()`` has
-/// nothing to do. Where the suite is missing and can't be created, reads find nothing.
+/// A suite is opened for reading if it is on a read-only disk, if this user may not write its directory or files, or, for root,
+/// if it belongs to another user. A read returns what is in the journal, and asks the system once, with `stat`, whether the
+/// journal has changed. It takes no lock, so it may also see a write whose call hasn't returned yet. Writes, transactions and
+/// exclusive access throw ``DefaultsError/Code/storeReadOnly``. Each of them first checks whether the suite has become
+/// writable. ``flush()`` does nothing. If the suite is missing and can't be created, reads find nothing.
 ///
 /// After `fork` without `exec`, the child process must not use suites that its parent has opened.
 public final class FileDefaults: Sendable {

@@ -74,7 +74,7 @@ enum SuiteLocation: Sendable {
                 FileManager.default.homeDirectoryForCurrentUser
             }
         guard home.path.hasPrefix("/") else {
-            throw .storeUnavailable(at: ".config", because: "there is no home directory")
+            throw .storeUnavailable(at: ".config", because: "the user has no home directory")
         }
         return home.appendingPathComponent(".config", isDirectory: true)
         #endif
