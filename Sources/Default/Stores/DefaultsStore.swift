@@ -4,53 +4,43 @@
 /// no default implementation, and fits on a page:
 ///
 /// ```swift
-/// /// Keeps its values in memory, and writes all of them to a file in `flush`.
 /// final class Archive: DefaultsStore, @unchecked Sendable {
-///     private let file: URL
-///     private let lock = NSLock()
-///     private var values: [StoreKey: PropertyListValue] = [:]  // under the lock
+///     private let file: URL, lock = NSLock()
+///     private var forms: [Data: Data] = [:]  // by the keys' bytes; under the lock
 ///
 ///     init(file: URL) throws {
 ///         self.file = file
 ///         guard FileManager.default.fileExists(atPath: file.path) else { return }
 ///         let data = try Data(contentsOf: file)
-///         let decoder = PropertyListDecoder()
-///         for (key, form) in try decoder.decode([Data: Data].self, from: data) {
-///             guard let value = PropertyListValue(binaryForm: form) else {
-///                 throw CocoaError(.fileReadCorruptFile)
-///             }
-///             let name = String(decoding: key, as: UTF8.self)
-///             values[StoreKey(unchecked: name)] = value
-///         }
+///         forms = try PropertyListDecoder().decode([Data: Data].self, from: data)
+///         let bad = forms.values.first { PropertyListValue(binaryForm: $0) == nil }
+///         if bad != nil { throw CocoaError(.fileReadCorruptFile) }
 ///     }
 ///
 ///     func storedValue(forKey key: String) -> PropertyListValue? {
-///         lock.withLock { values[StoreKey(unchecked: key)] }
+///         let form = lock.withLock { forms[Data(key.utf8)] }
+///         return form.flatMap { PropertyListValue(binaryForm: $0) }
 ///     }
 ///
 ///     func setStoredValue(_ new: PropertyListValue?, forKey key: String) throws {
-///         let storeKey = try StoreKey(key)  // throws for an invalid key
+///         _ = try StoreKey(key)  // throws for an invalid key
 ///         try new?.checkDepth(forKey: key, in: self)
 ///         try withExclusiveAccess {  // waits for other threads; reads don't
-///             lock.withLock { values[storeKey] = new }
+///             lock.withLock { forms[Data(key.utf8)] = new?.binaryForm }
 ///         }
 ///     }
 ///
 ///     func storedKeys() -> [String] {
-///         lock.withLock { values.keys.map(\.string) }
+///         lock.withLock { forms.keys.map { String(decoding: $0, as: UTF8.self) } }
 ///     }
 ///
 ///     func flush() throws {
 ///         try withExclusiveAccess {
-///             var entries: [Data: Data] = [:]
-///             for (key, value) in lock.withLock({ values }) {
-///                 entries[Data(key.string.utf8)] = value.binaryForm
-///             }
-///             let contents = try PropertyListEncoder().encode(entries)
+///             // No other thread writes now, and reads change nothing.
+///             let contents = try PropertyListEncoder().encode(forms)
 ///             try contents.write(to: file, options: .atomic)
 ///         }
 ///     }
-///
 ///     var storeDescription: String { "Archive(\(file.path))" }
 /// }
 /// ```
