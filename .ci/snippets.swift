@@ -32,6 +32,13 @@ extension Defaults.Keys {
     public static let theme = Defaults.Key<Theme>("theme", default: .light)
 }
 
+public final class Player: Sendable {
+    public init() {}
+
+    public func use(_ theme: Theme) {}
+}
+
+public let player = Player()
 public let store = MemoryDefaults()
 public let suite = try! FileDefaults(suiteName: "com.example.player")
 public let storage = PersistentStorage(suiteName: "com.example.player")!

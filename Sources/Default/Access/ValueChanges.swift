@@ -1,6 +1,6 @@
 internal import DefaultJournal
 
-/// A sequence of the changes of a value, each with the value before and after it.
+/// A sequence of the changes of a value, or of several, each with what was stored before and after it.
 ///
 /// ```swift
 /// for await change in Defaults.changes(.volume) {
@@ -14,6 +14,7 @@ internal import DefaultJournal
 /// - Changes wait for a slow reader up to a limit. Then the newest are combined into one, so the first value before and the
 ///   last value after them are kept. ``ValueUpdates`` keeps the newest value only.
 /// - Writing the value that is already stored is not a change. Removing the stored value is one to the default.
+/// - The values of several keys are read one after the other. Those that change in one transaction are one change.
 /// - The sequence ends when the task that reads it is cancelled. Each iterator observes the store until it is released or has
 ///   ended. See ``ValueUpdates`` for which changes are seen.
 public struct ValueChanges<Value>: AsyncSequence {
@@ -28,19 +29,29 @@ public struct ValueChanges<Value>: AsyncSequence {
     /// The sequence never fails; for a value that can't be read the default is delivered, and an event reports the error.
     public typealias Failure = Never
 
-    private let access: KeyAccess
+    private let values: ObservedValues
     private let limit: Int
-    private let decode: (PropertyListValue?) -> Value
+    private let decode: ([PropertyListValue?]) -> Value
 
-    init(of access: KeyAccess, limit: Int, decode: @escaping (PropertyListValue?) -> Value) {
-        self.access = access
+    /// - Parameters:
+    ///   - keys: The keys.
+    ///   - store: The store.
+    ///   - limit: The number of changes that wait for a slow reader.
+    ///   - decode: Turns what is stored under the keys into a value.
+    init(
+        of keys: [String],
+        in store: any DefaultsStore,
+        limit: Int,
+        decode: @escaping ([PropertyListValue?]) -> Value
+    ) {
+        values = ObservedValues(keys: keys, store: store)
         self.limit = Swift.max(limit, 1)
         self.decode = decode
     }
 
     /// Starts to observe the store.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(of: access, limit: limit, decode: decode)
+        Iterator(of: values, limit: limit, decode: decode)
     }
 
     /// Delivers the changes of a ``ValueChanges``.
@@ -48,19 +59,18 @@ public struct ValueChanges<Value>: AsyncSequence {
         private let signal = ChangeSignal()
         private let log: ChangeLog
         private let observation: StoreObservation
-        private let decode: (PropertyListValue?) -> Value
+        private let decode: ([PropertyListValue?]) -> Value
 
-        fileprivate init(of access: KeyAccess, limit: Int, decode: @escaping (PropertyListValue?) -> Value) {
+        fileprivate init(of values: ObservedValues, limit: Int, decode: @escaping ([PropertyListValue?]) -> Value) {
             let log = ChangeLog(limit: limit)
-            let stored = ObservedValue(access: access)
             self.log = log
             self.decode = decode
-            observation = .of([access.key], in: access.store) { [signal] keys in
-                if log.record(stored.read) {
+            observation = .of(Set(values.keys), in: values.store) { [signal] keys in
+                if log.record(values.read) {
                     signal.note(keys)
                 }
             }
-            log.begin(stored.read)
+            log.begin(values.read)
         }
 
         /// Waits for the next change.
@@ -92,23 +102,74 @@ extension ValueChanges: Sendable {}
 @available(*, unavailable, message: "An iterator belongs to one task.")
 extension ValueChanges.Iterator: Sendable {}
 
-/// What is stored under a key, for an observer.
-private struct ObservedValue: @unchecked Sendable {
-    // A store calls its observers on threads that may use it.
-    let access: KeyAccess
+extension ValueChanges {
+    /// Calls a handler at each change; see ``ValueUpdates/observe(_:)``.
+    ///
+    /// Changes that are made while the handler runs, by itself or by other threads, are combined into one.
+    ///
+    /// - Parameter handler: Receives the changes that are made from now on.
+    /// - Returns: The observation. It ends when it is cancelled or released, so keep a reference to it.
+    public func observe(_ handler: @escaping @Sendable (Element) -> Void) -> StoreObservation {
+        let delivery = Delivery(of: self)
+        return .serial(of: Set(values.keys), in: values.store) { delivery.deliver(to: handler) }
+    }
 
-    func read() -> PropertyListValue? { access.store.storedValue(forKey: access.key) }
+    /// Calls a handler at each change until an object is deallocated; see ``ValueUpdates/observe(for:_:)``.
+    ///
+    /// - Parameters:
+    ///   - owner: The object. It isn't retained.
+    ///   - handler: Receives the object and the changes. It should not capture the object, which would never be deallocated.
+    /// - Returns: The observation, which can be cancelled before. No reference to it has to be kept.
+    @discardableResult
+    public func observe<Owner: AnyObject & Sendable>(
+        for owner: Owner,
+        _ handler: @escaping @Sendable (Owner, Element) -> Void
+    ) -> StoreObservation {
+        OwnedObservations.observe(for: owner) { withOwner in
+            observe { change in withOwner { handler($0, change) } }
+        }
+    }
+
+    /// Delivers changes to a handler.
+    private final class Delivery: @unchecked Sendable {
+        // The values are for observers, and the function that decodes them only uses the store.
+        private let values: ObservedValues
+        private let log: ChangeLog
+        private let decode: ([PropertyListValue?]) -> Value
+
+        init(of changes: ValueChanges) {
+            values = changes.values
+            log = ChangeLog(limit: changes.limit)
+            decode = changes.decode
+            log.begin(values.read)
+        }
+
+        func deliver(to handler: (Element) -> Void) {
+            if log.record(values.read), let change = log.removeFirst() {
+                handler(Element(old: decode(change.old), new: decode(change.new)))
+            }
+        }
+    }
 }
 
-/// The changes of a stored value that nobody has read yet.
+/// What is stored under some keys, for an observer.
+private struct ObservedValues: @unchecked Sendable {
+    // A store calls its observers on threads that may use it.
+    let keys: [String]
+    let store: any DefaultsStore
+
+    func read() -> [PropertyListValue?] { keys.map(store.storedValue(forKey:)) }
+}
+
+/// The changes of stored values that nobody has read yet.
 final class ChangeLog: Sendable {
     struct Change: Sendable {
-        let old: PropertyListValue?
-        var new: PropertyListValue?
+        let old: [PropertyListValue?]
+        var new: [PropertyListValue?]
     }
 
     private struct State {
-        var latest: PropertyListValue?
+        var latest: [PropertyListValue?] = []
         var changes: [Change] = []
         /// Counts the values that were recorded.
         var generation = 0
@@ -122,8 +183,8 @@ final class ChangeLog: Sendable {
         self.limit = limit
     }
 
-    /// Records the value before the first change, which may have been recorded already.
-    func begin(_ read: () -> PropertyListValue?) {
+    /// Records the values before the first change, which may have been recorded already.
+    func begin(_ read: () -> [PropertyListValue?]) {
         let value = read()
         state.withLock { state in
             if !state.hasBegun {
@@ -135,11 +196,11 @@ final class ChangeLog: Sendable {
 
     /// Records what is stored now.
     ///
-    /// The value is read without the lock, since a read may notify observers. If another thread has recorded one in the
-    /// meantime, this one may be older, and is read again.
+    /// It is read without the lock, since a read may notify observers. If another thread has recorded something in the
+    /// meantime, this may be older, and is read again.
     ///
     /// - Returns: Whether it has changed.
-    func record(_ read: () -> PropertyListValue?) -> Bool {
+    func record(_ read: () -> [PropertyListValue?]) -> Bool {
         while true {
             let generation = state.withLock { $0.generation }
             let value = read()

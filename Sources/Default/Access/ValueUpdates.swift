@@ -60,21 +60,16 @@ public struct ValueUpdates<Value>: AsyncSequence {
 
     /// Delivers the values of a ``ValueUpdates``.
     public struct Iterator: AsyncIteratorProtocol {
-        private struct Delivered {
-            var stored: [PropertyListValue?]?
-            var value: Value
-        }
-
         private let updates: ValueUpdates
         private let signal = ChangeSignal()
         private var observation: StoreObservation?
-        private var latest: Delivered?
+        private var latest = Latest()
 
         fileprivate init(updates: ValueUpdates) {
             self.updates = updates
             if !updates.deliversCurrent {
                 observe()
-                _ = deliver()
+                _ = latest.next(of: updates)
             }
         }
 
@@ -90,13 +85,13 @@ public struct ValueUpdates<Value>: AsyncSequence {
             }
             if observation == nil {
                 observe()
-                return deliver()
+                return latest.next(of: updates)
             }
             while let changes = await signal.next(isolation: actor) {
                 if case .keys(let keys) = changes, keys.isDisjoint(with: updates.keys) {
                     continue
                 }
-                if let value = deliver() {
+                if let value = latest.next(of: updates) {
                     return value
                 }
             }
@@ -107,8 +102,23 @@ public struct ValueUpdates<Value>: AsyncSequence {
             observation = .of(updates.keys, in: updates.storage) { [signal] keys in signal.note(keys) }
         }
 
+        private mutating func end() -> Value? {
+            observation?.cancel()
+            return nil
+        }
+    }
+
+    /// The value that was delivered last.
+    private struct Latest {
+        private struct Delivered {
+            var stored: [PropertyListValue?]?
+            var value: Value
+        }
+
+        private var latest: Delivered?
+
         /// Reads the value; nil when it is the last delivered one.
-        private mutating func deliver() -> Value? {
+        mutating func next(of updates: ValueUpdates) -> Value? {
             // The stored values are fetched before the value is read. If they change in between, the value is delivered once
             // too often instead of being missed.
             let stored = updates.stored()
@@ -119,11 +129,6 @@ public struct ValueUpdates<Value>: AsyncSequence {
             let isNew = latest.map { !Self.isEqual($0.value, value) } ?? true
             latest = Delivered(stored: stored, value: value)
             return isNew ? value : nil
-        }
-
-        private mutating func end() -> Value? {
-            observation?.cancel()
-            return nil
         }
 
         private static func isEqual(_ one: Value, _ other: Value) -> Bool {
@@ -140,3 +145,69 @@ extension ValueUpdates: Sendable {}
 
 @available(*, unavailable, message: "An iterator belongs to one task.")
 extension ValueUpdates.Iterator: Sendable {}
+
+extension ValueUpdates {
+    /// Calls a handler with the current value, and with a new one each time it changes.
+    ///
+    /// ```swift
+    /// let observation = Defaults.updates(.theme).observe { theme in
+    ///     print("The theme is", theme)
+    /// }
+    /// ```
+    ///
+    /// The first call is made on the calling thread, unless the sequence leaves out the current value. The others are made on the
+    /// thread that made or noticed the change, with no lock held, and one at a time. So the handler may change what it observes,
+    /// and should return quickly. A call under way when the observation ends is completed, and no other begins.
+    ///
+    /// - Parameter handler: Receives the values. One that changes again before it is delivered is left out.
+    /// - Returns: The observation. It ends when it is cancelled or released, so keep a reference to it.
+    public func observe(_ handler: @escaping @Sendable (Value) -> Void) -> StoreObservation {
+        let delivery = Delivery(of: self)
+        return .serial(of: keys, in: storage) { delivery.deliver(to: handler) }
+    }
+
+    /// Calls a handler with the current value, and with a new one each time it changes, until an object is deallocated.
+    ///
+    /// ```swift
+    /// Defaults.updates(.theme).observe(for: player) { player, theme in
+    ///     player.use(theme)
+    /// }
+    /// ```
+    ///
+    /// The calls are those of ``observe(_:)``. None begins after the object was deallocated. What the handler captures is
+    /// released then at the next change, or when others are observed.
+    ///
+    /// - Parameters:
+    ///   - owner: The object. It isn't retained.
+    ///   - handler: Receives the object and the values. It should not capture the object, which would never be deallocated.
+    /// - Returns: The observation, which can be cancelled before. No reference to it has to be kept.
+    @discardableResult
+    public func observe<Owner: AnyObject & Sendable>(
+        for owner: Owner,
+        _ handler: @escaping @Sendable (Owner, Value) -> Void
+    ) -> StoreObservation {
+        OwnedObservations.observe(for: owner) { withOwner in
+            observe { value in withOwner { handler($0, value) } }
+        }
+    }
+
+    /// Delivers values to a handler.
+    private final class Delivery: @unchecked Sendable {
+        // A store calls its observers on threads that may use it, and a serial observation calls them one at a time.
+        private let updates: ValueUpdates
+        private var latest = Latest()
+
+        init(of updates: ValueUpdates) {
+            self.updates = updates
+            if !updates.deliversCurrent {
+                _ = latest.next(of: updates)
+            }
+        }
+
+        func deliver(to handler: (Value) -> Void) {
+            if let value = latest.next(of: updates) {
+                handler(value)
+            }
+        }
+    }
+}
