@@ -30,7 +30,7 @@ extension Stored where Projection == Binding<Value> {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - suite: The store. If it isn't `Sendable`, use the binding on the main actor only, as views do.
+    ///   - suite: The store. If it isn't `Sendable`, use the property and its binding on the main actor only, as views do.
     public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
         self.init(key, in: Defaults(suite: suite), project: Binding.init(_:_:))
     }

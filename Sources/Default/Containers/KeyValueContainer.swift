@@ -17,7 +17,8 @@ public import Observation
 /// made through containers are seen, unless it implements ``KeyValueStorage/observeChanges(_:)``.
 ///
 /// A container holds no value itself: containers for the same key of the same storage have the same value. It may be used
-/// from several threads if its storage may.
+/// from several threads if its storage may, but is not `Sendable`, because its type doesn't say what its storage is. Tasks share
+/// the storage, such as a ``PersistentStorage``, and make containers where they need them, as the properties above do.
 public final class KeyValueContainer<Value: Codable> {
     /// The storage of the value.
     public let storage: any KeyValueStorage
@@ -163,7 +164,7 @@ public final class KeyValueContainer<Value: Codable> {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 extension KeyValueContainer: Observable {}
 
-@available(*, unavailable, message: "A storage need not be Sendable: off Apple's systems, UserDefaults isn't.")
+@available(*, unavailable, message: "Share the storage; make containers of it where they are used.")
 extension KeyValueContainer: Sendable {}
 
 extension KeyValueStorage {

@@ -23,7 +23,20 @@
 /// **Unreadable values are kept:** a stored value that can't be read as the key's type is quarantined before it is replaced;
 /// see ``quarantined(_:)-swift.method``.
 ///
-/// An instance may be used from several threads if its store may.
+/// An instance may be used from several threads if its store may, but is not `Sendable`, because its type doesn't say what its
+/// store is. Tasks share the store, and make an instance where they need one, which costs next to nothing. A computed
+/// property does so, and doesn't compile with a store that isn't `Sendable`:
+///
+/// ```swift
+/// struct PlayerSettings: Sendable {
+///     let suite: FileDefaults
+///     var defaults: Defaults { Defaults(suite: suite) }
+///
+///     func mute() {
+///         Task.detached { defaults[.volume] = 0 }
+///     }
+/// }
+/// ```
 public struct Defaults {
     /// The store; nil for the standard one.
     private let explicitStore: (any DefaultsStore)?
@@ -43,7 +56,7 @@ public struct Defaults {
     public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
+@available(*, unavailable, message: "Share the store; make an instance of Defaults where it is used.")
 extension Defaults: Sendable {}
 
 extension Defaults {

@@ -11,9 +11,12 @@
 /// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because they
 /// only change the store.
 ///
-/// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is empty. A
-/// property that is declared without its key, to be given one by an initializer, needs both types:
-/// `@Stored<Double, Void> var volume`.
+/// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is empty, or
+/// the store if one is given. A property that is declared without its key, to be given one by an initializer, needs both
+/// types: `@Stored<Double, Void> var volume`, or `@Stored<Double, any DefaultsStore> var volume` in a given store.
+///
+/// A property in the standard store is `Sendable`. So a struct of such properties can be a global constant, and may be used from
+/// any task. In a given store it is not, because its type doesn't say what the store is.
 @propertyWrapper
 public struct Stored<Value, Projection> {
     private let key: Defaults.Key<Value>
@@ -40,7 +43,8 @@ public struct Stored<Value, Projection> {
         nonmutating _modify { yield &defaults[key] }
     }
 
-    /// A `Binding` to the value where the property's file imports `DefaultSwiftUI`; otherwise empty.
+    /// A `Binding` to the value where the property's file imports `DefaultSwiftUI`; otherwise empty, or the store if
+    /// one was given.
     public var projectedValue: Projection { project(defaults, key) }
 }
 
@@ -51,13 +55,17 @@ extension Stored where Projection == Void {
     public init(_ key: Defaults.Key<Value>) {
         self.init(key, in: Defaults()) { _, _ in }
     }
+}
 
+extension Stored where Projection == any DefaultsStore {
     /// Creates a property that is stored in a store.
     @_disfavoredOverload
     public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
-        self.init(key, in: Defaults(suite: suite)) { _, _ in }
+        self.init(key, in: Defaults(suite: suite)) { defaults, _ in defaults.suite }
     }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
-extension Stored: Sendable {}
+// A property of a given store is projected as that store, which isn't Sendable. The standard store may be used from several
+// threads: a FileDefaults is Sendable, and Apple documents UserDefaults as safe, but doesn't declare it so. The closure captures
+// nothing. The compiler does not check `where Projection == Void` for global constants.
+extension Stored: @unchecked Sendable where Projection: Sendable {}
