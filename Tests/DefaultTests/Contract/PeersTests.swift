@@ -29,6 +29,56 @@ extension Defaults.Keys {
     fileprivate static let viewHome = Key<URL?>("viewHome")
 }
 
+private struct Window: Codable, Equatable {
+    var width: Double
+    var isOpen: Bool
+}
+
+private struct Default3Theme: Codable, DefaultStorable, Equatable {
+    enum Accent: String, Codable {
+        case light
+        case dark
+    }
+
+    var themeName: String
+    var backgroundImageURL: URL?
+    var opened = Date(timeIntervalSinceReferenceDate: 736_480_089)
+    var icon = Data([1, 2])
+    var accent = Accent.dark
+    var sizes = [0.5, 1]
+    var windows = ["main": Window(width: 640.5, isOpen: true)]
+    var slots = [1: "a", -2: "b"]
+    var tags: Set<String> = ["rock"]
+    var device = UUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D")
+    var counts: [Int8] = [1, 99, -3]
+    var note: String?
+}
+
+private struct Default3Level: DefaultStorable, Equatable {
+    var level = 1
+    static var defaultValue: Default3Level? { Default3Level() }
+}
+
+private struct NamedLevel: DefaultStorable, Equatable {
+    var level = 1
+    static var defaultIdentifier: String { "theme.v2" }
+}
+
+private struct Default3Layout: DefaultStorable, Equatable {
+    var name = "wide"
+    var opened = Date(timeIntervalSince1970: 1_714_979_289)
+    var icon = Data([1, 2])
+    var widths = [1.5, 2]
+    var isOpen = true
+    var windows = ["main": Window(width: 640.5, isOpen: true)]
+    static var defaultCoder: DefaultsCoder { .propertyList }
+}
+
+private struct VolumeSetting: Codable, Equatable {
+    let sourceName: String
+    let value: Double
+}
+
 /// Settings of another library in Fixtures/Foreign, as property lists.
 private struct ForeignSettings {
     let values: [String: PropertyListValue]
@@ -64,6 +114,53 @@ private struct ForeignSettings {
             #expect(defaults[key] == value, "\(key.name)", sourceLocation: location)
         }
         #expect((try? defaults.quarantined(key).isEmpty) == true, sourceLocation: location)
+    }
+
+    /// Checks that a settings type reads a value before and after it was written, that the other library's stays where it is,
+    /// and that nothing is reported or quarantined.
+    func check<Settings: DefaultStorable & Equatable>(
+        _ value: Settings,
+        forKey key: String? = nil,
+        storedUnder foreignKey: String,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let foreign = try #require(values[foreignKey], sourceLocation: location)
+        let ownKey = key ?? Settings.defaultIdentifier
+        try expectEvents([]) {
+            #expect(Settings.read(from: store, forKey: key) == value, sourceLocation: location)
+            let report = try Settings.loadWithReport(from: store, forKey: key)?.report
+            #expect(report?.filledIn == [] && report?.unusable == [], sourceLocation: location)
+            #expect(store.storedValue(forKey: foreignKey) == foreign, sourceLocation: location)
+            try value.save(to: store, withKey: key)
+            #expect(Settings.read(from: store, forKey: key) == value, sourceLocation: location)
+        }
+        guard case .data(let own)? = store.storedValue(forKey: ownKey) else {
+            Issue.record("Nothing is stored under \(ownKey).", sourceLocation: location)
+            return
+        }
+        #expect(try Settings.defaultCoder.decode(Settings.self, from: own) == value, sourceLocation: location)
+        if ownKey != foreignKey {
+            #expect(store.storedValue(forKey: foreignKey) == foreign, sourceLocation: location)
+        }
+        #expect(try Settings.quarantined(in: store, forKey: key).isEmpty, sourceLocation: location)
+    }
+
+    /// Checks that `df` fetches a value before and after it was stored.
+    func checkAccessor<Value: Codable & Equatable>(
+        _ value: Value,
+        forKey key: String,
+        encoder: any DefaultsEncoder = DefaultsCoder.json,
+        decoder: any DefaultsDecoder = DefaultsCoder.json,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let foreign = try #require(values[key], sourceLocation: location)
+        expectEvents([]) {
+            #expect(store.df.fetch(forKey: key, type: Value.self, decoder: decoder) == value, sourceLocation: location)
+            #expect(store.storedValue(forKey: key) == foreign, sourceLocation: location)
+            store.df.store(value, forKey: key, encoder: encoder)
+            #expect(store.df.fetch(forKey: key, type: Value.self, decoder: decoder) == value, sourceLocation: location)
+        }
+        #expect(store.storedValue(forKey: "\(key).quarantine") == nil, sourceLocation: location)
     }
 }
 
@@ -180,6 +277,57 @@ struct PeersTests {
             settings.check(.frogThemes, [.dark, .light])
             settings.check(.frogToken, token)
             settings.check(.frogTokens, [token])
+        }
+    }
+
+    @Test("Default 3 are read and written", arguments: StoreKind.allCases)
+    func default3(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let settings = try ForeignSettings("Default3", in: store)
+            let address = URL(string: "https://example.com/a.png")
+            try settings.check(
+                Default3Theme(themeName: "bright", backgroundImageURL: address),
+                storedUnder: "Default3Theme.Type"
+            )
+            try settings.check(
+                Default3Theme(themeName: "night \"1\"", backgroundImageURL: address),
+                forKey: "nightTheme",
+                storedUnder: "nightTheme"
+            )
+            try settings.check(Default3Level(level: 3), storedUnder: "Default3Level.Type")
+            try settings.check(NamedLevel(level: 5), storedUnder: "theme.v2")
+            try settings.check(Default3Layout(), storedUnder: "Default3Layout.Type")
+            try settings.check(Default3Layout(), forKey: "savedLayout", storedUnder: "savedLayout")
+            let amp = VolumeSetting(sourceName: "amp", value: 0.5)
+            try settings.checkAccessor(VolumeSetting(sourceName: "amp", value: 0.4), forKey: "volume")
+            try settings.checkAccessor([amp, VolumeSetting(sourceName: "mixer", value: 1)], forKey: "volumes")
+            try settings.checkAccessor(["a": amp], forKey: "volumesByName")
+            try settings.checkAccessor(
+                amp,
+                forKey: "layoutOfVolumes",
+                encoder: PropertyListEncoder(),
+                decoder: PropertyListDecoder()
+            )
+            try settings.checkAccessor(["a", "b"], forKey: "names")
+            try settings.checkAccessor(12, forKey: "launches")
+            try settings.checkAccessor("Main", forKey: "title")
+        }
+    }
+
+    @Test("Default 3 that typed keys and containers take over are read and written", arguments: StoreKind.allCases)
+    func default3Keys(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let settings = try ForeignSettings("Default3", in: store)
+            let amp = VolumeSetting(sourceName: "amp", value: 0.5)
+            settings.check(Defaults.Key<VolumeSetting?>("volume"), VolumeSetting(sourceName: "amp", value: 0.4))
+            settings.check(Defaults.Key<[String: VolumeSetting]>("volumesByName"), ["a": amp])
+            let container: KeyValueContainer<[VolumeSetting]> = store.makeContainer(key: "volumes")
+            expectEvents([]) {
+                #expect(container.value == [amp, VolumeSetting(sourceName: "mixer", value: 1)])
+                container.value?.append(amp)
+                #expect(container.value?.count == 3)
+            }
+            #expect(store.storedValue(forKey: "volumes.quarantine") == nil)
         }
     }
 
