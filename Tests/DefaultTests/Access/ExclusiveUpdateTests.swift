@@ -26,6 +26,74 @@ private struct Vault: KeyValueStorage {
     }
 }
 
+/// A storage that records how its exclusive access is used, and can refuse it.
+private final class Recording: KeyValueStorage, Sendable {
+    struct Refusal: Error {}
+
+    let refuses: Bool
+    private let contents = MemoryDefaults()
+    private let recorded = Guarded<[String]>([])
+
+    init(refuses: Bool = false) {
+        self.refuses = refuses
+    }
+
+    var calls: [String] { recorded.withLock { $0 } }
+
+    private func record(_ call: String) {
+        recorded.withLock { $0.append(call) }
+    }
+
+    func value<T: Codable>(forKey key: String) -> T? {
+        record("read")
+        return contents.value(forKey: key)
+    }
+
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {
+        record("write")
+        contents.setValue(value, forKey: key)
+    }
+
+    func beginExclusiveAccess() throws {
+        record("begin")
+        if refuses {
+            throw Refusal()
+        }
+    }
+
+    func endExclusiveAccess() {
+        record("end")
+    }
+}
+
+/// A store that knows whether exclusive access has begun.
+private final class Exclusive: DefaultsStore, Sendable {
+    private let contents = MemoryDefaults()
+    private let depth = Guarded(0)
+
+    var isExclusive: Bool { depth.withLock { $0 > 0 } }
+
+    func storedValue(forKey key: String) -> PropertyListValue? { contents.storedValue(forKey: key) }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try contents.setStoredValue(value, forKey: key)
+    }
+
+    func storedKeys() -> [String] { contents.storedKeys() }
+
+    func flush() {}
+
+    var storeDescription: String { "Exclusive" }
+
+    func beginExclusiveAccess() throws {
+        depth.withLock { $0 += 1 }
+    }
+
+    func endExclusiveAccess() {
+        depth.withLock { $0 -= 1 }
+    }
+}
+
 /// A closure that a test calls on other threads than its own.
 private struct UnsafeBody: @unchecked Sendable {
     let body: () throws -> Void
@@ -81,6 +149,27 @@ struct ExclusiveUpdateTests {
         #expect(container.value == 800)
         try repeatOnEightThreads { container.value? += 1 }
         #expect(container.value == 1_600)
+    }
+
+    @Test("in place of a container begins exclusive access, and ends it if it has begun")
+    func containerAccess() {
+        let storage = Recording()
+        KeyValueContainer<Int>(storage: storage, key: "count", defaultValue: 0).value? += 1
+        #expect(storage.calls == ["begin", "read", "write", "end"])
+        let refusing = Recording(refuses: true)
+        KeyValueContainer<Int>(storage: refusing, key: "count", defaultValue: 0).value? += 1
+        #expect(refusing.calls == ["begin", "read", "write"])
+    }
+
+    @Test("that stores only what is absent makes the value with exclusive access to its store")
+    func absentValue() {
+        let store = Exclusive()
+        Defaults(suite: store)["k"].setIfAbsent {
+            #expect(store.isExclusive)
+            return 1
+        }
+        #expect(store.storedValue(forKey: "k") == .integer(1))
+        #expect(!store.isExclusive)
     }
 
     @Test("of a settings type is exclusive", arguments: StoreKind.allCases)

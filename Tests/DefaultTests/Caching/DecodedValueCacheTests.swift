@@ -98,6 +98,34 @@ struct DecodedValueCacheTests {
         }
     }
 
+    @Test("never takes the content of one type for another's, where both share a slot for one key")
+    func sharedSlotsOfTypes() {
+        let cache = DecodedValueCache()
+        let data = Data([1])
+        // Among so many keys there are some for which two types share a slot.
+        let mistaken = (0..<40 * DecodedValueCache.capacity).count { number in
+            let key = "shared \(number)"
+            cache.insert(data, of: Int.self, forKey: key)
+            return cache.contains(data, of: String.self, forKey: key)
+        }
+        #expect(mistaken == 0)
+    }
+
+    @Test("does not call bytes complete that can't be decoded as they are")
+    func completeness() {
+        let cache = DecodedValueCache()
+        let data = Data([1])
+        cache.share(7, of: data, forKey: "k")
+        cache.insert(data, of: Int.self, forKey: "k", isComplete: true)
+        #expect(!cache.contains(data, of: Int.self, forKey: "k"))
+        #expect(!cache.isComplete(data, of: Int.self, forKey: "k"))
+        #expect(cache.sharedValue(Int.self, of: data, forKey: "k") == 7)
+        cache.remove("k", of: Int.self)
+        cache.insert(data, of: Int.self, forKey: "k")
+        cache.insert(data, of: Int.self, forKey: "k", isComplete: true)
+        #expect(cache.isComplete(data, of: Int.self, forKey: "k"))
+    }
+
     @Test("distinguishes types")
     func types() throws {
         struct One: Equatable {}
