@@ -47,11 +47,30 @@ let package = Package(
             dependencies: ["Default", "DefaultJournal", "DefaultOperators", "DefaultTesting", "DefaultTestHelper"],
             exclude: ["Fixtures"]
         ),
+        // The settings for concurrency that programs with the library have; most sources are links to those in Shared.
+        .testTarget(
+            name: "Swift6Tests",
+            dependencies: ["Default"],
+            path: "Tests/ConcurrencySettings/Swift6",
+            swiftSettings: []
+        ),
+        .testTarget(
+            name: "Swift5Tests",
+            dependencies: ["Default"],
+            path: "Tests/ConcurrencySettings/Swift5",
+            swiftSettings: [.swiftLanguageMode(.v5), .enableUpcomingFeature("StrictConcurrency")]
+        ),
+        .testTarget(
+            name: "MainActorTests",
+            dependencies: ["Default"],
+            path: "Tests/ConcurrencySettings/MainActor",
+            swiftSettings: [.defaultIsolation(MainActor.self)]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "CDefaultSystem" {
+for target in package.targets where target.name != "CDefaultSystem" && target.swiftSettings == nil {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -1,4 +1,4 @@
-// Compiled in Swift 6 mode: what goes into tasks.
+// Compiled where declarations aren't isolated: what goes into tasks.
 import Default
 
 extension Defaults.Keys {
@@ -11,16 +11,11 @@ struct Radio: Sendable {
     @Stored(.title) var title
 }
 
-let storage = PersistentStorage(suiteName: "isolation")!
 let suite = MemoryDefaults()
 let radio = Radio()
 let title = Stored(.title)
 
 var settings: Defaults { Defaults(suite: suite) }
-
-extension PersistentStorage {
-    var counter: KeyValueContainer<Int> { makeContainer() }
-}
 
 func storeInTasks() {
     Task.detached {

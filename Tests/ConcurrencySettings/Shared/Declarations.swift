@@ -1,4 +1,4 @@
-// Compiled with each of the settings for concurrency that an app can have; see DeclarationTests.
+// In each test target beside this folder: the settings for concurrency that an app can have. What counts is that it compiles.
 import Default
 import Foundation
 
@@ -75,7 +75,7 @@ struct Visual: Codable, DefaultStorable {
     let themeName: String
 }
 
-let storage = PersistentStorage(suiteName: "isolation", keyPrefix: "v1.")!
+let storage = PersistentStorage(keyPrefix: "v1.")!
 
 extension PersistentStorage {
     var counter: KeyValueContainer<Int> { makeContainer() }
@@ -88,12 +88,17 @@ struct Player {
     @Stored(.item) var item
 }
 
-func use() {
+nonisolated final class Listener: Sendable {
+    func hear(_ count: Int, in store: MemoryDefaults) {
+        store.df.store(count, forKey: "changed to")
+    }
+}
+
+func useDeclarations() {
     Defaults[.item].name += "b"
     Defaults[.items].append(Item())
     Defaults[.theme] = .dark
     Settings(level: 4).write()
-    _ = Settings.read()
     Visual(themeName: "dark").write()
     storage.item.value = Item()
     storage.counter.value = 1

@@ -1,0 +1,37 @@
+import Default
+import Testing
+
+@Suite("Keys, settings types and containers")
+struct DeclarationTests {
+    @Test("are declared without further annotations, and work")
+    func declarations() {
+        withDefaults(MemoryDefaults()) {
+            useDeclarations()
+            #expect(Defaults[.item].name == "ab")
+            #expect(Defaults[.items] == [Item()])
+            #expect(Defaults[.theme] == .dark)
+            #expect(Settings.read()?.level == 4)
+            #expect(Visual.read()?.themeName == "dark")
+            #expect(storage.item.value == Item())
+            #expect(storage.counter.value == 1)
+            #expect(Defaults[.count] == 1)
+        }
+    }
+
+    @Test("are observed")
+    func observation() {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        let listener = Listener()
+        let observation = defaults.updates(.count).observe { count in
+            store.df.store(count, forKey: "updated to")
+        }
+        defaults.changes(.count, .name).observe(for: listener) { listener, change in
+            listener.hear(change.new.0, in: store)
+        }
+        defaults[.count] = 2
+        #expect(store.df.fetch(forKey: "updated to", type: Int.self) == 2)
+        #expect(store.df.fetch(forKey: "changed to", type: Int.self) == 2)
+        observation.cancel()
+    }
+}
