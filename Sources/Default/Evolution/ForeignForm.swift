@@ -61,18 +61,11 @@ extension ForeignForm {
         return encoded(stored, as: coded) ?? json(of: stored, as: type)
     }
 
-    /// The JSON of a value in the own form of a type that isn't stored as JSON, or in a foreign form of it.
+    /// The JSON of a value in the own form of a type that isn't stored as JSON.
     private static func encoded<Value: Codable>(_ stored: PropertyListValue, as type: Value.Type) -> String? {
         let bridge = ValueBridge<Value>.storedInside()
-        guard !bridge.decodesData, let value = decoded(stored, by: bridge) else { return nil }
+        guard !bridge.decodesData, let value = try? bridge.decode(stored) else { return nil }
         return text(of: value)
-    }
-
-    private static func decoded<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) -> Value? {
-        if let value = try? bridge.decode(stored) {
-            return value
-        }
-        return native(of: stored, as: Value.self).flatMap { try? bridge.decode($0) }
     }
 
     private static func array(of elements: [String?]) -> String? {
@@ -163,17 +156,15 @@ extension ForeignForm {
         of type: Object.Type,
         in data: Data
     ) -> PropertyListValue? {
-        objects(of: type, in: data) { try? ValueBridge<Object>.object.encode($0) }
+        objects(of: type, in: data, form: ValueBridge<Object>.object.encode)
     }
 
     private static func objects<Object: NSObject & NSSecureCoding>(
         of type: Object.Type,
         in data: Data,
-        form: (Object) -> PropertyListValue?
+        form: (Object) throws -> PropertyListValue?
     ) -> PropertyListValue? {
-        guard let objects = try? ObjectArchive.objects(of: type, in: data) else { return nil }
-        let forms = objects.compactMap(form)
-        return forms.count == objects.count ? .array(forms) : nil
+        (try? ObjectArchive.objects(of: type, in: data).compactMap(form)).map { .array($0) }
     }
 
     private static func string(of url: NSURL) -> PropertyListValue {

@@ -221,6 +221,21 @@ private enum Outer {
     }
 }
 
+enum TokenBases {
+    class Token: NSObject, NSSecureCoding {
+        class var supportsSecureCoding: Bool { true }
+
+        override init() {}
+
+        required init?(coder: NSCoder) {}
+
+        func encode(with coder: NSCoder) {}
+    }
+}
+
+/// A class that Foundation can name, with a superclass that it can't.
+final class DerivedToken: TokenBases.Token {}
+
 private final class InsecureToken: NSObject {}
 
 @Suite("An object that Foundation can't archive")
@@ -241,6 +256,7 @@ struct UnnamedClassTests {
             expectReport(.encodingFailed) { defaults[nested] = [Outer.NestedToken()] }
             expectReport(.encodingFailed) { defaults[named] = NamedToken(inner: PrivateToken()) }
             expectReport(.encodingFailed) { defaults[named] = NamedToken(inner: [Outer.NestedToken()] as NSArray) }
+            expectReport(.encodingFailed) { defaults[named] = NamedToken(inner: DerivedToken()) }
             for key in ["private", "nested"] {
                 try store.set(stored, forKey: key)
             }

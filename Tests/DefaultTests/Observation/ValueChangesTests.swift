@@ -1,7 +1,8 @@
-import Default
 import DefaultJournal
 import Foundation
 import Testing
+
+@testable import Default
 
 extension DefaultsKeys {
     fileprivate static let count = DefaultsKey<Int>("count", default: 7)
@@ -77,6 +78,23 @@ struct ValueChangesTests {
             latest = change.new
         }
         #expect(defaults[.count] == 807)
+    }
+
+    @Test("are not recorded out of order when another thread records one during a read")
+    func olderRead() throws {
+        let log = ChangeLog(limit: 100)
+        log.begin { [.integer(0)] }
+        var reads = 0
+        let isChange = log.record {
+            reads += 1
+            guard reads == 1 else { return [.integer(2)] }
+            #expect(log.record { [.integer(2)] })
+            return [.integer(1)]
+        }
+        #expect(!isChange && reads == 2)
+        let change = try #require(log.removeFirst())
+        #expect(change.old == [.integer(0)] && change.new == [.integer(2)])
+        #expect(log.removeFirst() == nil)
     }
 
     @Test("end when their task is cancelled")
