@@ -42,10 +42,10 @@ extension EtcdDefaults {
             case .committed:
                 return try result.get()
             case .conflict(let found):
-                fresh = found
                 guard backoff.wait(until: deadline) else {
                     throw DefaultsError.conflict(after: runs, store: storeDescription, key: session.onlyKey)
                 }
+                fresh = writing.writer.refreshed(found, until: deadline)
             }
         }
     }

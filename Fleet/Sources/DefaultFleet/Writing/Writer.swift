@@ -143,6 +143,18 @@ final class Writer {
         return answer.id
     }
 
+    /// What the cluster has now, where a conflict has shown what it had before a pause.
+    ///
+    /// While others write without pauses, what is older than a request takes is always too old.
+    func refreshed(_ found: [StoreKey: FreshValue], until deadline: Deadline) -> [StoreKey: FreshValue] {
+        do throws(DefaultsError) {
+            return try read(Array(found.keys), until: deadline)
+        } catch {
+            // The next transaction meets the same failure, and throws it.
+            return found
+        }
+    }
+
     /// What the cluster has under keys, by the members' agreement.
     private func read(_ names: [StoreKey], until deadline: Deadline) throws(DefaultsError) -> [StoreKey: FreshValue] {
         let request = TransactionRequest(

@@ -282,6 +282,35 @@ extension ClusterTests {
             }
         }
 
+        @Test("a body that runs again begins with what is stored then, and not with what was stored before the pause")
+        func refreshAfterConflict() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let transport = BusyNeighbour(transport: try HTTPTransport(cluster.cluster))
+                    let host = try TestHost(cluster.cluster, directory: directory, transport: transport)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.store.perform {
+                        try host.store.setStoredValue(.integer(1), forKey: "n")
+                        var runs = 0
+                        try host.store.transaction {
+                            runs += 1
+                            let found = host.store.storedValue(forKey: "n")
+                            if runs == 1 {
+                                try cluster.control("put", "defaults/suite/k/n", "7")
+                            } else {
+                                #expect(found == .integer(100))
+                            }
+                            try host.store.setStoredValue(.integer(9), forKey: "n")
+                        }
+                        #expect(runs == 2)
+                    }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("another process of the host follows when the one that did is killed")
         func takeover() async throws {
             try await TestCluster.run { cluster in
@@ -352,6 +381,32 @@ extension ClusterTests {
                 }
             }
         }
+    }
+}
+
+/// A transport to a cluster in which another program stores a number under "n" after each conflict.
+private struct BusyNeighbour: EtcdTransport {
+    let transport: HTTPTransport
+
+    func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+        let answer = try transport.send(request, until: deadline)
+        let isWrite = String(decoding: request.body, as: UTF8.self).contains("request_put")
+        let response = try? EtcdCoding.decode(TransactionResponse.self, from: answer.body)
+        if isWrite, let response, !response.hasSucceeded {
+            let put = PutRequest(key: SuiteKeys(suiteName: "suite").key("n"), value: Data("100".utf8))
+            let other = EtcdRequest(
+                endpoint: request.endpoint,
+                path: "v3/kv/put",
+                headers: request.headers,
+                body: EtcdCoding.encode(put)
+            )
+            _ = try transport.send(other, until: deadline)
+        }
+        return answer
+    }
+
+    func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
+        transport.stream(request, receive: receive)
     }
 }
 
