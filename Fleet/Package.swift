@@ -55,6 +55,7 @@ let package = Package(
             dependencies: [
                 "DefaultFleet",
                 "FleetTestHelper",
+                "fleet-agent",
                 .product(name: "Default", package: "Default"),
                 .product(name: "DefaultTesting", package: "Default"),
                 .product(name: "Logging", package: "swift-log"),

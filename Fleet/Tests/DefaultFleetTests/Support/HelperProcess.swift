@@ -8,7 +8,7 @@ final class HelperProcess: Sendable {
 
     init(_ action: String, replica: URL, suiteName: String = "suite", count: Int, cluster: TestCluster) throws {
         let process = Process()
-        process.executableURL = try Self.executable
+        process.executableURL = try Self.executable("FleetTestHelper")
         process.arguments = [action, replica.path, suiteName, "\(count)"] + cluster.endpoints.map(\.absoluteString)
         let output = Pipe()
         process.standardOutput = output
@@ -28,21 +28,19 @@ final class HelperProcess: Sendable {
         kill()
     }
 
-    /// The build puts it beside the test bundle.
-    private static var executable: URL {
-        get throws {
-            let start = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-            for var directory in Bundle.allBundles.map(\.bundleURL) + [start] {
-                for _ in 0..<4 {
-                    directory.deleteLastPathComponent()
-                    let helper = directory.appendingPathComponent("FleetTestHelper")
-                    if FileManager.default.isExecutableFile(atPath: helper.path) {
-                        return helper
-                    }
+    /// A program of the package, which the build puts beside the test bundle.
+    static func executable(_ name: String) throws -> URL {
+        let start = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
+        for var directory in Bundle.allBundles.map(\.bundleURL) + [start] {
+            for _ in 0..<4 {
+                directory.deleteLastPathComponent()
+                let program = directory.appendingPathComponent(name)
+                if FileManager.default.isExecutableFile(atPath: program.path) {
+                    return program
                 }
             }
-            throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "FleetTestHelper"])
         }
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: name])
     }
 
     /// What it has printed.

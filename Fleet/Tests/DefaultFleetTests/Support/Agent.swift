@@ -1,0 +1,82 @@
+import Foundation
+import Synchronization
+
+/// A process of `fleet-agent`, whose output goes to files in a directory that is removed afterwards.
+final class Agent: Sendable {
+    private let process: Mutex<Process>
+    private let directory: URL
+
+    /// Starts it, with a password in its environment, or without one.
+    init(_ arguments: [String], password: String? = nil) throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("default-fleet-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let process = Process()
+        process.executableURL = try HelperProcess.executable("fleet-agent")
+        process.arguments = arguments
+        var environment = ProcessInfo.processInfo.environment
+        environment["FLEET_AGENT_PASSWORD"] = password
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try Self.file(at: directory.appendingPathComponent("output"))
+        process.standardError = try Self.file(at: directory.appendingPathComponent("log"))
+        self.process = Mutex(process)
+        try self.process.withLock { try $0.run() }
+    }
+
+    deinit {
+        signal(SIGKILL)
+        // It lives as long as the test, and what is left is removed with the system's temporary files.
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private static func file(at url: URL) throws -> FileHandle {
+        try Data().write(to: url)
+        return try FileHandle(forWritingTo: url)
+    }
+
+    private func text(of name: String) -> String {
+        // An empty text where it can't be read: the test misses what it looks for.
+        String(decoding: (try? Data(contentsOf: directory.appendingPathComponent(name))) ?? Data(), as: UTF8.self)
+    }
+
+    /// What it has printed.
+    var output: String { text(of: "output") }
+
+    /// What it has written to standard error.
+    var log: String { text(of: "log") }
+
+    /// Its log, line by line; nil for a line that isn't an object of strings.
+    var logLines: [[String: String]?] {
+        log.split(separator: "\n").map { try? JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
+    }
+
+    func signal(_ number: Int32) {
+        process.withLock { process in
+            if process.isRunning {
+                kill(process.processIdentifier, number)
+            }
+        }
+    }
+
+    /// How it ended.
+    struct Ending: Equatable, CustomStringConvertible {
+        /// The exit code; nil when a signal ended it.
+        var code: Int32?
+        var output: String
+        var log: String
+
+        var description: String { "\(code.map { "\($0)" } ?? "a signal"): \(output)\(log)" }
+    }
+
+    /// Waits for its end.
+    func ending() async throws -> Ending {
+        try await eventually { process.withLock { !$0.isRunning } }
+        let code = process.withLock { $0.terminationReason == .exit ? $0.terminationStatus : nil }
+        return Ending(code: code, output: output, log: log)
+    }
+
+    /// Runs it to its end.
+    static func run(_ arguments: [String], password: String? = nil) async throws -> Ending {
+        try await Agent(arguments, password: password).ending()
+    }
+}
