@@ -1,0 +1,56 @@
+import Default
+import DefaultFleet
+import Foundation
+import Logging
+import ShopFlags
+
+/// The operator's tool: `killswitch off checkout`.
+@main
+enum KillSwitch {
+    static func main() async {
+        do {
+            // More than an election of a leader takes.
+            let logger = Logger(label: "killswitch") { _ in SwiftLogNoOpLogHandler() }
+            let flags = try openFlags(deadline: .seconds(10), logger: logger)
+            switch CommandLine.arguments.dropFirst().map({ $0 }) {
+            case ["initialize"]:
+                try await flags.perform { _ = try flags.initialize() }
+            case ["list"]:
+                try await following(flags) {
+                    for feature in Feature.allCases {
+                        print(feature, try Defaults(suite: flags).load(feature.isOn) ? "on" : "off")
+                    }
+                }
+            case let words where words.count == 2 && ["on", "off"].contains(words[0]):
+                guard let feature = Feature(rawValue: words[1]) else {
+                    fail("There is no feature \(words[1]).", status: 64)
+                }
+                try await following(flags) {
+                    try Defaults(suite: flags).save(words[0] == "on", for: feature.isOn)
+                }
+            default:
+                fail("Usage: killswitch on FEATURE, or off FEATURE, or list, or initialize", status: 64)
+            }
+        } catch {
+            fail("\(error)", status: 1)
+        }
+    }
+
+    /// Runs a body that reads and writes the flags of this moment.
+    ///
+    /// This host may have no other process that follows the cluster, so this one does, until the body has ended.
+    private static func following(
+        _ flags: EtcdDefaults,
+        _ body: @escaping @Sendable () throws -> Void
+    ) async throws {
+        let follower = Task { try await flags.run() }
+        defer { follower.cancel() }
+        try await flags.waitUntilCurrent(within: flags.deadline)
+        try await flags.perform(body)
+    }
+
+    private static func fail(_ message: String, status: Int32) -> Never {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        exit(status)
+    }
+}
