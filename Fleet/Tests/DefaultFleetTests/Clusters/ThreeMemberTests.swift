@@ -119,6 +119,20 @@ extension ClusterTests {
                     let (first, second) = (hosts[0].store, hosts[1].store)
                     try await first.perform { try first.setStoredValue(.integer(1), forKey: "n") }
                     try await eventually { second.storedValue(forKey: "n") == .integer(1) }
+                    // Members that were stopped keep their connections, and answer nothing.
+                    for member in 0...2 {
+                        cluster.pause(member)
+                    }
+                    await #expect {
+                        try await first.perform { try first.setStoredValue(.integer(2), forKey: "unanswered") }
+                    } throws: { error in
+                        DefaultsError.Code.storeUnavailable ~= error || DefaultsError.Code.outcomeUnknown ~= error
+                    }
+                    #expect(second.storedValue(forKey: "n") == .integer(1))
+                    for member in 0...2 {
+                        cluster.resume(member)
+                    }
+                    try await cluster.waitUntilHealthy()
                     for member in 1...2 {
                         cluster.kill(member)
                     }
