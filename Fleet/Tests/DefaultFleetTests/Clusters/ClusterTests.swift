@@ -312,6 +312,30 @@ extension ClusterTests {
             }
         }
 
+        @Test("a transaction within another one, whose body throws, discards its own changes only")
+        func nestedTransaction() async throws {
+            struct Failure: Error {}
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    try await store.perform {
+                        try store.transaction {
+                            try store.setStoredValue(.integer(1), forKey: "outer")
+                            #expect(throws: Failure.self) {
+                                try store.transaction {
+                                    try store.setStoredValue(.integer(2), forKey: "outer")
+                                    try store.setStoredValue(.integer(2), forKey: "inner")
+                                    throw Failure()
+                                }
+                            }
+                        }
+                        #expect(store.storedValue(forKey: "outer") == .integer(1))
+                        #expect(store.storedValue(forKey: "inner") == nil)
+                    }
+                }
+            }
+        }
+
         @Test("another process of the host follows when the one that did is killed")
         func takeover() async throws {
             try await TestCluster.run { cluster in
