@@ -5,19 +5,19 @@ import Testing
 
 final class Archive: DefaultsStore, @unchecked Sendable {
     private let file: URL, lock = NSLock()
-    private var forms: [Data: Data] = [:]  // by the keys' bytes; under the lock
+    private var rows: [Data: Data] = [:]  // by the keys' bytes; under the lock
 
     init(file: URL) throws {
         self.file = file
         guard FileManager.default.fileExists(atPath: file.path) else { return }
         let data = try Data(contentsOf: file)
-        forms = try PropertyListDecoder().decode([Data: Data].self, from: data)
-        let bad = forms.values.first { PropertyListValue(binaryForm: $0) == nil }
+        rows = try PropertyListDecoder().decode([Data: Data].self, from: data)
+        let bad = rows.values.first { PropertyListValue(binaryForm: $0) == nil }
         if bad != nil { throw CocoaError(.fileReadCorruptFile) }
     }
 
     func storedValue(forKey key: String) -> PropertyListValue? {
-        let form = lock.withLock { forms[Data(key.utf8)] }
+        let form = lock.withLock { rows[Data(key.utf8)] }
         return form.flatMap { PropertyListValue(binaryForm: $0) }
     }
 
@@ -25,18 +25,18 @@ final class Archive: DefaultsStore, @unchecked Sendable {
         _ = try StoreKey(key)  // throws for an invalid key
         try new?.checkDepth(forKey: key, in: self)
         try withExclusiveAccess {  // waits for other threads; reads don't
-            lock.withLock { forms[Data(key.utf8)] = new?.binaryForm }
+            lock.withLock { rows[Data(key.utf8)] = new?.binaryForm }
         }
     }
 
     func storedKeys() -> [String] {
-        lock.withLock { forms.keys.map { String(decoding: $0, as: UTF8.self) } }
+        lock.withLock { rows.keys.map { String(decoding: $0, as: UTF8.self) } }
     }
 
     func flush() throws {
         try withExclusiveAccess {
             // No other thread writes now, and reads change nothing.
-            let contents = try PropertyListEncoder().encode(forms)
+            let contents = try PropertyListEncoder().encode(rows)
             try contents.write(to: file, options: .atomic)
         }
     }
