@@ -138,7 +138,7 @@ private struct RecordingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let part = keys.part(key.stringValue)
-        guard base.contains(key), !ValueSemantics.isLeaf(type) else {
+        guard base.contains(key) else {
             return try base.decode(type, forKey: key)
         }
         return try part.decode(type, from: base.superDecoder(forKey: key))

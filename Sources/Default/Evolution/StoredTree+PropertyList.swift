@@ -8,10 +8,9 @@ extension StoredTree {
             self.init(value)
             return
         }
-        let decoder = PropertyListDecoder()
-        // Binary property lists may share containers, so a small one could expand without limit here.
-        decoder.userInfo[CodedPropertyList.budget] = CodedPropertyList.Budget(data.count)
-        guard BinaryPropertyList.isSafe(data), let value = try? decoder.decode(CodedPropertyList.self, from: data).value
+        // Binary property lists may share containers. Without the check, a small one could expand without limit.
+        guard BinaryPropertyList.isSafe(data),
+            let value = try? PropertyListDecoder().decode(CodedPropertyList.self, from: data).value
         else {
             return nil
         }
@@ -56,23 +55,6 @@ extension StoredTree {
 
 /// A property-list value that determines its type from the decoder.
 private struct CodedPropertyList {
-    /// The number of values that may still be read.
-    final class Budget: @unchecked Sendable {
-        // Used by one decoder in a single call.
-        private var rest: Int
-
-        init(_ count: Int) {
-            rest = count
-        }
-
-        func spend() -> Bool {
-            rest -= 1
-            return rest >= 0
-        }
-    }
-
-    static let budget = CodingUserInfoKey(rawValue: "org.default.budget").unsafelyUnwrapped
-
     /// What nil is written as.
     static let null = PropertyListValue.string("$null")
 
@@ -81,9 +63,8 @@ private struct CodedPropertyList {
 
 extension CodedPropertyList: Decodable {
     init(from decoder: any Decoder) throws {
-        let isAffordable = (decoder.userInfo[Self.budget] as? Budget)?.spend() ?? true
-        guard isAffordable, decoder.codingPath.count <= PropertyListValue.maximumDepth else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "Too large."))
+        guard decoder.codingPath.count <= PropertyListValue.maximumDepth else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "Too deep."))
         }
         // Errors are slow, so what is most frequent comes first.
         if let string = try? decoder.singleValueContainer().decode(String.self) {
