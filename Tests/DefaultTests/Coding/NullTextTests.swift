@@ -128,8 +128,10 @@ struct NullTextTests {
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Bool].self, from: coder.encode(["$null"])) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Date].self, from: coder.encode(["$null"])) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([URL].self, from: coder.encode(["$null"])) }
-        // Of two strings, one is missing.
+        // Of two strings, one is missing, or is a number.
         struct Two: Codable { var one: String, two: String }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Two.self, from: coder.encode(["one": "$null"])) }
+        struct Mixed: Codable { var one = "$null", two = 7 }
+        #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Two.self, from: coder.encode(Mixed())) }
     }
 }

@@ -197,8 +197,12 @@ struct CompletionTests {
             var added = 1
         }
         let stored = try DefaultsCoder.propertyList.encode(["x": -0.0])
-        let value = try #require(fillIn(stored, with: Angles(), coder: .propertyList)).value
-        #expect(value.x == 0 && value.x.sign == .minus)
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .xml
+        for bytes in [stored, try encoder.encode(["x": -0.0])] {
+            let value = try #require(fillIn(bytes, with: Angles(), coder: .propertyList)).value
+            #expect(value.x == 0 && value.x.sign == .minus)
+        }
     }
 
     @Test("works with every key conversion strategy")
@@ -571,6 +575,24 @@ struct CompletionTests {
         #expect(value == Path())
         #expect(report.unusablePaths == ["counts", "points"])
     }
+
+    @Test("takes nothing out of the elements of such an array")
+    func wholeElements() throws {
+        struct Point: Codable, Equatable {
+            var x: Int
+            var weights: [String: Int] = [:]
+        }
+        struct Grid: Codable, Equatable {
+            var points = [Point(x: 0)]
+            var rows = [[1]]
+        }
+        let json = #"{"points":[{"x":1,"weights":{"a":"many"}},{"x":2,"weights":{}}],"rows":[[2],["x"],[3]]}"#
+        for coder in [DefaultsCoder.json, .propertyList] {
+            let (value, report) = try #require(fillIn(coder.converted(json), with: Grid(), coder: coder))
+            #expect(value == Grid())
+            #expect(report.unusablePaths == ["points", "rows"])
+        }
+    }
 }
 
 /// A page, whose first version had only an address.
@@ -622,7 +644,7 @@ private final class CountingDecoder: DefaultsDecoder, Sendable {
 
 extension DefaultsCoder {
     /// JSON in this coder's format.
-    fileprivate func converted(_ json: String) throws -> Data {
+    func converted(_ json: String) throws -> Data {
         let data = Data(json.utf8)
         guard (try encode([1])).first != UInt8(ascii: "[") else {
             return data

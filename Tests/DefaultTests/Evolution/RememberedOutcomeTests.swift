@@ -53,6 +53,36 @@ private struct Versioned: Counting, DefaultMigratable {
     init(migrating previous: Old) { level = previous.old }
 }
 
+/// Can't be read before it is unlocked, unless it is a default.
+private struct Secret: Codable, Equatable {
+    struct Locked: Error {}
+
+    @TaskLocal static var isUnlocked = false
+
+    var text: String
+    init(_ text: String) { self.text = text }
+    init(from decoder: any Decoder) throws {
+        text = try decoder.singleValueContainer().decode(String.self)
+        guard Self.isUnlocked || text == "default" else { throw Locked() }
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+private struct Account: DefaultStorable {
+    var name = "n"
+    var secret = Secret("default")
+    static let defaults = MemoryDefaults()
+    static var defaultValue: Account? { Account() }
+}
+
+private struct Extended: Counting {
+    var level = Level(1)
+    static let defaults = MemoryDefaults()
+}
+
 /// The same bytes have another meaning in each version.
 private enum Scaled {
     struct V1: DefaultStorable {
@@ -101,6 +131,45 @@ struct RememberedOutcomeTests {
                 }
                 #expect(count.withLock { $0 } == before, "\(json)")
             }
+        }
+    }
+
+    @Test("is not remembered when it may depend on more than the bytes", arguments: StoreKind.allCases)
+    func otherCauses(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.set(Data(#"{"name":"x","secret":"\#(kind)"}"#.utf8), forKey: "Account")
+            for _ in 0..<3 {
+                EventCollector().collect {
+                    for _ in 0..<5 {
+                        #expect(Account.read(from: store)?.secret == Secret("default"))
+                    }
+                }
+                Secret.$isUnlocked.withValue(true) {
+                    #expect(Account.read(from: store)?.secret == Secret("\(kind)"))
+                }
+                // Other bytes, so that those above are read again.
+                try store.set(Data(#"{"name":"y","secret":"\#(kind)"}"#.utf8), forKey: "Account")
+            }
+        }
+    }
+
+    @Test("is kept when a write leaves bytes with properties that no type knows as they are")
+    func unchangedBytes() throws {
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"level":5,"other":1}"#.utf8), forKey: "Extended")
+        let value = try #require(try Extended.load(from: store))
+        try value.save(to: store)
+        let bytes = store.data(forKey: "Extended")
+        let count = Guarded(0)
+        try Decodings.$count.withValue(count) {
+            for _ in 0..<5 {
+                #expect(Extended.read(from: store)?.level == Level(5))
+            }
+            try value.save(to: store)
+            #expect(store.data(forKey: "Extended") == bytes)
+            let before = count.withLock { $0 }
+            #expect(Extended.read(from: store)?.level == Level(5))
+            #expect(count.withLock { $0 } == before)
         }
     }
 

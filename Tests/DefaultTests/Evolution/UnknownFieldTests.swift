@@ -83,6 +83,55 @@ private struct Dynamic: Older {
     }
 }
 
+/// Asks which keys there are, and reads some of them.
+private struct Selective: Older {
+    var names: [String: String]
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: PathKey.self)
+        names = [:]
+        for key in container.allKeys where key.stringValue.hasPrefix("name") {
+            names[key.stringValue] = try container.decode(String.self, forKey: key)
+        }
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: PathKey.self)
+        for (key, name) in names {
+            try container.encode(name, forKey: PathKey(stringValue: key))
+        }
+    }
+}
+
+/// Decodes what is in a part itself.
+private struct Flat: Older {
+    var name: String
+    var width: Int
+    enum CodingKeys: CodingKey { case name, window }
+    enum WindowKeys: CodingKey { case width }
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decode(String.self, forKey: .name)
+        let window = try container.nestedContainer(keyedBy: WindowKeys.self, forKey: .window)
+        width = try window.decode(Int.self, forKey: .width)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        var window = container.nestedContainer(keyedBy: WindowKeys.self, forKey: .window)
+        try window.encode(width, forKey: .width)
+    }
+}
+
+/// Writes a number that it doesn't read.
+private struct Stamped: Older {
+    var name: String
+    var stamp: Int?
+    enum CodingKeys: CodingKey { case name, stamp }
+    init(name: String, stamp: Int) { (self.name, self.stamp) = (name, stamp) }
+    init(from decoder: any Decoder) throws {
+        name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+    }
+}
+
 /// Made from what the newer release stored; it has a theme and a window too, and another title.
 private struct Predecessor: Older {
     struct Look: Codable, Equatable { var theme: String }
@@ -158,6 +207,29 @@ struct UnknownFieldTests {
         }
     }
 
+    @Test("is kept in a part that the type decodes in its own initializer")
+    func keptInNestedContainers() throws {
+        try withNewer { store, _ in
+            try Flat.update { $0.width = 7 }
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree[["window", "height"]] != nil && tree[["window", "depth"]] != nil)
+            #expect(tree[["added"]] != nil)
+            #expect(try Flat.load()?.width == 7)
+        }
+    }
+
+    @Test("does not replace what the type writes under the same name")
+    func written() throws {
+        try withNewer { store, _ in
+            try store.set(CoderInUse.coder.encode(Stamped(name: "n", stamp: 7)), forKey: "Settings")
+            let value = Stamped(name: "x", stamp: 1)
+            try value.save()
+            let expected = try #require(StoredTree.parse(CoderInUse.coder.encode(value))).tree
+            let stored = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(stored == expected)
+        }
+    }
+
     @Test("leaves out what was set to nil, with all that is in it")
     func removed() throws {
         try withNewer { store, _ in
@@ -207,15 +279,20 @@ struct UnknownFieldTests {
             let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
             #expect(tree.fields?.isEmpty == true)
         }
+        try withNewer { store, _ in
+            try Selective.update { $0.names["name"] = "x" }
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree.fields?.keys.sorted() == ["name"])
+        }
     }
 
     @Test("does not change how a type without it is stored, whoever wrote it")
     func unchanged() throws {
         for kind in StoreKind.allCases {
             try kind.withCurrentStore { store in
-                // Not in the encoder's order.
+                // Not in the encoder's order, and with nulls, which carry no information.
                 try store.set(
-                    Data(#"{"name":"x","look":{"theme":"t"},"list":[],"byName":{}}"#.utf8),
+                    Data(#"{"name":"x","look":{"theme":"t","a":null},"list":[],"byName":{},"b":null}"#.utf8),
                     forKey: "Settings"
                 )
                 var value = try #require(try Plain.load())
@@ -277,6 +354,21 @@ struct UnknownFieldTests {
         let tree = try #require(StoredTree.parse(target.data(forKey: "Settings") ?? Data())).tree
         #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
         #expect(try Successor.quarantined(in: target).isEmpty)
+    }
+
+    @Test("is not missed after a move from another format, where the type drops it")
+    func droppedByMove() throws {
+        let (source, target) = (MemoryDefaults(), MemoryDefaults())
+        struct Theme: Codable { var name = "n", look = ["theme": "t", "accent": "a"] }
+        try source.set(DefaultsCoder.propertyList.encode(Theme()), forKey: "Settings")
+        let collector = EventCollector()
+        try collector.collect {
+            let isMoved = try Tidy.move(from: source, to: target, removingOriginal: true)
+            #expect(isMoved)
+        }
+        #expect(collector.events.isEmpty)
+        #expect(try Tidy.quarantined(in: target).isEmpty)
+        #expect(try target.data(forKey: "Settings") == DefaultsCoder.json.encode(Tidy(look: .init(theme: "t"))))
     }
 
     @Test("is kept if it may be a string in a property list")

@@ -1,0 +1,227 @@
+import Foundation
+import Testing
+
+@testable import Default
+import DefaultJournal
+
+/// The bounds of a value, which only the initializer of the value's type compares with it.
+private struct Bounded: Codable, Equatable {
+    var bounds = ["low": 1, "high": 9]
+    var value = 5
+
+    enum CodingKeys: CodingKey { case bounds, value }
+
+    init(bounds: [String: Int] = ["low": 1, "high": 9], value: Int = 5) {
+        (self.bounds, self.value) = (bounds, value)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        bounds = try container.decode([String: Int].self, forKey: .bounds)
+        value = try container.decode(Int.self, forKey: .value)
+        guard let low = bounds["low"], let high = bounds["high"], low <= value, value <= high else {
+            throw CocoaError(.coderReadCorrupt)
+        }
+    }
+}
+
+/// Has a part without which its owner can't do.
+private struct Owner: Codable, Equatable {
+    struct Limits: Codable, Equatable {
+        var name = "n"
+        var byName = ["max": 9]
+    }
+    var title = "t"
+    var limits = Limits()
+
+    enum CodingKeys: CodingKey { case title, limits }
+
+    init(title: String = "t", limits: Limits = Limits()) { (self.title, self.limits) = (title, limits) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        title = try container.decode(String.self, forKey: .title)
+        limits = try container.decode(Limits.self, forKey: .limits)
+        guard limits.byName["max"] != nil else {
+            throw CocoaError(.coderReadCorrupt)
+        }
+    }
+}
+
+/// Reads a count under one of two names.
+private struct Amount: Codable, Equatable {
+    var title = "t"
+    var count = 1
+
+    enum CodingKeys: CodingKey { case title, count, amount }
+
+    init(title: String = "t", count: Int = 1) { (self.title, self.count) = (title, count) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        title = try container.decode(String.self, forKey: .title)
+        if let count = try? container.decode(Int.self, forKey: .count) {
+            self.count = count
+        } else {
+            count = try container.decode(Int.self, forKey: .amount)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(title, forKey: .title)
+        try container.encode(count, forKey: .count)
+    }
+}
+
+/// Needs many parts, and counts how often it is decoded.
+private struct Wide: Codable {
+    static let decodings = Guarded(0)
+    static let count = 200
+    var numbers: [Int]
+
+    init(numbers: [Int]) { self.numbers = numbers }
+
+    init(from decoder: any Decoder) throws {
+        Self.decodings.withLock { $0 += 1 }
+        let container = try decoder.container(keyedBy: PathKey.self)
+        numbers = try (0..<Self.count).map { try container.decode(Int.self, forKey: PathKey(stringValue: "n\($0)")) }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: PathKey.self)
+        for (index, number) in numbers.enumerated() {
+            try container.encode(number, forKey: PathKey(stringValue: "n\(index)"))
+        }
+    }
+}
+
+@Suite("Filling in a type with an initializer of its own")
+struct InitializerCompletionTests {
+    private func fillIn<Value: Codable>(
+        _ json: String,
+        with fallback: Value,
+        _ check: (Value, LoadReport) -> Void
+    ) throws {
+        for coder in [DefaultsCoder.json, .propertyList] {
+            let reading = Completion.run(Value.self, on: try coder.converted(json), default: fallback, coder: coder)
+            let (value, report) = try #require(reading.map { ($0.value, $0.report ?? LoadReport()) })
+            check(value, report)
+        }
+    }
+
+    @Test("does not count a name as filled in that neither value has")
+    func otherName() throws {
+        try fillIn(#"{"title":"x","count":"many"}"#, with: Amount()) { value, report in
+            #expect(value == Amount(title: "x", count: 1))
+            #expect(report.filledIn.isEmpty)
+            #expect(report.unusablePaths == ["count"])
+        }
+    }
+
+    @Test("leaves an optional property nil that is not at fault when the initializer rejects others")
+    func missingOptional() throws {
+        struct Range: Codable, Equatable {
+            var low = 1
+            var high = 9
+            var note: String? = "default"
+            enum CodingKeys: CodingKey { case low, high, note }
+            init() {}
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                low = try container.decode(Int.self, forKey: .low)
+                high = try container.decode(Int.self, forKey: .high)
+                note = try container.decodeIfPresent(String.self, forKey: .note)
+                guard low <= high else {
+                    throw CocoaError(.coderReadCorrupt)
+                }
+            }
+        }
+        try fillIn(#"{"low":5,"high":2}"#, with: Range()) { value, report in
+            #expect((value.low, value.high, value.note) == (1, 2, nil))
+            #expect(report.filledIn.isEmpty)
+            #expect(report.unusablePaths == ["low"])
+        }
+    }
+
+    @Test("calls the initializer a limited number of times, however many parts are at fault")
+    func manyFaults() throws {
+        let parts = (0..<Wide.count).map { "\"n\($0)\":\($0.isMultiple(of: 2) ? "\"x\"" : "\($0)")" }
+        let fallback = Wide(numbers: Array(repeating: -1, count: Wide.count))
+        Wide.decodings.withLock { $0 = 0 }
+        try fillIn("{\(parts.joined(separator: ","))}", with: fallback) { value, report in
+            #expect(value.numbers == (0..<Wide.count).map { $0.isMultiple(of: 2) ? -1 : $0 })
+            #expect(report.filledIn.isEmpty)
+            #expect(report.unusable.count == Wide.count / 2)
+        }
+        // In both formats.
+        #expect(Wide.decodings.withLock { $0 } < 2 * 25)
+    }
+
+    @Test("takes a missing property that may be null from the default too")
+    func missingNullable() throws {
+        struct Choice: Codable, Equatable {
+            var number: Int?
+            init(_ number: Int?) { self.number = number }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                number = container.decodeNil() ? nil : try container.decode(Int.self)
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(number)
+            }
+        }
+        struct Choices: Codable, Equatable {
+            var name = "n"
+            var choice = Choice(5)
+        }
+        try fillIn(#"{"name":"x"}"#, with: Choices()) { value, report in
+            #expect(value == Choices(name: "x"))
+            #expect(report == LoadReport(filledIn: ["choice"]))
+        }
+    }
+
+    @Test("sees the default's entry in place of one that can't be used, so that the others are kept")
+    func neededEntry() throws {
+        try fillIn(#"{"title":"x","limits":{"name":"y","byName":{"max":"many","min":1}}}"#, with: Owner()) {
+            #expect($0 == Owner(title: "x", limits: .init(name: "y", byName: ["max": 9, "min": 1])))
+            #expect($1.filledIn.isEmpty)
+            #expect($1.unusablePaths == ["limits.byName.max"])
+        }
+    }
+
+    @Test("gives the first reason for a part that is at fault for two")
+    func firstReason() throws {
+        try fillIn(#"{"bounds":{"low":4,"high":2,"x":"many"},"value":6}"#, with: Bounded()) { value, report in
+            #expect(value == Bounded(bounds: ["low": 4, "high": 9], value: 6))
+            #expect(
+                report.unusable.map { "\($0.path) \($0.reason)" } == [
+                    "bounds.high was rejected with CocoaError", "bounds.x is not of type Int",
+                ]
+            )
+        }
+    }
+
+    @Test("does not report what the default has in a filled-in value and the type doesn't read")
+    func unreadParts() throws {
+        struct Stamp: Codable, Equatable {
+            var name = "n"
+            var note: String? = "written only"
+            enum CodingKeys: CodingKey { case name, note }
+            init() {}
+            init(from decoder: any Decoder) throws {
+                name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+                note = nil
+            }
+        }
+        struct Stamped: Codable, Equatable {
+            var title = "t"
+            var stamp = Stamp()
+        }
+        try fillIn(#"{"title":"x"}"#, with: Stamped()) { value, report in
+            #expect(value.title == "x" && value.stamp.name == "n" && value.stamp.note == nil)
+            #expect(report == LoadReport(filledIn: ["stamp"]))
+        }
+    }
+}
