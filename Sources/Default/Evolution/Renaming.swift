@@ -86,9 +86,9 @@ private struct Rule {
         let paths = names.map { ($0.key.keys, $0.value.keys) }.filter { !$0.0.isEmpty && !$0.1.isEmpty && $0.0 != $0.1 }
         let stated = Dictionary(paths, uniquingKeysWith: { first, _ in first })
         var rules: [StoredTree.Path: Rule] = [:]
-        for old in stated.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        for (old, direct) in stated.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             for alias in [old] + aliases(of: old, by: stated) where rules[alias] == nil {
-                let start = stated[alias] ?? stated[old] ?? old
+                let start = stated[alias] ?? direct
                 // Names that lead back to themselves are ignored.
                 if let (new, distance) = destination(of: start, by: stated), new != alias {
                     rules[alias] = Rule(old: alias, new: new, distance: distance)

@@ -27,9 +27,15 @@ private struct Chained: DefaultStorable, Equatable {
     struct Frame: Codable, Equatable {
         var width: Int?
         var height: Int?
+        var depth: Int?
     }
     struct Look: Codable, Equatable {
-        var theme: String
+        var theme: String?
+        var accent: String?
+    }
+    struct Panel: Codable, Equatable {
+        var title: String?
+        var caption: String?
     }
     var x: Int?
     var c: Int?
@@ -41,6 +47,8 @@ private struct Chained: DefaultStorable, Equatable {
     var q: Int?
     var renamed: Int?
     var reused: Int?
+    var panel: Panel?
+    var opacity: Int?
 
     @TaskLocal static var coder = DefaultsCoder.json
     static var defaultCoder: DefaultsCoder { coder }
@@ -50,8 +58,20 @@ private struct Chained: DefaultStorable, Equatable {
             "z": "y", "y": "x", "a": "b", "b": "c",
             "old": "frame", "old.w": "old.width", "frame.h": "frame.height", "frame.w": "frame.width",
             "look": "look.theme", "a/b": "slash", "größe": "size", "p": "q", "q": "p", "reused": "renamed",
+            "old.d": "old.depth", "view.panel": "panel", "panel.opacity": "opacity",
+            "box": "panel", "box.label": "box.caption", "panel.label": "panel.title",
         ]
     }
+}
+
+/// Bytes without this one name are not parsed.
+private struct OneName: DefaultStorable {
+    var color: String?
+
+    @TaskLocal static var coder = DefaultsCoder.json
+    @TaskLocal static var name = "colour"
+    static var defaultCoder: DefaultsCoder { coder }
+    static var renamedProperties: [String: String] { [name: "color"] }
 }
 
 extension DefaultsCoder {
@@ -149,13 +169,14 @@ struct RenamingTests {
                 (#"{"window":{"height":2,"w":5}}"#, Renamed(window: .init(width: 5, height: 2))),
                 (#"{"w":4,"window":{"height":2}}"#, Renamed(window: .init(width: 4, height: 2))),
                 (#"{"w":4}"#, Renamed(window: .init(width: 4, height: 1))),
+                (#"{"w":4,"window":null}"#, Renamed(window: .init(width: 4, height: 1))),
                 (#"{"maß":6,"window":{"height":2}}"#, Renamed(window: .init(height: 2), größe: 6)),
             ]
             for (json, expected) in cases {
                 try store.set(Data(json.utf8), forKey: "Renamed")
                 let (value, report) = try #require(try Renamed.loadWithReport())
                 #expect(value == expected, "\(json)")
-                #expect(report.filledIn == (json == #"{"w":4}"# ? ["window.height"] : []))
+                #expect(report.filledIn == (json.contains("height") ? [] : ["window.height"]))
                 let isInUse = json.contains("colour") && json.contains("color")
                 #expect(report.unusable.map(\.path) == (isInUse ? ["colour"] : []))
                 #expect(store.data(forKey: "Renamed") == Data(json.utf8))
@@ -189,6 +210,7 @@ struct RenamingTests {
             (#"{"frame":null,"old":{"w":3,"height":4}}"#, Chained(frame: .init(width: 3, height: 4))),
             (#"{"look":"dark"}"#, Chained(look: .init(theme: "dark"))),
             (#"{"look":{"theme":"dark"}}"#, Chained(look: .init(theme: "dark"))),
+            (#"{"look":{"accent":"blue"}}"#, Chained(look: .init(accent: "blue"))),
             (#"{"\u007a":1,"\u006c\u006fok":"dark"}"#, Chained(x: 1, look: .init(theme: "dark"))),
             (#"{"a\/b":5,"gr\u00f6\u00dfe":6}"#, Chained(slash: 5, size: 6)),
             (#"{"größe":6}"#, Chained(size: 6)),
@@ -196,6 +218,16 @@ struct RenamingTests {
             (#"{"look":{"theme":"r"},"reused":9}"#, Chained(look: .init(theme: "r"), renamed: 9)),
             (#"{"p":7}"#, Chained(p: 7)),
             (#"{"q":8}"#, Chained(q: 8)),
+            // Known under the parent's new name too, unless another property had that name.
+            (#"{"old":{"d":5}}"#, Chained(frame: .init(depth: 5))),
+            (#"{"frame":{"d":5}}"#, Chained(frame: .init(depth: 5))),
+            (#"{"box":{"caption":"c"}}"#, Chained(panel: .init(caption: "c"))),
+            (#"{"panel":{"label":"t"}}"#, Chained(panel: .init(title: "t"))),
+            // The value is in its old place only after another has moved there.
+            (
+                #"{"view":{"panel":{"opacity":7,"title":"t"}}}"#,
+                Chained(panel: .init(title: "t"), opacity: 7)
+            ),
         ]
     )
     fileprivate func chains(json: String, expected: Chained) throws {
@@ -239,6 +271,69 @@ struct RenamingTests {
         #expect(report.unusable.map(\.path) == unusable)
         try value.save(to: store)
         #expect(try Chained.quarantined(in: store).map(\.data) == (unusable.isEmpty ? [] : [data]))
+    }
+
+    @Test(
+        "properties finds a name in each form in which a format can contain it",
+        arguments: [
+            ("colour", #"{"\u0063olour":"red"}"#),
+            // The beginning of the name is just before the name.
+            ("colour", #"{"a":"c","colour":"red"}"#),
+            ("größe", #"{"größe":"red"}"#),
+            ("größe", #"{"gro\#u{308}ße":"red"}"#),
+            ("colour", "<plist version=\"1.0\"><dict><key>&#99;olour</key><string>red</string></dict></plist>"),
+        ]
+    )
+    func forms(name: String, text: String) throws {
+        let coder = text.hasPrefix("{") ? DefaultsCoder.json : .propertyList
+        try checkForm(name, Data(text.utf8), coder)
+    }
+
+    @Test("properties finds a name in binary property lists", arguments: ["colour", "größe"])
+    func binaryForm(name: String) throws {
+        let object = [name: "red"]
+        let data = try PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+        try checkForm(name, data, .propertyList)
+    }
+
+    private func checkForm(_ name: String, _ data: Data, _ coder: DefaultsCoder) throws {
+        let store = MemoryDefaults()
+        try store.set(data, forKey: "OneName")
+        try OneName.$coder.withValue(coder) {
+            try OneName.$name.withValue(name) {
+                let settings = try OneName.load(from: store)
+                #expect(settings?.color == "red")
+            }
+        }
+    }
+
+    @Test("properties leaves null under an old name where it is")
+    func oldNull() throws {
+        let store = MemoryDefaults()
+        let data = Data(#"{"z":null}"#.utf8)
+        try store.set(data, forKey: "Chained")
+        #expect(try Chained.load(from: store) == Chained())
+        #expect(try !Chained.migrate(in: store))
+        #expect(store.data(forKey: "Chained") == data)
+    }
+
+    @Test("properties changes nothing if a name that moves with its parent is listed too")
+    func listedTwice() throws {
+        struct Boxed: DefaultStorable {
+            struct Frame: Codable { var name: String }
+            var frame: Frame
+            static let defaults = MemoryDefaults()
+            static var defaultCoder: DefaultsCoder { .propertyList }
+            static var renamedProperties: [String: String] { ["box": "frame", "box.name": "frame.name"] }
+        }
+        for name in ["n", "$null"] {
+            for (key, isOld) in [("box", true), ("frame", false)] {
+                let data = try DefaultsCoder.propertyList.encode([key: ["name": name]])
+                try Boxed.defaults.set(data, forKey: "Boxed")
+                #expect(try Boxed.load()?.frame.name == name)
+                #expect(try Boxed.migrate() == isOld)
+            }
+        }
     }
 
     @Test("properties takes what may be a string in a property list along, and replaces it under the new name")
