@@ -121,7 +121,7 @@ struct MovingTests {
     func changedOriginal() throws {
         let source = MemoryDefaults()
         let changed = PropertyListValue.data(Data(#"{"name":"y"}"#.utf8))
-        let target = NotifyingStore { try source.setStoredValue(changed, forKey: "Sound") }
+        let target = NotifyingStore { _ in try source.setStoredValue(changed, forKey: "Sound") }
         try source.set(Data(#"{"name":"x","volume":1,"isMuted":true}"#.utf8), forKey: "Sound")
         #expect(try Sound.move(from: source, to: target, removingOriginal: true))
         #expect(try Sound.load(from: target)?.name == "x")
@@ -144,6 +144,20 @@ struct MovingTests {
             #expect(try !Sound.move(from: store))
             #expect(store.data(forKey: "Sound") == Data("{}".utf8))
         }
+    }
+
+    @Test("leaves a value that another program stores in place of the converted one")
+    func changedInPlace() throws {
+        let base = MemoryDefaults()
+        let text = PropertyListValue.string(#"{"isMuted":true,"name":"x","volume":0.1}"#)
+        let store = NotifyingStore(base) { key in
+            if key == "Sound.moved" {
+                try base.setStoredValue(text, forKey: "Sound")
+            }
+        }
+        try base.setStoredValue(text, forKey: "Sound")
+        #expect(try Sound.move(from: store, to: store, removingOriginal: true))
+        #expect(base.storedValue(forKey: "Sound") == text)
     }
 
     @Test("does not replace a stored value", arguments: StoreKind.allCases)
@@ -203,10 +217,11 @@ struct MovingTests {
 
 /// A store that runs a body before each write.
 private final class NotifyingStore: DefaultsStore {
-    private let base = MemoryDefaults()
-    private let willWrite: () throws -> Void
+    private let base: MemoryDefaults
+    private let willWrite: (_ key: String) throws -> Void
 
-    init(willWrite: @escaping () throws -> Void) {
+    init(_ base: MemoryDefaults = MemoryDefaults(), willWrite: @escaping (_ key: String) throws -> Void) {
+        self.base = base
         self.willWrite = willWrite
     }
 
@@ -216,7 +231,7 @@ private final class NotifyingStore: DefaultsStore {
     func flush() {}
 
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-        try willWrite()
+        try willWrite(key)
         try base.setStoredValue(value, forKey: key)
     }
 }

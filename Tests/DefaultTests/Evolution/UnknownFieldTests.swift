@@ -161,6 +161,16 @@ private struct ForgetfulSuccessor: Older, DefaultMigratable {
     init(migrating previous: Predecessor) { title = previous.name }
 }
 
+private struct SuccessorOfForgetful: Older, DefaultMigratable {
+    var title: String
+    init(migrating previous: Forgetful) { title = previous.name }
+}
+
+private struct SuccessorOfForgetfulSuccessor: Older, DefaultMigratable {
+    var heading: String
+    init(migrating previous: ForgetfulSuccessor) { heading = previous.title }
+}
+
 private struct Converted: DefaultMigratable {
     struct Old: DefaultStorable { var colour: String }
     var color: String
@@ -341,6 +351,20 @@ struct UnknownFieldTests {
         #expect(try Converted.quarantined(in: store).map(\.data) == [bytes])
     }
 
+    @Test("is dropped by a migration if a type in the chain keeps nothing")
+    func migratedFromForgetful() throws {
+        try withNewer { store, _ in
+            try SuccessorOfForgetful.update { $0.title = "changed" }
+            #expect(try store.data(forKey: "Settings") == CoderInUse.coder.encode(["title": "changed"]))
+            #expect(try SuccessorOfForgetful.quarantined().isEmpty)
+        }
+        try withNewer { store, _ in
+            try SuccessorOfForgetfulSuccessor.update { $0.heading = "changed" }
+            #expect(try store.data(forKey: "Settings") == CoderInUse.coder.encode(["heading": "changed"]))
+            #expect(try SuccessorOfForgetfulSuccessor.quarantined().isEmpty)
+        }
+    }
+
     @Test("is taken along or quarantined when a predecessor's value is moved")
     func movedFromPredecessor() throws {
         let (source, target) = (MemoryDefaults(), MemoryDefaults())
@@ -354,6 +378,17 @@ struct UnknownFieldTests {
         let tree = try #require(StoredTree.parse(target.data(forKey: "Settings") ?? Data())).tree
         #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
         #expect(try Successor.quarantined(in: target).isEmpty)
+
+        // The new type has something else in the place of the window.
+        let other = MemoryDefaults()
+        let lossy = Data(#"{"name":"n","look":{"theme":"t"},"window":{"width":1,"height":2}}"#.utf8)
+        try source.set(lossy, forKey: "Settings")
+        try EventCollector().collect {
+            let isMoved = try Successor.move(from: source, to: other, removingOriginal: true)
+            #expect(isMoved)
+        }
+        #expect(source.data(forKey: "Settings") == nil)
+        #expect(try Successor.quarantined(in: other).map(\.data) == [lossy])
     }
 
     @Test("is not missed after a move from another format, where the type drops it")
