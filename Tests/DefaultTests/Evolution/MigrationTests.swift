@@ -109,6 +109,32 @@ private enum Restored {
     }
 }
 
+/// Versions with gaps between them; the same bytes are valid for each.
+private enum Numbered {
+    struct V1: DefaultStorable {
+        var size = 1
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Numbered" }
+        static var schemaVersion: Int { 1 }
+    }
+
+    struct V3: DefaultMigratable {
+        var size = 3
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Numbered" }
+        static var schemaVersion: Int { 3 }
+        init(migrating previous: V1) { size = previous.size * 10 }
+    }
+
+    struct V5: DefaultMigratable {
+        var size = 5
+        static var defaults: CurrentStore { CurrentStore() }
+        static var defaultIdentifier: String { "Numbered" }
+        static var schemaVersion: Int { 5 }
+        init(migrating previous: V3) { size = previous.size + 1 }
+    }
+}
+
 private struct Refusal: Error {}
 
 /// The same property in all versions, so that only the version identifies the stored type.
@@ -255,6 +281,116 @@ struct MigrationTests {
         let (value, report) = try #require(try New.loadWithReport())
         #expect(value == New(volume: 0.5))
         #expect(report.migratedFrom == "Old" && report.filledIn == ["name"])
+        // An early build of the new type. It is filled in, because it can use more than the predecessor can.
+        try New.defaults.set(Data(#"{"volume":0.75,"name":"x"}"#.utf8), forKey: "New")
+        let (early, earlyReport) = try #require(try New.loadWithReport())
+        #expect(early.volume == 0.75 && early.name == "x")
+        #expect(earlyReport.migratedFrom == nil && earlyReport.filledIn == ["balance"])
+    }
+
+    @Test("is not tried from an older type if a newer one, filled in, uses all that is stored")
+    func olderRefusal() throws {
+        struct First: DefaultStorable {
+            var name = "first"
+            var size = 1
+            static var defaultValue: First? { First() }
+        }
+        struct Second: DefaultMigratable {
+            var name = "second"
+            var volume = 2
+            static var defaultValue: Second? { Second() }
+            init() {}
+            init(migrating previous: First) throws { throw Refusal() }
+        }
+        struct Third: DefaultMigratable {
+            var name = "third"
+            var level = 3
+            static let defaults = MemoryDefaults()
+            static var defaultValue: Third? { Third() }
+            init() {}
+            init(migrating previous: Second) { (name, level) = (previous.name, previous.volume) }
+        }
+        try Third.defaults.set(Data(#"{"name":"x"}"#.utf8), forKey: "Third")
+        let (value, report) = try #require(try Third.loadWithReport())
+        #expect(value.name == "x" && value.level == 2)
+        #expect(report.migratedFrom == "Second" && report.filledIn == ["volume"])
+    }
+
+    @Test(
+        "starts from the type with the recorded version or, without such a type, the next higher one",
+        arguments: StoreKind.allCases
+    )
+    func versionsWithGaps(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let bytes = Data(#"{"size":4}"#.utf8)
+            let cases: [(version: Int?, size: Int)] = [(1, 41), (2, 5), (3, 5), (4, 4), (5, 4), (nil, 4)]
+            for (version, size) in cases {
+                let record = version.map { SchemaRecord(version: .init($0), data: bytes, replacing: nil).text }
+                try store.setStoredValue(record.map { .string($0) }, forKey: "Numbered.schemaVersion")
+                try store.set(bytes, forKey: "Numbered")
+                #expect(try Numbered.V5.load()?.size == size, "\(version ?? 0)")
+                // Then the value has its own version.
+                #expect(try Numbered.V5.migrate() == (version != 5), "\(version ?? 0)")
+                #expect(try Numbered.V5.load()?.size == size, "\(version ?? 0)")
+                #expect((store.object(forKey: "Numbered.schemaVersion") as? String)?.hasPrefix("5 ") == true)
+            }
+        }
+    }
+
+    @Test("does not start from a predecessor that states the same version or a higher one")
+    func sameVersion() throws {
+        struct Same: DefaultStorable {
+            var size = 1
+            static var schemaVersion: Int { 2 }
+        }
+        struct Higher: DefaultStorable {
+            var size = 1
+            static var schemaVersion: Int { 3 }
+        }
+        struct AfterSame: DefaultMigratable {
+            var size = 1
+            static let defaults = MemoryDefaults()
+            static var schemaVersion: Int { 2 }
+            init(size: Int) { self.size = size }
+            init(migrating previous: Same) { size = previous.size * 10 }
+        }
+        struct AfterHigher: DefaultMigratable {
+            var size = 1
+            static let defaults = MemoryDefaults()
+            static var schemaVersion: Int { 2 }
+            init(size: Int) { self.size = size }
+            init(migrating previous: Higher) { size = previous.size * 10 }
+        }
+        try AfterSame(size: 4).save()
+        #expect(try AfterSame.load()?.size == 4)
+        #expect(try !AfterSame.migrate())
+        try AfterHigher(size: 4).save()
+        #expect(try AfterHigher.load()?.size == 4)
+        #expect(try !AfterHigher.migrate())
+    }
+
+    @Test("is not needed for a type's own value, even if it states that only a newer version can read it")
+    func readableSinceLater() throws {
+        struct Eager: DefaultStorable {
+            var size = 1
+            static let defaults = MemoryDefaults()
+            static var schemaVersion: Int { 2 }
+            static var readableSince: Int { 3 }
+        }
+        try Eager(size: 7).save()
+        #expect(try Eager.load()?.size == 7)
+        #expect(try !Eager.migrate())
+    }
+
+    @Test("finds one record of bytes that were written twice", arguments: StoreKind.allCases)
+    func writtenTwice(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            for _ in 0..<3 {
+                try Versioned.V1(size: 4).save()
+                let text = try #require(store.object(forKey: "Versioned.schemaVersion") as? String)
+                #expect(SchemaRecord(text: text)?.entries.count == 1)
+            }
+        }
     }
 
     @Test("is written once, however often it is called", arguments: StoreKind.allCases)
@@ -432,9 +568,11 @@ struct MigrationTests {
     @Test("keeps another value under the version's key", arguments: StoreKind.allCases)
     func occupied(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            for object in ["1.2.3", 3, "2 xyz", "2 0123456789abcdef 1", "2/x 0123456789abcdef", "/ 0123456789abcdef"]
-                as [Any]
-            {
+            let digest = "0123456789abcdef"
+            for object in [
+                "1.2.3", 3, "2 xyz", "2 \(digest) 1", "2/x \(digest)", "/ \(digest)", "", "2 1a", "3/2/1 \(digest)",
+                "2 \(digest) 1 \(digest) 1 \(digest)",
+            ] as [Any] {
                 try store.set(object, forKey: "Versioned.schemaVersion")
                 try store.set(Data(#"{"size":4}"#.utf8), forKey: "Versioned")
                 expectError(.typeMismatch) { try Versioned.V3.load() }
@@ -498,6 +636,33 @@ struct MigrationTests {
         #expect(try New.quarantined().isEmpty)
     }
 
+    @Test("is not applied to bytes that were replaced before their version was read")
+    func replacedWhileReading() throws {
+        struct Old: Codable { var size: Int }
+        struct New: DefaultMigratable {
+            var size = 0
+            static let defaults = MemoryDefaults()
+            static var schemaVersion: Int { 2 }
+            init(size: Int) { self.size = size }
+            init(migrating previous: Old) { size = previous.size + 1_000_000 }
+        }
+        let base = MemoryDefaults()
+        try New(size: 1).save(to: base)
+        let isFirst = Guarded(true)
+        let store = ReadNotifyingStore(base) { key in
+            let writes = isFirst.withLock { isFirst in
+                defer { isFirst = isFirst && key != "New.schemaVersion" }
+                return isFirst && key == "New.schemaVersion"
+            }
+            // After two writes, the record no longer covers the first bytes.
+            for size in [2, 3] where writes {
+                try? New(size: size).save(to: base)
+            }
+        }
+        #expect(try New.load(from: store)?.size == 3)
+        #expect(isFirst.withLock { !$0 })
+    }
+
     @Test("of a cyclic chain ends")
     func cycle() throws {
         struct First: DefaultMigratable {
@@ -514,5 +679,29 @@ struct MigrationTests {
         #expect(try First.load()?.one == 1)
         try First.defaults.set(Data("{}".utf8), forKey: "First")
         expectError(.undecodable) { try First.load() }
+    }
+}
+
+/// A store that runs a body before each read.
+private final class ReadNotifyingStore: DefaultsStore {
+    private let base: MemoryDefaults
+    private let willRead: (_ key: String) -> Void
+
+    init(_ base: MemoryDefaults, willRead: @escaping (_ key: String) -> Void) {
+        self.base = base
+        self.willRead = willRead
+    }
+
+    var storeDescription: String { "ReadNotifyingStore(\(base.storeDescription))" }
+    func storedKeys() -> [String] { base.storedKeys() }
+    func flush() {}
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        willRead(key)
+        return base.storedValue(forKey: key)
+    }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try base.setStoredValue(value, forKey: key)
     }
 }
