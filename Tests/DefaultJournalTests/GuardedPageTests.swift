@@ -57,7 +57,8 @@ struct GuardedPageTests {
         arguments: [0, 100]
     )
     func overwrittenUnnoticeably(writes: Int) throws {
-        let journal = try Journal.openUnregistered(directory.suite)
+        let clock = StoppableClock()
+        let journal = try Journal.openUnregistered(directory.suite, clock.options)
         try journal.set("restored", "1")
         try journal.compact()
         let backup = try directory.bytes()
@@ -65,11 +66,43 @@ struct GuardedPageTests {
         #expect(try directory.bytes().count == backup.count)
         for number in 0..<writes { try journal.set("dropped", "\(number)") }
         try directory.overwriteInPlace("suite/journal", with: backup)
+        try clock.stop(atChangeOf: directory.journal)
         let error = #expect(throws: JournalError.self) { try journal.set("after", "1") }
         #expect(error?.kind == .overwritten)
+        clock.goOn()
         try setWhenCopied(journal, "after", "1")
         let fresh = try Journal.openUnregistered(directory.suite)
         #expect(fresh["restored"] == "1" && fresh["after"] == "1" && fresh.all == journal.all)
+    }
+
+    /// The clock of file times of one engine.
+    ///
+    /// However slow the machine is, a stopped one shows that a file has just changed.
+    private struct StoppableClock {
+        #if DEBUG
+        private let probe = SystemCallProbe()
+        #endif
+
+        /// Of an engine that does nothing in the background, where no test would know when.
+        var options: JournalOptions {
+            var options = JournalOptions(automaticMaintenance: false)
+            #if DEBUG
+            options.calls = SystemCalls(probe: probe)
+            #endif
+            return options
+        }
+
+        func stop(atChangeOf path: String) throws {
+            #if DEBUG
+            probe.stoppedFileTime = try SystemCalls().status(of: path, path: path)?.changed
+            #endif
+        }
+
+        func goOn() {
+            #if DEBUG
+            probe.stoppedFileTime = nil
+            #endif
+        }
     }
 
     /// How far a copy of a backup over a suite has come.
@@ -111,7 +144,7 @@ struct GuardedPageTests {
     func openedDuringCopy(progress: CopyProgress, isLockEmptied: Bool) throws {
         let backup = try backup(for: progress)
         do {
-            let journal = try Journal.openUnregistered(directory.suite)
+            let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
             for number in 0..<10 { try journal.set("dropped", String(repeating: "\(number)", count: 200)) }
             if progress == .grown || progress == .grownLarge { try journal.compact() }
         }
@@ -119,7 +152,9 @@ struct GuardedPageTests {
         try directory.overwriteInPlace("suite/journal", with: part)
         if isLockEmptied { try directory.overwriteInPlace("suite/lock", with: []) }
         let inode = try directory.journalInode
-        let error = #expect(throws: JournalError.self) { try Journal.openUnregistered(directory.suite) }
+        let clock = StoppableClock()
+        try clock.stop(atChangeOf: directory.journal)
+        let error = #expect(throws: JournalError.self) { try Journal.openUnregistered(directory.suite, clock.options) }
         #expect(error?.kind == .overwritten)
         #expect(try directory.bytes() == part)
         try directory.overwriteInPlace("suite/journal", with: backup)
@@ -135,16 +170,19 @@ struct GuardedPageTests {
     )
     func replacedBeforeCopy(progress: CopyProgress) throws {
         let backup = try backup(for: progress)
-        let journal = try Journal.openUnregistered(directory.suite)
-        let other = try Journal.openUnregistered(directory.suite)
+        let clock = StoppableClock()
+        let journal = try Journal.openUnregistered(directory.suite, clock.options)
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         for number in 0..<10 { try other.set("dropped", String(repeating: "\(number)", count: 200)) }
         try other.compact()
         let part = Array(backup.prefix(progress.size(of: backup)))
         try directory.overwriteInPlace("suite/journal", with: part)
         try directory.overwriteInPlace("suite/lock", with: [])
         let inode = try directory.journalInode
+        try clock.stop(atChangeOf: directory.journal)
         let error = #expect(throws: JournalError.self) { try journal.set("after", "1") }
         #expect(error?.kind == .overwritten)
+        clock.goOn()
         #expect(try directory.bytes() == part)
         try directory.overwriteInPlace("suite/journal", with: backup)
         try setWhenCopied(journal, "after", "1")

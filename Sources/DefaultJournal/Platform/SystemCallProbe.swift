@@ -75,6 +75,7 @@ package final class SystemCallProbe: Sendable {
         var records: [RecordedCall] = []
         var steps = 0
         var onStep: (@Sendable (Step) -> Void)?
+        var fileTime: UInt64?
     }
 
     private let state = Guarded(State())
@@ -84,6 +85,12 @@ package final class SystemCallProbe: Sendable {
 
     package init(fileTimeAdvance: UInt64 = 0) {
         self.fileTimeAdvance = fileTimeAdvance
+    }
+
+    /// Where the clock of file times has been stopped; nil while it runs.
+    package var stoppedFileTime: UInt64? {
+        get { state.withLock(\.fileTime) }
+        set { state.withLock { $0.fileTime = newValue } }
     }
 
     /// Resets faults and counts.

@@ -95,10 +95,10 @@ package struct SystemCalls: Sendable {
 }
 
 extension SystemCalls {
-    /// ``Clock/fileTime()``, or later if a ``SystemCallProbe`` says so.
+    /// ``Clock/fileTime()``, or what a ``SystemCallProbe`` says instead.
     var fileTime: UInt64 {
         #if DEBUG
-        Clock.fileTime() + (probe?.fileTimeAdvance ?? 0)
+        probe?.stoppedFileTime ?? Clock.fileTime() + (probe?.fileTimeAdvance ?? 0)
         #else
         Clock.fileTime()
         #endif
