@@ -50,6 +50,15 @@ let package = Package(
             dependencies: ["DefaultFleet", .product(name: "Default", package: "Default")],
             path: "Tests/FleetTestHelper"
         ),
+        .executableTarget(
+            name: "FleetFigures",
+            dependencies: [
+                "DefaultFleet",
+                .product(name: "Default", package: "Default"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Benchmarks/FleetFigures"
+        ),
         .testTarget(
             name: "DefaultFleetTests",
             dependencies: [
