@@ -23,7 +23,8 @@ enum KillSwitch {
                 }
             case let words where words.count == 2 && ["on", "off"].contains(words[0]):
                 guard let feature = Feature(rawValue: words[1]) else {
-                    fail("There is no feature \(words[1]).", status: 64)
+                    let names = Feature.allCases.map(\.rawValue).joined(separator: ", ")
+                    fail("\(words[1]) is not a feature. The features are: \(names).", status: 64)
                 }
                 try await following(flags) {
                     try Defaults(suite: flags).save(words[0] == "on", for: feature.isOn)

@@ -26,7 +26,7 @@ struct EtcdAnswer: Sendable {
     let body: Data
 }
 
-/// Why there is no answer.
+/// Why the answer is missing.
 enum TransportError: Error, Sendable {
     /// Nothing was sent: the member has not seen the request.
     case notSent(String)
