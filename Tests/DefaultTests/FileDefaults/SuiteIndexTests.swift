@@ -7,7 +7,12 @@ import Testing
 struct SuiteIndexTests {
     @Test("treats a value in memory like its bytes in a journal")
     func inserting() throws {
-        let values: [PropertyListValue] = [.data(Data("shared".utf8)), .data(Data()), .string("text"), .integer(-1)]
+        // The text as bytes, and two strings that are equal, but not in their bytes.
+        let values: [PropertyListValue] = [
+            .data(Data("text".utf8)), .data(Data()), .string("text"), .string("\u{E9}"), .string("e\u{301}"),
+            .string(""),
+            .integer(-1),
+        ]
         let key = StoreKey(unchecked: "k")
         for first in values {
             for second in values {
@@ -19,11 +24,62 @@ struct SuiteIndexTests {
                     }
                     inserted.insert(StoredValue(value), for: key, at: inserted.entries.index(forKey: key))
                     #expect(inserted.entries == replayed.entries)
-                    #expect(inserted.entries[key]?.value == value)
-                    #expect(replayed.entries[key]?.value == value)
+                    #expect(inserted.entries[key]?.value?.binaryForm == value.binaryForm)
+                    #expect(replayed.entries[key]?.value?.binaryForm == value.binaryForm)
                 }
             }
         }
+    }
+
+    @Test("knows which values a journal's bytes are already, and how many bytes they have there")
+    func comparing() throws {
+        let values: [PropertyListValue] = [
+            .data(Data("text".utf8)), .string("text"), .string("test"), .string("\u{E9}"), .string("e\u{301}"),
+            .string(""), .integer(-1),
+        ]
+        for first in values {
+            let stored = StoredValue(first)
+            #expect(stored.byteCount == first.binaryForm.count)
+            for second in values {
+                let isSame = second.binaryForm == first.binaryForm
+                #expect((stored == StoredValue(second)) == isSame)
+                try StoredValue(second).withBytes { tag, rest in
+                    #expect(stored.hasBytes(tag, rest) == isSame, "\(first), \(second)")
+                }
+            }
+        }
+    }
+
+    @Test("keeps bytes that are no value as they are")
+    func invalidBytes() {
+        let index = SuiteIndex()
+        for bytes: [UInt8] in [[PropertyListValue.Tag.string.rawValue, 0xFF], [200, 1], []] {
+            Array("k".utf8).withUnsafeBytes { key in
+                bytes.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+            }
+            let stored = index.entry(for: StoreKey(unchecked: "k"))
+            #expect(stored == .encoded(Data(bytes)))
+            #expect(stored?.value == nil)
+        }
+    }
+
+    @Test("names a string that was replaced by an equal one of other bytes, when the journal was read again")
+    func equalStrings() {
+        let index = SuiteIndex()
+        let observation = index.changes.add { _ in }
+        defer { observation.cancel() }
+        func set(_ string: String, forKey key: String) {
+            Array(key.utf8).withUnsafeBytes { key in
+                PropertyListValue.string(string).binaryForm.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+            }
+        }
+        set("\u{E9}", forKey: "changed")
+        set("\u{E9}", forKey: "same")
+        _ = index.takeChangedKeys()
+        index.removeAll()
+        set("e\u{301}", forKey: "changed")
+        set("\u{E9}", forKey: "same")
+        #expect(index.takeChangedKeys() == ["changed"])
     }
 
     @Test("names a change of this process once, also if the journal was read again just before")

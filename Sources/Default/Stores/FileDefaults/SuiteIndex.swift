@@ -1,25 +1,33 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// The in-memory form of a value: `Data` is ready to be returned, everything else is in its binary form.
-enum StoredValue: Hashable, Sendable {
+/// The in-memory form of a value: `Data` and strings are ready to be returned, everything else is in its binary form.
+enum StoredValue: Equatable, Sendable {
     case data(Data)
+    /// A string whose UTF-8 is contiguous.
+    case string(String)
     case encoded(Data)
 
     /// Creates a value from its bytes in the journal.
     init(_ bytes: UnsafeRawBufferPointer) {
-        if bytes.first == PropertyListValue.Tag.data.rawValue {
-            self = .data(Data(UnsafeRawBufferPointer(rebasing: bytes[1...])))
-        } else {
-            self = .encoded(Data(bytes))
+        let tag = bytes.first.flatMap(PropertyListValue.Tag.init(rawValue:))
+        let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        switch tag {
+        case .data: self = .data(Data(rest))
+        case .string: self = String(strictUTF8: rest).map { .string($0) } ?? .encoded(Data(bytes))
+        default: self = .encoded(Data(bytes))
         }
     }
 
     /// Creates a value from the one that a caller passed.
     init(_ value: PropertyListValue) {
-        if case .data(let data) = value {
+        switch value {
+        case .data(let data):
             self.init(data)
-        } else {
+        case .string(var string):
+            string.makeContiguousUTF8()
+            self = .string(string)
+        default:
             self = .encoded(value.binaryForm)
         }
     }
@@ -34,6 +42,7 @@ enum StoredValue: Hashable, Sendable {
     var byteCount: Int {
         switch self {
         case .data(let data): data.count + 1
+        case .string(let string): string.utf8.count + 1
         case .encoded(let bytes): bytes.count
         }
     }
@@ -46,6 +55,12 @@ enum StoredValue: Hashable, Sendable {
         case .data(let data):
             try data.withUnsafeBytes { bytes in
                 Result { () throws(JournalError) in try body(PropertyListValue.Tag.data.rawValue, bytes) }
+            }.get()
+        case .string(var string):
+            try string.withUTF8 { utf8 in
+                Result { () throws(JournalError) in
+                    try body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer(utf8))
+                }
             }.get()
         case .encoded(let bytes):
             try bytes.withUnsafeBytes { bytes in
@@ -61,6 +76,9 @@ enum StoredValue: Hashable, Sendable {
         switch self {
         case .data(let data):
             tag == PropertyListValue.Tag.data.rawValue && data.withUnsafeBytes { $0.isSame(as: rest) }
+        case .string(var string):
+            tag == PropertyListValue.Tag.string.rawValue
+                && string.withUTF8 { UnsafeRawBufferPointer($0).isSame(as: rest) }
         case .encoded(let bytes):
             bytes.count == rest.count + 1
                 && bytes.withUnsafeBytes { bytes in
@@ -73,7 +91,19 @@ enum StoredValue: Hashable, Sendable {
     var value: PropertyListValue? {
         switch self {
         case .data(let data): .data(data)
+        case .string(let string): .string(string)
         case .encoded(let bytes): PropertyListValue(binaryForm: bytes)
+        }
+    }
+
+    /// Whether two values are the same bytes.
+    ///
+    /// Equal strings need not be: "é" has two forms.
+    static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
+        switch (lhs, rhs) {
+        case (.data(let left), .data(let right)), (.encoded(let left), .encoded(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        default: false
         }
     }
 }
