@@ -171,7 +171,7 @@ private struct JSONScanner {
         guard next == UInt8(ascii: "\""), skipString() else { return nil }
         let literal = bytes[start..<position]
         guard literal.contains(UInt8(ascii: "\\")) else {
-            return String(strictUTF8: literal.dropFirst().dropLast())
+            return literal.dropFirst().dropLast().withUnsafeBytes { String(strictUTF8: $0) }
         }
         return try? JSONDecoder().decode(String.self, from: Data(literal))
     }

@@ -116,10 +116,10 @@ extension String {
     /// Creates a string from UTF-8; nil when the bytes are something else.
     ///
     /// The standard library's initializer that does this needs macOS 15.
-    init?<Bytes: Collection<UInt8>>(strictUTF8 bytes: Bytes) {
+    init?(strictUTF8 bytes: UnsafeRawBufferPointer) {
         // Each byte that isn't UTF-8 is replaced by others.
         self.init(decoding: bytes, as: UTF8.self)
-        guard utf8.elementsEqual(bytes) else { return nil }
+        guard withUTF8({ UnsafeRawBufferPointer($0).isSame(as: bytes) }) else { return nil }
     }
 }
 
