@@ -76,7 +76,7 @@ extension ClusterTests {
 
                     let agent = try Agent(arguments)
                     try cluster.control("put", "defaults/suite/k/n", "5")
-                    try await eventually { try await run("--check").code == 0 }
+                    try await eventually("the copy is current") { try await run("--check").code == 0 }
                     let healthy = try await run("--check")
                     let form = try Regex(#"Revision [1-9][0-9]*, confirmed [0-9]+ seconds ago\.\n"#)
                     #expect(healthy.output.wholeMatch(of: form) != nil, "\(healthy)")
@@ -86,15 +86,17 @@ extension ClusterTests {
 
                     // The agent's copy is what programs read.
                     let host = try TestHost(cluster.cluster, directory: directory)
-                    try await eventually { host.store.storedValue(forKey: "n") == .integer(5) }
+                    try await eventually("the host has the value") {
+                        host.store.storedValue(forKey: "n") == .integer(5)
+                    }
 
                     try cluster.control("del", "defaults/suite/store")
-                    try await eventually { try await run("--check").code == 3 }
+                    try await eventually("the store is found to be replaced") { try await run("--check").code == 3 }
                     let replaced = try await run("--check")
                     #expect(replaced.output == "The store was replaced: the cluster has no store identity.\n")
                     #expect(try await run("--initialize").code == 3)
                     #expect(try await run("--accept-replacement") == .init(code: 0, output: "", log: ""))
-                    try await eventually { try await run("--check").code == 0 }
+                    try await eventually("the copy is current again") { try await run("--check").code == 0 }
                     #expect(host.store.storedValue(forKey: "n") == .integer(5))
 
                     agent.signal(SIGTERM)
@@ -112,7 +114,9 @@ extension ClusterTests {
                     #expect(try await Agent.run(arguments + ["--initialize"]).code == 0)
                     for signal in [SIGTERM, SIGINT] {
                         let agent = try Agent(arguments)
-                        try await eventually { agent.log.contains("This process follows the cluster for the host.") }
+                        try await eventually("the agent follows") {
+                            agent.log.contains("This process follows the cluster for the host.")
+                        }
                         agent.signal(signal)
                         let ending = try await agent.ending()
                         #expect(ending.code == 0, "\(ending)")
@@ -127,10 +131,12 @@ extension ClusterTests {
                         #expect(agent.logLines.contains { $0?["suite"] == "suite" })
                     }
                     let quiet = try Agent(arguments + ["--log-level", "warning"])
-                    try await eventually { try await Agent.run(arguments + ["--check"]).code == 0 }
+                    try await eventually("the copy is current") {
+                        try await Agent.run(arguments + ["--check"]).code == 0
+                    }
                     // It reports what the library reports.
                     try cluster.control("del", "defaults/suite/store")
-                    try await eventually { quiet.log.contains("store replaced") }
+                    try await eventually("the agent reports what happened") { quiet.log.contains("store replaced") }
                     quiet.signal(SIGTERM)
                     #expect(try await quiet.ending().code == 0)
                     #expect(quiet.logLines.allSatisfy { ["warning", "error"].contains($0?["level"]) }, "\(quiet.log)")
@@ -164,16 +170,20 @@ extension ClusterTests {
                     #expect(try await run(user + ["--initialize"], password: password).code == 0)
                     let agent = try Agent(arguments + user, password: password)
                     // A check needs no credentials.
-                    try await eventually { try await Agent.run(arguments + ["--check"]).code == 0 }
+                    try await eventually("the copy is current") {
+                        try await Agent.run(arguments + ["--check"]).code == 0
+                    }
                     // Its token is gone then, so it sends the password again.
                     cluster.kill(0)
                     try cluster.start(0)
-                    try await eventually { agent.log.contains("The watch has ended") }
+                    try await eventually("the watch ends") { agent.log.contains("The watch has ended") }
                     let host = try TestHost(cluster.cluster, directory: directory)
-                    try await eventually {
+                    try await eventually("the cluster accepts a value") {
                         (try? cluster.control("--user=root:\(password)", "put", "defaults/suite/k/n", "5")) != nil
                     }
-                    try await eventually { host.store.storedValue(forKey: "n") == .integer(5) }
+                    try await eventually("the host has the value") {
+                        host.store.storedValue(forKey: "n") == .integer(5)
+                    }
                     agent.signal(SIGTERM)
                     let ending = try await agent.ending()
                     #expect(ending.code == 0)

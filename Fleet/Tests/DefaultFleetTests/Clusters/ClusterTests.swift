@@ -23,7 +23,9 @@ extension ClusterTests {
                         #expect(first.storedValue(forKey: "limit") == .integer(5))
                         #expect(try cluster.control("get", "--print-value-only", "defaults/suite/k/limit") == "5\n")
                     }
-                    try await eventually { hosts[1].store.storedValue(forKey: "limit") == .integer(5) }
+                    try await eventually("the other host has the value") {
+                        hosts[1].store.storedValue(forKey: "limit") == .integer(5)
+                    }
                     #expect(hosts[1].store.storedKeys() == ["limit"])
                 }
             }
@@ -46,7 +48,7 @@ extension ClusterTests {
                     let store = hosts[0].store
                     for (key, text, value) in values {
                         try cluster.control("put", "defaults/suite/k/\(key)", "--", text)
-                        try await eventually { store.storedValue(forKey: key) == value }
+                        try await eventually("\(key) is read") { store.storedValue(forKey: key) == value }
                         try await store.perform { try store.setStoredValue(value, forKey: "our \(key)") }
                         let ours = try cluster.control("get", "--print-value-only", "defaults/suite/k/our \(key)")
                         #expect(ours == text + "\n")
@@ -62,7 +64,9 @@ extension ClusterTests {
                 try await TestHost.run(in: cluster) { hosts in
                     let store = hosts[0].store
                     try cluster.control("put", "defaults/suite/k/limits", "hello")
-                    try await eventually { store.storedValue(forKey: "limits") == .data(Data("hello".utf8)) }
+                    try await eventually("the malformed text is read") {
+                        store.storedValue(forKey: "limits") == .data(Data("hello".utf8))
+                    }
                     try await store.perform {
                         #expect(throws: DefaultsError.self) { try Limits.load(from: store, forKey: "limits") }
                         #expect { try Limits.load(from: store, forKey: "limits") } throws: {
@@ -103,7 +107,7 @@ extension ClusterTests {
                     host.follow()
                     try await host.waitUntilCurrent()
                     try cluster.control("put", "defaults/suite/k/last", "1")
-                    try await eventually { heard.withLock { $0.contains("last") } }
+                    try await eventually("the last change is observed") { heard.withLock { $0.contains("last") } }
                     #expect(heard.withLock { $0.sorted() } == ["changed", "last", "new", "removed"])
                     #expect(host.store.storedKeys().sorted() == ["changed", "kept", "last", "new"])
                     #expect(host.store.storedValue(forKey: "changed") == .integer(5))
@@ -131,7 +135,9 @@ extension ClusterTests {
                         }
                     }
                     host.follow()
-                    try await eventually { host.store.storedValue(forKey: "count") == .integer(1_200) }
+                    try await eventually("the host has the last change") {
+                        host.store.storedValue(forKey: "count") == .integer(1_200)
+                    }
                     #expect(try #require(host.store.freshness.revision) >= revision + 1_200)
                     try await writer.stopFollowing()
                 }
@@ -344,7 +350,7 @@ extension ClusterTests {
                     _ = try await onThread { try host.store.initialize() }
                     let replica = directory.appendingPathComponent("replica")
                     let helper = try HelperProcess("follow", replica: replica, count: 1, cluster: cluster)
-                    try await eventually { helper.output.contains("current") }
+                    try await eventually("the helper follows") { helper.output.contains("current") }
                     host.follow()
                     try await host.waitUntilCurrent()
                     #expect(!host.store.freshness.isFollowing)
@@ -353,7 +359,7 @@ extension ClusterTests {
                     #expect(FollowerTiming().lockInterval < .seconds(1))
                     helper.kill()
                     #expect(host.store.storedValue(forKey: "n") == .integer(1))
-                    try await eventually { host.store.freshness.isFollowing }
+                    try await eventually("this process follows") { host.store.freshness.isFollowing }
                     try await host.store.perform { try host.store.setStoredValue(.integer(2), forKey: "n") }
                     #expect(host.store.storedValue(forKey: "n") == .integer(2))
                     try await host.stopFollowing()
@@ -393,7 +399,7 @@ extension ClusterTests {
                 }
                 #expect(Defaults(suite: new.store)[key] == 3)
                 #expect(EventLog.codes(of: new.store).contains(.storeUnavailable))
-                try await eventually { new.store.freshness.isFollowing }
+                try await eventually("the new host follows") { new.store.freshness.isFollowing }
                 #expect(
                     new.store.freshness
                         == Freshness(revision: nil, unconfirmedFor: nil, isFollowing: true, replacement: nil)

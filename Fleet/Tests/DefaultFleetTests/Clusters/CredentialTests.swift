@@ -76,7 +76,7 @@ extension ClusterTests {
                     for number in 1...2 {
                         cluster.kill(0)
                         try cluster.start(0)
-                        try await eventually {
+                        try await eventually("a write has a new token") {
                             do {
                                 try await host.store.perform {
                                     try host.store.setStoredValue(.integer(Int64(number)), forKey: "n")
@@ -86,7 +86,9 @@ extension ClusterTests {
                                 return false
                             }
                         }
-                        try await eventually { host.store.storedValue(forKey: "n") == .integer(Int64(number)) }
+                        try await eventually("the watch has a new token") {
+                            host.store.storedValue(forKey: "n") == .integer(Int64(number))
+                        }
                     }
                     try await host.stopFollowing()
                 }

@@ -60,7 +60,7 @@ extension ClusterTests {
 
                     for host in hosts {
                         host.follow()
-                        try await eventually { host.store.freshness.replacement != nil }
+                        try await eventually("the replacement is found") { host.store.freshness.replacement != nil }
                         #expect(host.store.storedValue(forKey: "n") == .integer(9))
                         await #expect {
                             try await host.store.perform { try host.store.setStoredValue(.integer(0), forKey: "n") }
@@ -70,14 +70,16 @@ extension ClusterTests {
                         await #expect { try await host.store.perform { try host.store.initialize() } } throws: {
                             DefaultsError.Code.storeReplaced ~= $0
                         }
-                        try await eventually { EventLog.codes(of: host.store).contains(.storeReplaced) }
+                        try await eventually("the replacement is reported") {
+                            EventLog.codes(of: host.store).contains(.storeReplaced)
+                        }
                     }
                     let kept = try cluster.control("get", "--print-value-only", "defaults/suite/k/n")
                     #expect(kept == (contents == .backup ? "1\n" : ""))
 
                     try await store.perform { try store.acceptReplacement() }
                     for host in hosts {
-                        try await eventually { host.store.freshness.replacement == nil }
+                        try await eventually("the replacement is accepted") { host.store.freshness.replacement == nil }
                         #expect(host.store.storedValue(forKey: "n") == (contents == .backup ? .integer(1) : nil))
                     }
                     for host in hosts {

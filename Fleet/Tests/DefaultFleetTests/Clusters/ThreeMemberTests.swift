@@ -29,6 +29,9 @@ extension ClusterTests {
                     var round = 0
                     while helpers.contains(where: \.isRunning) {
                         round += 1
+                        try await eventually("there is a leader") {
+                            cluster.leader != nil || !helpers.contains(where: \.isRunning)
+                        }
                         guard let leader = cluster.leader else { continue }
                         let before = host.store.storedValue(forKey: "count")
                         if round.isMultiple(of: 2) {
@@ -38,12 +41,12 @@ extension ClusterTests {
                             let follower = (leader + 1) % 3
                             cluster.pause(follower)
                             defer { cluster.resume(follower) }
-                            try await eventually {
+                            try await eventually("a number is counted while a member is stopped") {
                                 host.store.storedValue(forKey: "count") != before
                                     || !helpers.contains(where: \.isRunning)
                             }
                         }
-                        try await eventually {
+                        try await eventually("a number is counted") {
                             host.store.storedValue(forKey: "count") != before || !helpers.contains(where: \.isRunning)
                         }
                     }
@@ -85,7 +88,9 @@ extension ClusterTests {
                             try await writer.perform { try writer.setStoredValue(.boolean(true), forKey: key) }
                             written.append(key)
                         }
-                        try await eventually { written.allSatisfy { reader.storedValue(forKey: $0) == .boolean(true) } }
+                        try await eventually("the reader has each change: \(name)") {
+                            written.allSatisfy { reader.storedValue(forKey: $0) == .boolean(true) }
+                        }
                     }
                     try await write("before")
                     for round in 0..<2 {
@@ -98,14 +103,14 @@ extension ClusterTests {
                         cluster.pause(stopped)
                         try await write("stopped \(round)")
                         cluster.resume(stopped)
-                        try await eventually { cluster.leader != nil }
+                        try await eventually("there is a leader") { cluster.leader != nil }
                         let leader = try #require(cluster.leader)
                         cluster.kill(leader)
                         try await write("leader \(round)")
                         try cluster.start(leader)
                         try await cluster.waitUntilHealthy()
                     }
-                    try await eventually { heard.withLock { $0.count } == written.count }
+                    try await eventually("each change was observed") { heard.withLock { $0.count } == written.count }
                     #expect(heard.withLock { $0.filter { $0.value != 1 } } == [:])
                     observation.cancel()
                 }
@@ -118,13 +123,17 @@ extension ClusterTests {
                 try await TestHost.run(2, in: cluster, deadline: .seconds(3)) { hosts in
                     let (first, second) = (hosts[0].store, hosts[1].store)
                     try await first.perform { try first.setStoredValue(.integer(1), forKey: "n") }
-                    try await eventually { second.storedValue(forKey: "n") == .integer(1) }
+                    try await eventually("the other host has the value") {
+                        second.storedValue(forKey: "n") == .integer(1)
+                    }
                     // Members that were stopped keep their connections, and answer nothing.
                     for member in 0...2 {
                         cluster.pause(member)
                     }
                     await #expect {
-                        try await first.perform { try first.setStoredValue(.integer(2), forKey: "unanswered") }
+                        try await inTime("a write without a majority") {
+                            try await first.perform { try first.setStoredValue(.integer(2), forKey: "unanswered") }
+                        }
                     } throws: { error in
                         DefaultsError.Code.storeUnavailable ~= error || DefaultsError.Code.outcomeUnknown ~= error
                     }
@@ -137,7 +146,9 @@ extension ClusterTests {
                         cluster.kill(member)
                     }
                     await #expect {
-                        try await first.perform { try first.setStoredValue(.integer(2), forKey: "lost") }
+                        try await inTime("a write without a majority") {
+                            try await first.perform { try first.setStoredValue(.integer(2), forKey: "lost") }
+                        }
                     } throws: { error in
                         DefaultsError.Code.storeUnavailable ~= error || DefaultsError.Code.outcomeUnknown ~= error
                     }
@@ -153,11 +164,13 @@ extension ClusterTests {
                         try cluster.start(member)
                     }
                     try await cluster.waitUntilHealthy()
-                    try await eventually {
+                    try await eventually("the cluster accepts a value") {
                         (try? cluster.control("put", "defaults/suite/k/n", "3")) != nil
                     }
-                    try await eventually { second.storedValue(forKey: "n") == .integer(3) && heard.withLock { $0 } > 0 }
-                    try await eventually {
+                    try await eventually("the value that was stored afterwards is observed") {
+                        second.storedValue(forKey: "n") == .integer(3) && heard.withLock { $0 } > 0
+                    }
+                    try await eventually("the host can write again") {
                         do {
                             try await first.perform { try first.setStoredValue(.integer(4), forKey: "n") }
                             return true
@@ -165,7 +178,9 @@ extension ClusterTests {
                             return false
                         }
                     }
-                    try await eventually { second.storedValue(forKey: "n") == .integer(4) }
+                    try await eventually("the other host has the last value") {
+                        second.storedValue(forKey: "n") == .integer(4)
+                    }
                     #expect(heard.withLock { $0 } == 2)
                     observation.cancel()
                 }

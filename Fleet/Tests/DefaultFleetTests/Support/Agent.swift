@@ -70,7 +70,7 @@ final class Agent: Sendable {
 
     /// Waits for its end.
     func ending() async throws -> Ending {
-        try await eventually { process.withLock { !$0.isRunning } }
+        try await eventually("the program ends") { process.withLock { !$0.isRunning } }
         let code = process.withLock { $0.terminationReason == .exit ? $0.terminationStatus : nil }
         return Ending(code: code, output: output, log: log)
     }

@@ -125,7 +125,7 @@ final class TestCluster: Sendable {
 
     /// Waits until a majority answers.
     func waitUntilHealthy() async throws {
-        try await eventually {
+        try await eventually("the cluster answers") {
             (try? control("get", "x", "--command-timeout=1s")) != nil
         }
     }

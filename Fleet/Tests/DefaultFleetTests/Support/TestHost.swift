@@ -61,12 +61,12 @@ final class TestHost: Sendable {
         let before = ends.withLock { $0 }
         guard let follower = follower.withLock({ $0.take() }) else { return }
         follower.stop()
-        try await eventually { ends.withLock { $0 } > before }
+        try await eventually("the follower ends") { ends.withLock { $0 } > before }
     }
 
     /// Waits until the host has everything that the cluster has.
     func waitUntilCurrent() async throws {
-        try await eventually { [store] in store.replica.state != nil }
+        try await eventually("the host has a copy of the suite") { [store] in store.replica.state != nil }
         try await store.waitUntilCurrent(within: .seconds(20))
     }
 
@@ -83,6 +83,8 @@ final class TestHost: Sendable {
                 let place = directory.appendingPathComponent("host\(number)")
                 return try TestHost(cluster.cluster, suiteName: suiteName, deadline: deadline, directory: place)
             }
+            // Also when a test fails: they would go on.
+            defer { hosts.forEach { $0.stopSoon() } }
             _ = try await onThread { try hosts[0].store.initialize() }
             for host in hosts {
                 host.follow()
