@@ -18,7 +18,10 @@ internal import Musl
 final class HostLock: Sendable {
     private let descriptor: Int32
     private let boot = SystemBoot.identity
-    private let hasLock = Atomic(false)
+    /// Whether this object has the lock.
+    ///
+    /// `flock` is called with it only: the lock is the descriptor's, so a thread that looks would release what another one acquired.
+    private let ownership = Mutex(false)
 
     /// Opens the lock's file, and creates it if it doesn't exist.
     ///
@@ -36,28 +39,36 @@ final class HostLock: Sendable {
     }
 
     /// Whether this object has the lock.
-    var isAcquired: Bool { hasLock.load(ordering: .acquiring) }
+    var isAcquired: Bool { ownership.withLock { $0 } }
 
     /// Acquires the lock, unless another process has it.
     func tryAcquire() -> Bool {
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
-        hasLock.store(true, ordering: .releasing)
-        return true
+        ownership.withLock { isOwner in
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+            isOwner = true
+            return true
+        }
     }
 
     func release() {
-        hasLock.store(false, ordering: .releasing)
-        flock(descriptor, LOCK_UN)
+        ownership.withLock { isOwner in
+            isOwner = false
+            flock(descriptor, LOCK_UN)
+        }
     }
 
     /// Whether any process has the lock.
+    ///
+    /// To find out, this takes it for a moment if it is free; a process that wants it then finds it taken, and tries again soon.
     var isHeld: Bool {
-        if isAcquired {
-            return true
+        ownership.withLock { isOwner in
+            if isOwner {
+                return true
+            }
+            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
+            flock(descriptor, LOCK_UN)
+            return false
         }
-        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
-        flock(descriptor, LOCK_UN)
-        return false
     }
 
     /// Records that the replica was found to be current.
