@@ -31,6 +31,84 @@ extension ClusterTests {
             }
         }
 
+        @Test("a program reads what it has written, and its observers are notified of each write once")
+        func ownWrites() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    let heard = Mutex<[String: Int]>([:])
+                    let observation = store.observeChanges { keys in
+                        heard.withLock { heard in
+                            for key in keys ?? ["?"] {
+                                heard[key, default: 0] += 1
+                            }
+                        }
+                    }
+                    try await store.perform {
+                        for number in 0..<50 {
+                            let value = PropertyListValue.integer(Int64(number))
+                            try store.setStoredValue(value, forKey: "n")
+                            try #require(store.storedValue(forKey: "n") == value)
+                            try store.setStoredValue(value, forKey: "key \(number)")
+                            #expect(store.storedKeys().count == number + 2)
+                        }
+                        try store.setStoredValue(nil, forKey: "n")
+                        #expect(store.storedValue(forKey: "n") == nil)
+                    }
+                    // Written by another program, and so after all of them.
+                    try cluster.control("put", "defaults/suite/k/last", "1")
+                    try await eventually("the last change is observed") { heard.withLock { $0["last"] != nil } }
+                    observation.cancel()
+                    var counts = heard.withLock { $0 }
+                    // Fifty values and a removal, each when it was there.
+                    #expect(counts.removeValue(forKey: "n") == 51)
+                    let others = (0..<50).map { "key \($0)" } + ["last"]
+                    #expect(counts == Dictionary(uniqueKeysWithValues: others.map { ($0, 1) }))
+                }
+            }
+        }
+
+        @Test("what the host's copy records of itself is no value: it is not read, listed, observed or written")
+        func copysOwnKey() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    let key = Replica.stateKey
+                    let heard = Mutex<[[String]]>([])
+                    let observation = store.observeChanges { keys in
+                        heard.withLock { $0.append((keys ?? ["?"]).sorted()) }
+                    }
+                    let state = try #require(store.replica.state)
+                    // Also when there is such a key in the cluster.
+                    try cluster.control("put", "defaults/suite/k/\(key)", "5")
+                    try await eventually("the copy has the cluster's revision") {
+                        store.replica.revision != state.revision
+                    }
+                    try await hosts[0].waitUntilCurrent()
+                    #expect(store.replica.state?.identity == state.identity)
+                    try await store.perform {
+                        #expect(store.storedValue(forKey: key) == nil)
+                        #expect(store.storedKeys() == [])
+                        try store.transaction {
+                            #expect(store.storedValue(forKey: key) == nil)
+                            #expect(store.storedKeys() == [])
+                        }
+                        for value in [nil, PropertyListValue.integer(1)] {
+                            #expect { try store.setStoredValue(value, forKey: key) } throws: {
+                                DefaultsError.Code.invalidKey ~= $0
+                            }
+                        }
+                        try store.setStoredValue(.integer(1), forKey: "n")
+                        #expect(store.storedKeys() == ["n"])
+                    }
+                    try await eventually("the change is observed") { heard.withLock { !$0.isEmpty } }
+                    observation.cancel()
+                    #expect(heard.withLock { $0 } == [["n"]])
+                    #expect(try cluster.control("get", "--print-value-only", "defaults/suite/k/\(key)") == "5\n")
+                }
+            }
+        }
+
         @Test("each type of value is written with etcdctl and read, and the other way round")
         func handWritten() async throws {
             let values: [(key: String, text: String, value: PropertyListValue)] = [
@@ -131,13 +209,20 @@ extension ClusterTests {
                     try await writer.waitUntilCurrent()
                     try await writer.store.perform {
                         for number in 1...1_200 {
-                            try writer.store.setStoredValue(.integer(Int64(number)), forKey: "count")
+                            try writer.store.transaction {
+                                try writer.store.setStoredValue(.integer(Int64(number)), forKey: "count")
+                                try writer.store.setStoredValue(.integer(Int64(number)), forKey: "key \(number)")
+                            }
                         }
                     }
                     host.follow()
                     try await eventually("the host has the last change") {
                         host.store.storedValue(forKey: "count") == .integer(1_200)
                     }
+                    let lost = (1...1_200).filter {
+                        host.store.storedValue(forKey: "key \($0)") != .integer(Int64($0))
+                    }
+                    #expect(lost == [])
                     #expect(try #require(host.store.freshness.revision) >= revision + 1_200)
                     try await writer.stopFollowing()
                 }
@@ -362,6 +447,34 @@ extension ClusterTests {
                     try await eventually("this process follows") { host.store.freshness.isFollowing }
                     try await host.store.perform { try host.store.setStoredValue(.integer(2), forKey: "n") }
                     #expect(host.store.storedValue(forKey: "n") == .integer(2))
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
+        @Test("while heartbeats are lost, the copy is not confirmed, and still has each change that comes")
+        func lostHeartbeats() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let transport = RecordingTransport(try HTTPTransport(cluster.cluster))
+                    let host = try TestHost(cluster.cluster, directory: directory, transport: transport)
+                    let store = host.store
+                    _ = try await onThread { try store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    transport.lose("v3/kv/txn")
+                    let before = transport.sent.count
+                    try await eventually("a heartbeat is lost") { transport.sent.count > before + 20 }
+                    let lost = ContinuousClock.now
+                    try await eventually("the next ones are lost") { transport.sent.count > before + 60 }
+                    try cluster.control("put", "defaults/suite/k/n", "7")
+                    try await eventually("the change has come") { store.storedValue(forKey: "n") == .integer(7) }
+                    let least = ContinuousClock.now - lost
+                    #expect(try #require(store.freshness.unconfirmedFor) >= least)
+                    transport.lose(nil)
+                    try await eventually("the copy is confirmed again") {
+                        try #require(store.freshness.unconfirmedFor) < least
+                    }
                     try await host.stopFollowing()
                 }
             }

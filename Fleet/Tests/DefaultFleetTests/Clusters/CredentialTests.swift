@@ -1,5 +1,6 @@
 import Default
 import Foundation
+import Synchronization
 import Testing
 
 @testable import DefaultFleet
@@ -93,6 +94,66 @@ extension ClusterTests {
                     try await host.stopFollowing()
                 }
             }
+        }
+
+        @Test("a token that only the watched member has forgotten is replaced")
+        func tokenOfTheWatch() async throws {
+            try await TestCluster.run { cluster in
+                try enableAuthentication(in: cluster)
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "shop", password: "open")
+                    let transport = ForgetfulMember(transport: RecordingTransport(try HTTPTransport(known)))
+                    let host = try TestHost(known, directory: directory, transport: transport)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.stopFollowing()
+                    transport.forgetTokens()
+                    host.follow()
+                    try await eventually("the watch is refused") {
+                        transport.transport.streamed.contains("invalid auth token")
+                    }
+                    try cluster.control("--user=shop:open", "put", "defaults/suite/k/n", "7")
+                    try await eventually("the watch has a new token") {
+                        host.store.storedValue(forKey: "n") == .integer(7)
+                    }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+    }
+
+    /// An address of several members, where watches get to one that has forgotten its tokens, and all else to one that knows them.
+    ///
+    /// Each member lets the tokens expire that are not used with itself.
+    private final class ForgetfulMember: EtcdTransport {
+        let transport: RecordingTransport
+        private let known = Mutex<Set<String>>([])
+        private let forgotten = Mutex<Set<String>>([])
+
+        init(transport: RecordingTransport) {
+            self.transport = transport
+        }
+
+        func forgetTokens() {
+            forgotten.withLock { $0 = known.withLock { $0 } }
+        }
+
+        func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+            known.withLock { $0.formUnion(request.headers.filter { $0.name == "Authorization" }.map(\.value)) }
+            return try transport.send(request, until: deadline)
+        }
+
+        func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
+            let headers = request.headers.map { header in
+                // A member knows no token like this one.
+                forgotten.withLock { $0.contains(header.value) } ? (name: header.name, value: "forgotten.1") : header
+            }
+            return transport.stream(
+                EtcdRequest(endpoint: request.endpoint, path: request.path, headers: headers, body: request.body),
+                receive: receive
+            )
         }
     }
 

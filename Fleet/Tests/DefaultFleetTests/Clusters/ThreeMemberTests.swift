@@ -181,8 +181,60 @@ extension ClusterTests {
                     try await eventually("the other host has the last value") {
                         second.storedValue(forKey: "n") == .integer(4)
                     }
+                    try await eventually("the last value is observed") { heard.withLock { $0 } >= 2 }
                     #expect(heard.withLock { $0 } == 2)
                     observation.cancel()
+                }
+            }
+        }
+
+        @Test("a host that reaches only a member without a leader does not look fresh, and its writes throw the reason")
+        func memberWithoutLeader() async throws {
+            try await TestCluster.run(Self.options) { cluster in
+                try await withTemporaryDirectory { directory in
+                    let one = EtcdCluster(endpoints: [cluster.endpoints[0]])
+                    let transport = RecordingTransport(try HTTPTransport(one))
+                    let host = try TestHost(one, deadline: .seconds(3), directory: directory, transport: transport)
+                    let store = host.store
+                    _ = try await onThread { try store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "n") }
+
+                    for member in 1...2 {
+                        cluster.kill(member)
+                    }
+                    try await eventually("the member ends the watch") {
+                        transport.streamed.contains("etcdserver: no leader")
+                    }
+                    let lost = ContinuousClock.now
+                    // The member has the newest change, and still nothing confirms that.
+                    let looks = transport.sent.count
+                    try await eventually("the follower has looked again") { transport.sent.count > looks + 20 }
+                    let least = ContinuousClock.now - lost
+                    #expect(try #require(store.freshness.unconfirmedFor) >= least)
+                    #expect(store.storedValue(forKey: "n") == .integer(1))
+                    await #expect {
+                        try await inTime("a write without a leader") {
+                            try await store.perform { try store.setStoredValue(.integer(2), forKey: "n") }
+                        }
+                    } throws: { error in
+                        DefaultsError.Code.storeUnavailable ~= error && "\(error)".contains("It has no leader")
+                    }
+                    await #expect { try await store.waitUntilCurrent(within: .milliseconds(300)) } throws: {
+                        DefaultsError.Code.storeUnavailable ~= $0
+                    }
+
+                    for member in 1...2 {
+                        try cluster.start(member)
+                    }
+                    try await host.waitUntilCurrent()
+                    try await store.perform { try store.setStoredValue(.integer(3), forKey: "n") }
+                    #expect(store.storedValue(forKey: "n") == .integer(3))
+                    try await eventually("the copy is confirmed again") {
+                        try #require(store.freshness.unconfirmedFor) < ContinuousClock.now - lost
+                    }
+                    try await host.stopFollowing()
                 }
             }
         }

@@ -1,0 +1,44 @@
+import Foundation
+import Synchronization
+
+@testable import DefaultFleet
+
+/// A transport that records what it sends and what its streams deliver, and that can lose requests.
+final class RecordingTransport: EtcdTransport {
+    private let transport: HTTPTransport
+    private let paths = Mutex<[String]>([])
+    private let pieces = Mutex("")
+    private let lostPath = Mutex<String?>(nil)
+
+    init(_ transport: HTTPTransport) {
+        self.transport = transport
+    }
+
+    /// The paths of the requests that were sent, except for streams.
+    var sent: [String] { paths.withLock { $0 } }
+
+    /// All that streams have delivered.
+    var streamed: String { pieces.withLock { $0 } }
+
+    /// Loses requests with a path from now on, or none.
+    func lose(_ path: String?) {
+        lostPath.withLock { $0 = path }
+    }
+
+    func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+        paths.withLock { $0.append(request.path) }
+        if lostPath.withLock({ $0 }) == request.path {
+            throw .unanswered("lost by the test")
+        }
+        return try transport.send(request, until: deadline)
+    }
+
+    func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
+        transport.stream(request) { [self] piece in
+            if case .bytes(let bytes) = piece {
+                pieces.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+            }
+            receive(piece)
+        }
+    }
+}
