@@ -176,6 +176,7 @@ extension EtcdDefaults {
             revision: state?.revision,
             unconfirmedFor: lock.timeSinceConfirmation,
             isFollowing: lock.isAcquired,
+            hasFollower: lock.isHeld,
             replacement: state?.replacement
         )
     }

@@ -14,6 +14,10 @@ public struct Freshness: Sendable, Hashable {
     public let unconfirmedFor: Duration?
     /// Whether this process follows the cluster for the host.
     public let isFollowing: Bool
+    /// Whether any process of the host follows the cluster.
+    ///
+    /// It is false for up to a second after such a process has ended, until another one takes over.
+    public let hasFollower: Bool
     /// Why writes are refused: the cluster's contents are not those that the host has a copy of; nil if they are.
     ///
     /// See ``EtcdDefaults/acceptReplacement()``.

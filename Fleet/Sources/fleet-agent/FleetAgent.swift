@@ -18,8 +18,9 @@ struct FleetAgent: AsyncParsableCommand {
             The password of --user is read from the environment variable FLEET_AGENT_PASSWORD.
 
             Exit codes: 0 after SIGTERM or SIGINT, or when a check finds the copy current; 1 for any other error; 2 when a check \
-            finds that the copy was not confirmed for --maximum-age; 3 when it finds that the store was replaced; 64 for wrong \
-            arguments; 69 when the replica can't be opened, or the cluster can't be reached by a call that needs it.
+            finds that the copy was not confirmed for --maximum-age, or that no process of this host follows the cluster; 3 when it \
+            finds that the store was replaced; 64 for wrong arguments; 69 when the replica can't be opened, or the cluster can't be \
+            reached by a call that needs it.
             """
     )
 
@@ -55,6 +56,9 @@ struct FleetAgent: AsyncParsableCommand {
         }
         guard Logger.Level(rawValue: logLevel) != nil else {
             throw ValidationError("\(logLevel) is not a log level.")
+        }
+        guard (0...1e9).contains(maximumAge) else {
+            throw ValidationError("--maximum-age needs a number of seconds from 0 to 1000000000.")
         }
         guard user == nil || ProcessInfo.processInfo.environment["FLEET_AGENT_PASSWORD"] != nil else {
             throw ValidationError("--user needs the environment variable FLEET_AGENT_PASSWORD.")
@@ -133,7 +137,12 @@ struct FleetAgent: AsyncParsableCommand {
             print("The copy was not confirmed since the system was started.")
             return ExitCode(2)
         }
-        print("Revision \(revision), confirmed \(age.components.seconds) seconds ago.")
+        let confirmation = "Revision \(revision), confirmed \(age.components.seconds) seconds ago."
+        guard freshness.hasFollower else {
+            print("\(confirmation) No process of this host follows the cluster.")
+            return ExitCode(2)
+        }
+        print(confirmation)
         return age <= .seconds(maximumAge) ? .success : ExitCode(2)
     }
 }

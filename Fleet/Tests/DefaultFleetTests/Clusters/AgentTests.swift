@@ -15,6 +15,9 @@ struct AgentTests {
             (["--endpoints", "http://127.0.0.1:1,ftp://a", "--suite", "s"], "https://etcd1:2379"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--log-level", "loud"], "loud"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--user", "shop"], "FLEET_AGENT_PASSWORD"),
+            (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=nan"], "--maximum"),
+            (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=-1"], "--maximum"),
+            (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=1e30"], "--maximum"),
         ]
     )
     func wrongArguments(arguments: [String], advice: String) async throws {
@@ -58,7 +61,7 @@ extension ClusterTests {
             return ["--endpoints", endpoints, "--suite", "suite", "--replica", replica]
         }
 
-        @Test("is checked: 0 while it is followed, 2 before that and when it is too old, 3 when the store was replaced")
+        @Test("is checked: 0 while it is followed, 2 before, afterwards and when it is too old, 3 when it was replaced")
         func check() async throws {
             try await TestCluster.run { cluster in
                 try await withTemporaryDirectory { directory in
@@ -101,7 +104,26 @@ extension ClusterTests {
 
                     agent.signal(SIGTERM)
                     #expect(try await agent.ending().code == 0)
-                    #expect(try await run("--check", "--maximum-age", "0").code == 2)
+                    // The copy is as fresh as before, but will not stay so.
+                    let unfollowed = try Regex(
+                        #"Revision [0-9]+, confirmed [0-9]+ seconds ago\. No process of this host follows the cluster\.\n"#
+                    )
+                    let ended = try await run("--check", "--maximum-age", "3600")
+                    #expect(ended.code == 2)
+                    #expect(ended.output.wholeMatch(of: unfollowed) != nil, "\(ended)")
+                    #expect(!host.store.freshness.hasFollower)
+
+                    // Any process of the host may follow, and a killed one has ended too.
+                    host.follow()
+                    try await eventually("the host follows") { try await run("--check").code == 0 }
+                    #expect(host.store.freshness.hasFollower)
+                    let other = try Agent(arguments)
+                    try await host.stopFollowing()
+                    try await eventually("the other agent follows") { try await run("--check").code == 0 }
+                    #expect(host.store.freshness.hasFollower)
+                    other.signal(SIGKILL)
+                    #expect(try await other.ending().code == nil)
+                    #expect(try await run("--check").code == 2)
                 }
             }
         }

@@ -439,6 +439,7 @@ extension ClusterTests {
                     host.follow()
                     try await host.waitUntilCurrent()
                     #expect(!host.store.freshness.isFollowing)
+                    #expect(host.store.freshness.hasFollower)
                     try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
                     // Programs look less often than tests, but also more than once in a second.
                     #expect(FollowerTiming().lockInterval < .seconds(1))
@@ -515,7 +516,13 @@ extension ClusterTests {
                 try await eventually("the new host follows") { new.store.freshness.isFollowing }
                 #expect(
                     new.store.freshness
-                        == Freshness(revision: nil, unconfirmedFor: nil, isFollowing: true, replacement: nil)
+                        == Freshness(
+                            revision: nil,
+                            unconfirmedFor: nil,
+                            isFollowing: true,
+                            hasFollower: true,
+                            replacement: nil
+                        )
                 )
                 for host in [again, new] {
                     await #expect {
