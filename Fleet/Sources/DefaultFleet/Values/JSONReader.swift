@@ -79,7 +79,9 @@ struct JSONReader {
             if key.utf8.starts(with: "$$".utf8) {
                 key.removeFirst()
             } else if key.utf8.first == UInt8(ascii: "$") {
-                guard entries.isEmpty, let value = special(key), case _ = scanner.skipSpace(), scanner.skip("}") else {
+                guard entries.isEmpty, let value = special(key, depth: depth), case _ = scanner.skipSpace(),
+                    scanner.skip("}")
+                else {
                     return nil
                 }
                 return value
@@ -98,7 +100,7 @@ struct JSONReader {
     }
 
     /// What an object with one of our own keys means.
-    private mutating func special(_ key: String) -> PropertyListValue? {
+    private mutating func special(_ key: String, depth: Int) -> PropertyListValue? {
         scanner.skipSpace()
         switch key {
         case "$json":
@@ -108,8 +110,9 @@ struct JSONReader {
             return string().flatMap { Data(base64Encoded: $0) }.map { .data($0) }
         case "$real":
             return string().flatMap(Self.real).map { .real($0) }
-        case "$date":
-            switch value(depth: Self.maximumDepth) {
+        // Within another date, an object can only stand for a real number.
+        case "$date" where depth <= Self.maximumDepth:
+            switch value(depth: Self.maximumDepth + 1) {
             case .string(let text)?: return CivilTime.date(of: text).map { .date($0) }
             case .integer(let seconds)?: return .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
             case .real(let seconds)?: return .date(Date(timeIntervalSinceReferenceDate: seconds))

@@ -73,7 +73,8 @@ struct JSONTextTests {
             "{\"a\":1,\"a\":2}", "{\"é\":1,\"e\u{301}\":2}", "{\"$a\":1}", "{\"$json\":1,\"b\":2}",
             "{\"b\":2,\"$json\":1}",
             "{\"$json\":}", "{\"$data\":\"!\"}", "{\"$data\":1}", "{\"$real\":\"1\"}", "{\"$date\":\"yesterday\"}",
-            "{\"$date\":\"2026-02-30T00:00:00Z\"}", "{\"$date\":true}", "1 2", "true false", "\"\\x\"", "\"\\u12\"",
+            "{\"$date\":\"2026-02-30T00:00:00Z\"}", "{\"$date\":true}", "{\"$date\":{}}",
+            "{\"$date\":{\"$date\":60}}", "{\"$date\":[]}", "1 2", "true false", "\"\\x\"", "\"\\u12\"",
             "\"\\udc00\"",
         ]
     )
@@ -100,6 +101,9 @@ struct JSONTextTests {
             #expect(JSONText.value(of: JSONText.text(of: .array([deepest]))) == nil)
             #expect(JSONText.value(of: JSONText.text(of: .dictionary(["k": deepest]))) == nil)
         }
+        // An object that stands for a value holds no other one.
+        let dates = Data((String(repeating: #"{"$date":"#, count: 100_000) + "1").utf8)
+        #expect(JSONText.storedValue(of: dates) == .data(dates))
         let json = Data((String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)).utf8)
         #expect(JSONText.value(of: JSONText.text(of: .data(json))) == .data(json))
     }
