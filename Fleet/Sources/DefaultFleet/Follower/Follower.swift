@@ -304,7 +304,7 @@ final class Follower: Sendable {
             // It may come again after a listing.
             guard revision > state.revision else { continue }
             var changes: [StoreKey: PropertyListValue?] = [:]
-            for event in transaction {
+            for event in transaction where keys.contains(event.key) {
                 if let name = keys.name(of: event.key) {
                     changes.updateValue(event.text.map(JSONText.storedValue), forKey: StoreKey(unchecked: name))
                 } else if event.text == nil {

@@ -27,9 +27,14 @@ struct SuiteKeys: Hashable, Sendable {
     /// Where a key's value is.
     func key(_ key: String) -> Data { prefix + Data(key.utf8) }
 
+    /// Whether a place is one of the suite's own keys.
+    ///
+    /// What is watched has places of other data: those between the suite's last key and the store's identity.
+    func contains(_ place: Data) -> Bool { place.starts(with: prefix) }
+
     /// The key whose value is at a place; nil for places of other data, and for names that are not valid keys.
     func name(of place: Data) -> String? {
-        guard place.starts(with: prefix),
+        guard contains(place),
             let name = String(validating: place.dropFirst(prefix.count), as: UTF8.self), Replica.canHold(name)
         else {
             return nil

@@ -159,6 +159,83 @@ extension ClusterTests {
             }
         }
 
+        @Test("keys beside the suite's are not the suite's, and the copy is current with them")
+        func neighbours() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let host = hosts[0]
+                    for key in ["k", "kl", "k0", "l", "notes", "store2", "w/x", "0", "~"] {
+                        try cluster.control("put", "defaults/suite/\(key)", "1")
+                    }
+                    for key in ["defaults/suit/k/n", "defaults/suite2/k/n", "n", "defaults/suite"] {
+                        try cluster.control("put", key, "1")
+                    }
+                    try await host.waitUntilCurrent()
+                    #expect(host.store.storedKeys() == [])
+                    try cluster.control("put", "defaults/suite/k/n", "5")
+                    try cluster.control("del", "defaults/suite/notes")
+                    try cluster.control("put", "elsewhere", "1")
+                    try await host.waitUntilCurrent()
+                    #expect(host.store.storedKeys() == ["n"])
+                    #expect(host.store.storedValue(forKey: "n") == .integer(5))
+                }
+            }
+        }
+
+        @Test("keys have any form that a store accepts; others in the cluster are left alone")
+        func formsOfKeys() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(2, in: cluster) { hosts in
+                    let (first, second) = (hosts[0], hosts[1])
+                    let longest = String(repeating: "x", count: 65_535)
+                    let forms = ["a/b", "/", "é", "e\u{301}", "\n", " ", "\u{1}", "$k", longest]
+                    let place = Data("defaults/suite/k/".utf8)
+                    let others = [Data([0xFF, 0xFE])] + ["", "\0", "a\0b", longest + "x"].map { Data($0.utf8) }
+                    try await first.store.perform {
+                        for (number, form) in forms.enumerated() {
+                            try first.store.setStoredValue(.integer(Int64(number)), forKey: form)
+                        }
+                        for other in others {
+                            let request = PutRequest(key: place + other, value: Data("1".utf8))
+                            let _: RangeResponse = try first.store.client.call(
+                                "v3/kv/put",
+                                request,
+                                until: Deadline(after: .seconds(10))
+                            )
+                        }
+                    }
+                    // One that has seen each change, and one that lists them.
+                    let new = try TestHost(cluster.cluster, directory: first.directory.appendingPathComponent("new"))
+                    new.follow()
+                    for host in [second, new] {
+                        try await host.waitUntilCurrent()
+                        try cluster.control("put", "elsewhere", "1")
+                        try await host.waitUntilCurrent()
+                        #expect(Set(host.store.storedKeys().map { Data($0.utf8) }) == Set(forms.map { Data($0.utf8) }))
+                        for (number, form) in forms.enumerated() {
+                            #expect(host.store.storedValue(forKey: form) == .integer(Int64(number)))
+                        }
+                    }
+                    try await first.store.perform {
+                        for other in others {
+                            let _: RangeResponse = try first.store.client.call(
+                                "v3/kv/deleterange",
+                                DeleteRangeRequest(key: place + other),
+                                until: Deadline(after: .seconds(10))
+                            )
+                        }
+                    }
+                    for host in [second, new] {
+                        try await host.waitUntilCurrent()
+                        try cluster.control("put", "elsewhere", "1")
+                        try await host.waitUntilCurrent()
+                        #expect(host.store.replica.state?.ignoredKeys == [])
+                    }
+                    try await new.stopFollowing()
+                }
+            }
+        }
+
         @Test("history that is compacted while a follower is away costs no difference, and none is notified twice")
         func compaction() async throws {
             try await TestCluster.run { cluster in
