@@ -177,7 +177,7 @@ final class Follower: Sendable {
             }
             succession = Succession.of(replica.state, in: found, trace: trace)
             if succession == .new || needsListing && succession == .same {
-                listing = try reader.list(until: Deadline(after: timing.connectLimit * 4))
+                listing = try reader.list(pageLimit: timing.connectLimit)
             }
         } catch {
             logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])

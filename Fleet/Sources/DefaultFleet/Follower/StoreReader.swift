@@ -6,7 +6,7 @@ struct StoreReader: Sendable {
     let client: EtcdClient
     let keys: SuiteKeys
 
-    /// How many keys are listed with one request.
+    /// How many keys are listed with one request, unless that takes too long.
     private static let pageSize: Int64 = 500
 
     /// What the suite is now, by the members' agreement; the given member is asked first, otherwise the preferred one.
@@ -70,11 +70,22 @@ struct StoreReader: Sendable {
     }
 
     /// Reads all of the suite, in pages of one revision.
-    func list(until deadline: Deadline) throws(EtcdClient.Failure) -> Listing {
+    ///
+    /// Each page may take as long as the limit. Values may be so large, or the network so slow, that no member answers in time; then
+    /// the pages get smaller.
+    func list(pageLimit limit: Duration) throws(EtcdClient.Failure) -> Listing {
         var listing: Listing?
-        var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd, limit: Self.pageSize)
+        var size = Self.pageSize
+        var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd)
         while true {
-            let page: RangeResponse = try client.call("v3/kv/range", request, until: deadline)
+            request.limit = size
+            let page: RangeResponse
+            do {
+                page = try client.call("v3/kv/range", request, until: Deadline(after: limit))
+            } catch .unanswered where size > 1 {
+                size = max(1, size / 8)
+                continue
+            }
             var found =
                 listing
                 ?? Listing(revision: page.header?.storeRevision ?? 0, clusterID: page.header?.clusterId)

@@ -236,6 +236,32 @@ extension ClusterTests {
             }
         }
 
+        @Test("a suite that takes too long to list at once is listed in smaller pages")
+        func slowListing() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    try await store.perform {
+                        for number in 0..<20 {
+                            let value = PropertyListValue.string(String(repeating: "x", count: 10_000 + number))
+                            try store.setStoredValue(value, forKey: "key \(number)")
+                        }
+                    }
+                    // About three values.
+                    let transport = RecordingTransport(try HTTPTransport(cluster.cluster), longestAnswer: 50_000)
+                    let directory = hosts[0].directory.appendingPathComponent("new")
+                    let new = try TestHost(cluster.cluster, directory: directory, transport: transport)
+                    new.follow()
+                    try await new.waitUntilCurrent()
+                    #expect(new.store.storedKeys().sorted() == store.storedKeys().sorted())
+                    for key in store.storedKeys() {
+                        #expect(new.store.storedValue(forKey: key) == store.storedValue(forKey: key))
+                    }
+                    try await new.stopFollowing()
+                }
+            }
+        }
+
         @Test("history that is compacted while a follower is away costs no difference, and none is notified twice")
         func compaction() async throws {
             try await TestCluster.run { cluster in
@@ -300,6 +326,13 @@ extension ClusterTests {
                         host.store.storedValue(forKey: "key \($0)") != .integer(Int64($0))
                     }
                     #expect(lost == [])
+                    // One that has nothing lists all of it, in several pages.
+                    let new = try TestHost(cluster.cluster, directory: host.directory.appendingPathComponent("new"))
+                    new.follow()
+                    try await new.waitUntilCurrent()
+                    #expect(new.store.storedKeys().sorted() == host.store.storedKeys().sorted())
+                    #expect(new.store.storedKeys().count == 1_201)
+                    try await new.stopFollowing()
                     #expect(try #require(host.store.freshness.revision) >= revision + 1_200)
                     try await writer.stopFollowing()
                 }

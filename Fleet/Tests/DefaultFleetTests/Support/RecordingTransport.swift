@@ -9,9 +9,12 @@ final class RecordingTransport: EtcdTransport {
     private let paths = Mutex<[String]>([])
     private let pieces = Mutex("")
     private let lostPath = Mutex<String?>(nil)
+    private let longestAnswer: Int
 
-    init(_ transport: HTTPTransport) {
+    /// Records what goes over another transport; an answer of more bytes than the longest one doesn't come in time.
+    init(_ transport: HTTPTransport, longestAnswer: Int = .max) {
         self.transport = transport
+        self.longestAnswer = longestAnswer
     }
 
     /// The paths of the requests that were sent, except for streams.
@@ -30,7 +33,9 @@ final class RecordingTransport: EtcdTransport {
         if lostPath.withLock({ $0 }) == request.path {
             throw .unanswered("lost by the test")
         }
-        return try transport.send(request, until: deadline)
+        let answer = try transport.send(request, until: deadline)
+        guard answer.body.count <= longestAnswer else { throw .unanswered("too slow for the test") }
+        return answer
     }
 
     func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
