@@ -41,10 +41,10 @@ final class HostLock: Sendable {
     /// Whether this object has the lock.
     var isAcquired: Bool { ownership.withLock { $0 } }
 
-    /// Acquires the lock, unless another process has it.
+    /// Acquires the lock, unless another process has it, or another thread with this object.
     func tryAcquire() -> Bool {
         ownership.withLock { isOwner in
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+            guard !isOwner, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
             isOwner = true
             return true
         }

@@ -16,6 +16,8 @@ struct HostLockTests {
                 #expect(first.tryAcquire())
                 #expect(first.isAcquired && first.isHeld && second.isHeld && !second.isAcquired)
                 #expect(!second.tryAcquire())
+                // Each acquisition is one follower's.
+                #expect(!first.tryAcquire())
                 first.release()
                 #expect(!first.isHeld && !second.isHeld)
                 #expect(first.tryAcquire())
