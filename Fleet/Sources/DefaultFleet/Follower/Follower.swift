@@ -361,7 +361,9 @@ extension Follower {
     private func sendHeartbeat(watching member: Int, connection: Int) {
         let limit = Deadline(after: timing.grace)
         let post = { @Sendable [mailbox] result in mailbox.post(.heartbeat(result, connection: connection)) }
-        heartbeats.async { [client, reader] in
+        heartbeats.async { [client, reader, timing] in
+            // Time for all members: some may not be reachable from this host.
+            let limit = Deadline(after: timing.grace * client.memberCount)
             post(Result { try reader.status(from: (member + 1) % client.memberCount, until: limit) })
         }
         memberChecks.async { [client, keys] in

@@ -591,6 +591,31 @@ extension ClusterTests {
             }
         }
 
+        @Test("a host that reaches only one of the members goes on, writes, and is confirmed again and again")
+        func unreachableMembers() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let silent = try [SilentEndpoint(), SilentEndpoint()]
+                    let endpoints = cluster.endpoints + silent.map(\.url)
+                    let host = try TestHost(EtcdCluster(endpoints: endpoints), directory: directory)
+                    let store = host.store
+                    _ = try await onThread { try store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "n") }
+                    #expect(store.storedValue(forKey: "n") == .integer(1))
+                    for _ in 0..<3 {
+                        let start = ContinuousClock.now
+                        try await eventually("the copy is confirmed again") {
+                            try #require(store.freshness.unconfirmedFor) < ContinuousClock.now - start
+                        }
+                    }
+                    try await host.stopFollowing()
+                    withExtendedLifetime(silent) {}
+                }
+            }
+        }
+
         @Test("a host starts without a cluster: with what it had, or with an error instead of defaults")
         func noCluster() async throws {
             EventLog.install()

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// Ports of the loopback address that nothing uses.
 enum Ports {
@@ -21,5 +22,32 @@ enum Ports {
             guard result == 0 else { throw Unavailable() }
             return UInt16(bigEndian: address.sin_port)
         }
+    }
+}
+
+/// A port of the loopback address that accepts connections and answers nothing, as behind a network that loses everything.
+final class SilentEndpoint: Sendable {
+    private let descriptor: Int32
+    let url: URL
+
+    init() throws {
+        let port = try #require(Ports.free(1).first)
+        url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        // The system completes connections up to the number, also when none is accepted.
+        guard result == 0, listen(descriptor, 512) == 0 else { throw Ports.Unavailable() }
+    }
+
+    deinit {
+        close(descriptor)
     }
 }
