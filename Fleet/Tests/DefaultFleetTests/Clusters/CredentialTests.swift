@@ -43,6 +43,15 @@ extension ClusterTests {
                         (nil, .storeUnavailable, "Set EtcdCluster.user"),
                         (EtcdCluster.User(name: "guest", password: "open"), .storeReadOnly, "grant-permission"),
                     ]
+                    // A permission to read is enough for a host that only reads.
+                    var readable = cluster.cluster
+                    readable.user = EtcdCluster.User(name: "guest", password: "open")
+                    let guest = try TestHost(readable, directory: directory.appendingPathComponent("guest"))
+                    guest.follow()
+                    try await guest.waitUntilCurrent()
+                    #expect(guest.store.storedValue(forKey: "n") == .integer(1))
+                    try await guest.stopFollowing()
+
                     // They use the replica of the host, so they know the store's identity.
                     for (user, code, advice) in cases {
                         var other = cluster.cluster
