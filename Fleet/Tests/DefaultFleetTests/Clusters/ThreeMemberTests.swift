@@ -238,5 +238,46 @@ extension ClusterTests {
                 }
             }
         }
+
+        @Test("flush brings what was committed before it, also from a member that was stopped meanwhile")
+        func flushFromLateMember() async throws {
+            try await TestCluster.run(Self.options) { cluster in
+                try await withTemporaryDirectory { directory in
+                    try await eventually("there is a leader") { cluster.leader != nil }
+                    let leader = try #require(cluster.leader)
+                    let member = (leader + 1) % 3
+                    let others = EtcdCluster(endpoints: [leader, (leader + 2) % 3].map { cluster.endpoints[$0] })
+                    let writer = try TestHost(others, directory: directory.appendingPathComponent("writer"))
+                    let one = EtcdCluster(endpoints: [cluster.endpoints[member]])
+                    let transport = RecordingTransport(try HTTPTransport(one))
+                    let reader = try TestHost(
+                        one,
+                        directory: directory.appendingPathComponent("reader"),
+                        transport: transport
+                    )
+                    _ = try await onThread { try writer.store.initialize() }
+                    for host in [writer, reader] {
+                        host.follow()
+                        try await host.waitUntilCurrent()
+                    }
+                    for number in 0..<5 {
+                        let value = PropertyListValue.integer(Int64(number))
+                        cluster.pause(member)
+                        defer { cluster.resume(member) }
+                        try await writer.store.perform { try writer.store.setStoredValue(value, forKey: "n") }
+                        let before = transport.sent.count
+                        async let flushed: Void = reader.store.waitUntilCurrent(within: .seconds(20))
+                        // It waits in the member's connection.
+                        try await eventually("the member is asked") { transport.sent.count > before }
+                        cluster.resume(member)
+                        try await flushed
+                        #expect(reader.store.storedValue(forKey: "n") == value)
+                    }
+                    for host in [writer, reader] {
+                        try await host.stopFollowing()
+                    }
+                }
+            }
+        }
     }
 }
