@@ -537,6 +537,39 @@ extension ClusterTests {
             }
         }
 
+        @Test("without a follower a write is stored and reported at its deadline, and an update loses nothing")
+        func noFollower() async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let host = try TestHost(cluster.cluster, deadline: .seconds(2), directory: directory)
+                    let store = host.store
+                    _ = try await onThread { try store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.stopFollowing()
+                    #expect(!store.freshness.hasFollower)
+                    let key = Defaults.Key<Int>("n", default: 0)
+                    try await store.perform {
+                        for number in 1...3 {
+                            try Defaults(suite: store).update(key) { $0 += 1 }
+                            let stored = try cluster.control("get", "--print-value-only", "defaults/suite/k/n")
+                            #expect(stored == "\(number)\n")
+                            // The copy is what it was.
+                            #expect(store.storedValue(forKey: "n") == nil)
+                        }
+                    }
+                    let behind = EventLog.events(of: store).filter { $0.error.code == .replicaBehind }
+                    #expect(behind.count == 3)
+                    #expect(behind.allSatisfy { "\($0.error)".contains("call run()") && $0.error.key == "n" })
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    #expect(store.storedValue(forKey: "n") == .integer(3))
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("another process of the host follows when the one that did is killed")
         func takeover() async throws {
             try await TestCluster.run { cluster in

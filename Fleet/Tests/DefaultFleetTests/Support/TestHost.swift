@@ -110,8 +110,13 @@ enum EventLog {
         _ = isInstalled
     }
 
+    /// The events about a store.
+    static func events(of store: EtcdDefaults) -> [DefaultsDiagnostics.Event] {
+        events.withLock { $0.filter { $0.error.store == store.storeDescription } }
+    }
+
     /// The codes of the events about a store.
     static func codes(of store: EtcdDefaults) -> [DefaultsError.Code] {
-        events.withLock { $0.filter { $0.error.store == store.storeDescription }.map(\.error.code) }
+        events(of: store).map(\.error.code)
     }
 }
