@@ -65,7 +65,7 @@ private struct NullTextDecoder: Decoder {
     }
 }
 
-private struct NullTextValue: SingleValueDecodingContainer {
+private struct NullTextValue: SingleValueDecodingWrapper {
     let base: any SingleValueDecodingContainer
     let decoder: any Decoder
 
@@ -82,7 +82,7 @@ private struct NullTextValue: SingleValueDecodingContainer {
     }
 }
 
-private struct NullTextContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+private struct NullTextContainer<Key: CodingKey>: KeyedDecodingWrapper {
     let base: KeyedDecodingContainer<Key>
 
     var codingPath: [any CodingKey] { base.codingPath }
@@ -121,7 +121,7 @@ private struct NullTextContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     }
 }
 
-private struct NullTextElements: UnkeyedDecodingContainer {
+private struct NullTextElements: UnkeyedDecodingWrapper {
     var base: any UnkeyedDecodingContainer
 
     var codingPath: [any CodingKey] { base.codingPath }

@@ -102,7 +102,7 @@ private struct RecordingDecoder: Decoder {
     }
 }
 
-private struct RecordingValue: SingleValueDecodingContainer {
+private struct RecordingValue: SingleValueDecodingWrapper {
     let base: any SingleValueDecodingContainer
     let decoder: RecordingDecoder
 
@@ -115,7 +115,7 @@ private struct RecordingValue: SingleValueDecodingContainer {
     }
 }
 
-private struct RecordingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+private struct RecordingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     let base: KeyedDecodingContainer<Key>
     let keys: KnownKeys
 

@@ -78,7 +78,8 @@ extension Data {
 
 /// Finds the keyed containers in JSON.
 private struct JSONScanner {
-    private static let maximumDepth = 256
+    /// The same as that of Foundation's decoder, so that whatever it can decode is known.
+    private static let maximumDepth = 512
 
     let bytes: [UInt8]
     private var position = 0

@@ -228,6 +228,21 @@ struct UnknownFieldTests {
         }
     }
 
+    @Test("is kept beside integers of 128 bits, and however deep it is")
+    func wideAndDeep() throws {
+        struct Amounts: Codable, DefaultStorable {
+            var large: Int128 = 1
+            var larger: UInt128? = 2
+        }
+        let deep = String(repeating: #"{"a":"#, count: 500) + "1" + String(repeating: "}", count: 500)
+        let store = MemoryDefaults()
+        try store.setStoredValue(.data(Data(#"{"deep":\#(deep),"large":5,"larger":6}"#.utf8)), forKey: "Amounts")
+        var value = try #require(try Amounts.load(from: store))
+        value.large = 7
+        try value.save(to: store)
+        #expect(store.data(forKey: "Amounts") == Data(#"{"deep":\#(deep),"large":7,"larger":6}"#.utf8))
+    }
+
     @Test("does not replace what the type writes under the same name")
     func written() throws {
         try withNewer { store, _ in
