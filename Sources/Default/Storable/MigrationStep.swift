@@ -29,7 +29,7 @@ extension DefaultStorable {
     }
 
     private static func steps<Migratable: DefaultMigratable>(of type: Migratable.Type) -> [MigrationStep<Self>] {
-        type.steps(version: type.schemaVersion, after: []).compactMap { $0 as? MigrationStep<Self> }
+        type.steps(version: max(type.schemaVersion, 0), after: []).compactMap { $0 as? MigrationStep<Self> }
     }
 
     /// Decodes bytes of this type, for a successor that only knows that the type is decodable.

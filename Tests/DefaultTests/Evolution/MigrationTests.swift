@@ -663,6 +663,22 @@ struct MigrationTests {
         #expect(isFirst.withLock { !$0 })
     }
 
+    @Test("treats a negative version as none")
+    func negativeVersion() throws {
+        struct Old: Codable { var one: Int }
+        struct New: DefaultMigratable {
+            var two: Int
+            static var schemaVersion: Int { .min }
+            init(migrating previous: Old) { two = previous.one + 1 }
+        }
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"one":1}"#.utf8), forKey: "New")
+        #expect(try New.load(from: store)?.two == 2)
+        try New.load(from: store)?.save(to: store)
+        #expect(store.storedValue(forKey: "New.schemaVersion") == nil)
+        #expect(try New.load(from: store)?.two == 2)
+    }
+
     @Test("of a cyclic chain ends")
     func cycle() throws {
         struct First: DefaultMigratable {
