@@ -9,7 +9,9 @@ internal import Foundation
 /// A part is tried as it is first, so an initializer that handles errors itself gets them.
 final class Probe {
     /// What has to be changed before the type can be decoded.
-    let edits = TreeEdits()
+    private(set) var edits = TreeEdits()
+    /// Whether a part is filled in as one of several types.
+    private(set) var isTrial = false
     /// Whether the findings depend on nothing but the bytes, as far as the errors show.
     private(set) var isRepeatable = true
 
@@ -107,6 +109,26 @@ final class Probe {
         edits.insert(.init(replacement: replacement, reason: reason), at: path[...])
     }
 
+    /// Collects the findings of an attempt, which count only if its outcome is used.
+    ///
+    /// - Parameters:
+    ///   - isTrial: Whether it is one of several. In it, there are no others, since their number could grow with each level.
+    ///   - attempt: The attempt.
+    /// - Returns: The outcome and the findings.
+    func collectingEdits<Part>(
+        isTrial: Bool,
+        _ attempt: () throws -> Part
+    ) rethrows -> (part: Part, edits: TreeEdits) {
+        let others = (edits, self.isTrial)
+        (edits, self.isTrial) = (TreeEdits(), self.isTrial || isTrial)
+        defer { (edits, self.isTrial) = others }
+        return (try attempt(), edits)
+    }
+
+    func insert(_ findings: TreeEdits) {
+        edits.insert(findings)
+    }
+
     /// The part of a default value under a coding key.
     func part(_ key: String, of tree: StoredTree, at path: StoredTree.Path) -> TreeEdits.Replacement? {
         guard let fields = tree.fields else {
@@ -116,8 +138,9 @@ final class Probe {
         return fields[name].map { .init(name: name, tree: $0) }
     }
 
-    /// Calls a body with the default value of a type; nil when the type has none.
+    /// Calls a body with the default value of a type or, for an optional, of the type in it; nil when it has none.
     func withDefault<Result>(of type: Any.Type, _ body: (Fallback?) throws -> Result) throws -> Result {
+        let type = (type as? any ProbedOptional.Type)?.wrapped ?? type
         guard let type = type as? any DefaultProviding.Type else {
             return try body(nil)
         }
@@ -157,4 +180,12 @@ final class Probe {
         }
         coder.withDecoder(for: data) { body(Fallback(decoder: $0, tree: tree)) }
     }
+}
+
+private protocol ProbedOptional {
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: ProbedOptional {
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

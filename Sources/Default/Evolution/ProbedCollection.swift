@@ -126,6 +126,10 @@ extension Dictionary: ProbedCollection where Key: Decodable, Value: Decodable {
             let parts = (try container.superDecoder(), try container.superDecoder())
             do {
                 let key = try probe.decode(Key.self, from: parts.0, fallback: nil, at: places[0])
+                // Two keys may be equal once they are filled in.
+                guard entries[key] == nil else {
+                    throw UnexpectedValue()
+                }
                 entries[key] = try probe.decode(Value.self, from: parts.1, fallback: initial, at: places[1])
             } catch {
                 for place in places {

@@ -2,13 +2,23 @@ internal import Foundation
 
 /// One value whose parts are decoded one by one; see ``Probe``.
 ///
-/// The value's initializer is called again after each part that it needs and that can't be used, with that part replaced. So
-/// it gets every error once, and can handle it. After many replacements it gets no more errors, so that the number of calls
-/// is limited.
+/// The value's initializer is called again after each part that it needs and that can't be used, with that part filled in or,
+/// if that isn't possible, replaced. So it gets every error once, and can handle it. After many replacements it gets no more
+/// errors, so that the number of calls is limited.
+///
+/// An initializer may try to decode one part as several types. If the part is none of them as it is, it is filled in as the
+/// only one as which that is possible. If there are several, it can't be known which one is meant, so it is replaced.
 final class ProbedLevel {
+    /// Where a part is.
+    struct Place: Hashable {
+        let path: StoredTree.Path
+        /// Whether the value consists of nothing but this part.
+        let isWhole: Bool
+    }
+
     /// A part that can't be used.
     struct Failure {
-        let path: StoredTree.Path
+        let place: Place
         let error: any Error
         /// What takes its place; nil when it is removed.
         let replacement: TreeEdits.Replacement?
@@ -26,10 +36,18 @@ final class ProbedLevel {
     private var opened: Set<StoredTree.Path> = []
     /// The last part that failed during the current call.
     private var failure: Failure?
-    /// What was decoded in earlier calls.
-    private var decoded: [StoredTree.Path: Any] = [:]
-    private var failed: [StoredTree.Path: any Error] = [:]
+    /// What was decoded in earlier calls, by the types as which it was.
+    private var outcomes: [Place: [ObjectIdentifier: Outcome]] = [:]
+    /// How often a call failed because of a part that the initializer can't do without.
+    private var needs: [Place: Int] = [:]
     private var calls = 0
+
+    private enum Outcome {
+        case exact(Any)
+        case inexact(any Error)
+        case filledIn(Any, TreeEdits, because: any Error)
+        case unusable(any Error)
+    }
 
     /// The number of calls after which parts are replaced without the initializer getting their errors.
     private static let patience = 16
@@ -45,15 +63,14 @@ final class ProbedLevel {
     func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         var first: (any Error)?
         while calls < Self.maximumCalls {
-            let count = replaced.count
             do {
                 return try finish(call(Value.self, from: decoder))
             } catch {
-                first = first ?? failure?.error ?? error
-                if let failure, failure.isReplaceable {
-                    replaced[failure.path] = failure
+                if let failure, fillIn(failure.place) {
+                    continue
                 }
-                guard replaced.count > count else {
+                first = first ?? failure?.error ?? error
+                guard let failure, replace(failure) else {
                     break
                 }
             }
@@ -76,7 +93,7 @@ final class ProbedLevel {
 
     private func finish<Value>(_ value: Value) -> Value {
         for failure in replaced.values {
-            probe.replace(failure.path, by: failure.replacement, because: failure.error)
+            probe.replace(failure.place.path, by: failure.replacement, because: failure.error)
         }
         return value
     }
@@ -92,21 +109,89 @@ final class ProbedLevel {
     }
 
     /// Decodes a part, once for all calls.
-    func part<Part>(at path: StoredTree.Path, _ decode: () throws -> Part) throws -> Part {
-        if let part = decoded[path] as? Part {
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode it as.
+    ///   - place: Where it is.
+    ///   - decode: Decodes it as it is.
+    ///   - fillIn: Fills it in after an error, possibly as one of several types; nil when there is nothing to fill in.
+    /// - Returns: The part.
+    /// - Throws: The error of the first attempt to decode it.
+    func part<Part>(
+        _ type: Part.Type,
+        at place: Place,
+        exactly decode: () throws -> Part,
+        fillingIn fillIn: ((_ error: any Error, _ isTrial: Bool) throws -> Part)?
+    ) throws -> Part {
+        let id = ObjectIdentifier(type)
+        var outcome: Outcome
+        if let known = outcomes[place]?[id] {
+            outcome = known
+        } else {
+            do {
+                outcome = .exact(try decode())
+            } catch {
+                outcome = fillIn == nil ? .unusable(error) : .inexact(error)
+            }
+            outcomes[place, default: [:]][id] = outcome
+        }
+        if case .inexact(let error) = outcome, let fillIn, needs[place] != nil || calls > Self.patience {
+            do {
+                let isTrial = candidates(at: place).count > 1
+                let (part, edits) = try probe.collectingEdits(isTrial: isTrial) { try fillIn(error, isTrial) }
+                outcome = .filledIn(part, edits, because: error)
+            } catch {
+                outcome = .unusable(error)
+            }
+            outcomes[place]?[id] = outcome
+        }
+        switch outcome {
+        case .exact(let part as Part):
             return part
-        }
-        if let error = failed[path] {
-            throw error
-        }
-        do {
-            let part = try decode()
-            decoded[path] = part
+        case .filledIn(let part as Part, let edits, _) where candidates(at: place).count == 1:
+            probe.insert(edits)
             return part
-        } catch {
-            failed[path] = error
+        case .inexact(let error), .unusable(let error), .filledIn(_, _, let error):
+            if place.isWhole {
+                _ = note(Failure(place: place, error: error, replacement: nil, isReplaceable: false))
+            }
             throw error
+        case .exact:
+            throw CocoaError(.coderInvalidValue)
         }
+    }
+
+    /// The outcomes for the types that a part may be filled in as.
+    private func candidates(at place: Place) -> [Outcome] {
+        (outcomes[place] ?? [:]).values.filter {
+            switch $0 {
+            case .inexact, .filledIn: true
+            case .exact, .unusable: false
+            }
+        }
+    }
+
+    /// Lets the next call fill a part in.
+    ///
+    /// - Returns: False when that is not possible.
+    private func fillIn(_ place: Place) -> Bool {
+        let candidates = candidates(at: place)
+        // Of several types, the next call finds out which are possible, and the one after it uses the only one.
+        let calls = needs[place, default: 0]
+        let isOpen = calls == 0 && !candidates.isEmpty && !probe.isTrial
+        guard calls < 2, isOpen || candidates.count == 1 else {
+            return false
+        }
+        needs[place] = calls + 1
+        return true
+    }
+
+    private func replace(_ failure: Failure) -> Bool {
+        guard failure.isReplaceable, replaced[failure.place.path] == nil else {
+            return false
+        }
+        replaced[failure.place.path] = failure
+        return true
     }
 
     /// Records that a part can't be used.
@@ -117,7 +202,7 @@ final class ProbedLevel {
         guard calls > Self.patience, failure.replacement != nil else {
             return false
         }
-        replaced[failure.path] = failure
+        replaced[failure.place.path] = failure
         return true
     }
 
@@ -165,7 +250,7 @@ final class ProbedLevel {
 
     private func replaceAll(_ name: String, of tree: StoredTree, at path: StoredTree.Path, because error: any Error) {
         replaced[path + [name]] = Failure(
-            path: path + [name],
+            place: Place(path: path + [name], isWhole: false),
             error: error,
             replacement: probe.part(name, of: tree, at: path),
             isReplaceable: true

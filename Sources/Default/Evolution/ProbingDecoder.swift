@@ -30,8 +30,22 @@ struct ProbingDecoder: Decoder {
     }
 }
 
+extension ProbingDecoder {
+    /// Decodes the parts of a value that can't be decoded as a whole.
+    ///
+    /// The default value may be of another type than the one that is tried, so a type's own comes first.
+    fileprivate func decodeParts<Value: Decodable>(
+        _ type: Value.Type,
+        because error: any Error,
+        isTrial: Bool
+    ) throws -> Value {
+        let fallback = isTrial && type is any DefaultProviding.Type ? nil : fallback
+        return try level.probe.decodeParts(type, from: base, fallback: fallback, at: path, because: error)
+    }
+}
+
 /// The container of a value that wraps another one.
-private struct ProbingValue: SingleValueDecodingContainer {
+private struct ProbingValue: SingleValueDecodingWrapper {
     let base: any SingleValueDecodingContainer
     let decoder: ProbingDecoder
 
@@ -40,12 +54,19 @@ private struct ProbingValue: SingleValueDecodingContainer {
     func decodeNil() -> Bool { base.decodeNil() }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try decoder.level.probe.decode(type, from: decoder.base, fallback: decoder.fallback, at: decoder.path)
+        try decoder.level.part(
+            type,
+            at: .init(path: decoder.path, isWhole: true),
+            exactly: { try base.decode(type) },
+            fillingIn: ValueSemantics.isLeaf(type)
+                ? nil
+                : { try decoder.decodeParts(type, because: $0, isTrial: $1) }
+        )
     }
 }
 
 /// A keyed container, beside that of the default value.
-private struct ProbingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     let base: KeyedDecodingContainer<Key>
     let defaults: KeyedDecodingContainer<Key>?
     let level: ProbedLevel
@@ -80,23 +101,14 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol 
         } else: {
             try level.isOpened(path + [key.stringValue])
                 ? Value(from: part(key))
-                : level.part(at: path + [key.stringValue]) {
-                    do {
-                        return try base.decode(type, forKey: key)
-                    } catch {
-                        guard base.contains(key) else {
-                            throw error
-                        }
-                        let part = try part(key)
-                        return try level.probe.decodeParts(
-                            type,
-                            from: part.base,
-                            fallback: part.fallback,
-                            at: part.path,
-                            because: error
-                        )
-                    }
-                }
+                : level.part(
+                    type,
+                    at: .init(path: path + [key.stringValue], isWhole: false),
+                    exactly: { try base.decode(type, forKey: key) },
+                    fillingIn: ValueSemantics.isLeaf(type) || !base.contains(key)
+                        ? nil
+                        : { try part(key).decodeParts(type, because: $0, isTrial: $1) }
+                )
         }
     }
 
@@ -202,7 +214,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol 
             let replacement = self.replacement(key.stringValue)
             let isReplacedNow = level.note(
                 .init(
-                    path: path + [key.stringValue],
+                    place: .init(path: path + [key.stringValue], isWhole: false),
                     error: error,
                     replacement: replacement,
                     isReplaceable: replacement != nil || base.contains(key)

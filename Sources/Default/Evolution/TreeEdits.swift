@@ -36,6 +36,18 @@ final class TreeEdits {
         part.insert(change, at: path.dropFirst())
     }
 
+    /// Adds changes, except where there are some.
+    func insert(_ others: TreeEdits) {
+        change = change ?? others.change
+        for (key, part) in others.parts {
+            if let known = parts[key] {
+                known.insert(part)
+            } else {
+                parts[key] = part
+            }
+        }
+    }
+
     /// Changes a tree.
     ///
     /// - Parameters:

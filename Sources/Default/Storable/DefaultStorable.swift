@@ -77,7 +77,10 @@ public protocol DefaultStorable: DefaultProviding {
     /// The names are the stored keys, with dots between the keys of nested properties: `["colour": "color"]`,
     /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name, or null; otherwise
     /// it counts as unusable. Names may form chains, and parents may be renamed as well, in any order:
-    /// `["z": "y", "y": "x", "old": "window"]`.
+    /// `["z": "y", "y": "x", "old": "window"]`. Names that lead back to themselves are ignored.
+    ///
+    /// An old name may become the name of another property again only if the one with the new name is always stored, which an
+    /// optional property isn't while it is nil.
     static var renamedProperties: [String: String] { get }
 
     /// Whether a write keeps what the replaced value has and this type doesn't know; true by default.

@@ -96,6 +96,41 @@ private struct Wide: Codable {
     }
 }
 
+/// Tries to decode its home as several types.
+private struct Traveller: Codable, Equatable {
+    struct Home: DefaultProviding, Equatable {
+        var street = "s"
+        var town = "t"
+        static var defaultValue: Home? { Home() }
+    }
+    struct Boat: DefaultProviding, Equatable {
+        var name = "b"
+        var port = "p"
+        static var defaultValue: Boat? { Boat() }
+    }
+    var age = 1
+    var homes = ["none"]
+
+    enum CodingKeys: CodingKey { case age, homes }
+
+    init(age: Int = 1, homes: [String] = ["none"]) { (self.age, self.homes) = (age, homes) }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let names = try? container.decode([String].self, forKey: .homes) {
+            homes = names
+        } else if let all = try? container.decode([Home].self, forKey: .homes) {
+            homes = all.map { "\($0.street) in \($0.town)" }
+        } else if let home = try? container.decode(Home.self, forKey: .homes) {
+            homes = ["\(home.street) in \(home.town)"]
+        } else {
+            let boat = try container.decode(Boat.self, forKey: .homes)
+            homes = ["\(boat.name) at \(boat.port)"]
+        }
+        age = try container.decode(Int.self, forKey: .age)
+    }
+}
+
 @Suite("Filling in a type with an initializer of its own")
 struct InitializerCompletionTests {
     private func fillIn<Value: Codable>(
@@ -223,5 +258,99 @@ struct InitializerCompletionTests {
             #expect(value.title == "x" && value.stamp.name == "n" && value.stamp.note == nil)
             #expect(report == LoadReport(filledIn: ["stamp"]))
         }
+    }
+
+    @Test(
+        "decodes a part as each type that the initializer tries",
+        arguments: [
+            (#"["x","y"]"#, ["x", "y"]),
+            (#"{"street":"x","town":"y"}"#, ["x in y"]),
+            (#"{"name":"x","port":"y"}"#, ["x at y"]),
+        ]
+    )
+    func alternatives(_ stored: String, _ homes: [String]) throws {
+        try fillIn(#"{"homes":\#(stored)}"#, with: Traveller()) { value, report in
+            #expect(value == Traveller(homes: homes))
+            #expect(report == LoadReport(filledIn: ["age"]))
+        }
+    }
+
+    @Test("fills a part in as the only type that it can be, and replaces it if it can be several")
+    func filledInAlternatives() throws {
+        try fillIn(#"{"homes":[{"town":"x"},{"street":"y"}],"age":"old"}"#, with: Traveller()) { value, report in
+            #expect(value == Traveller(homes: ["s in x", "y in t"]))
+            #expect(report.filledIn == ["homes.[0].street", "homes.[1].town"])
+            #expect(report.unusablePaths == ["age"])
+        }
+        try fillIn(#"{"homes":{"name":"x"},"age":5}"#, with: Traveller()) { value, report in
+            #expect(value == Traveller(age: 5))
+            #expect(report.filledIn.isEmpty)
+            #expect(report.unusablePaths == ["homes"])
+        }
+        try fillIn(#"{"homes":7,"age":5}"#, with: Traveller()) { value, report in
+            #expect(value == Traveller(age: 5))
+            #expect(report.unusablePaths == ["homes"])
+        }
+    }
+
+    @Test("replaces a value that could be filled in as several types, and keeps one that is any of them as it is")
+    func wholeAlternatives() throws {
+        enum Dwelling: Codable, Equatable {
+            case home(Traveller.Home)
+            case boat(Traveller.Boat)
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                do {
+                    self = .home(try container.decode(Traveller.Home.self))
+                } catch {
+                    self = .boat(try container.decode(Traveller.Boat.self))
+                }
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                switch self {
+                case .home(let home): try container.encode(home)
+                case .boat(let boat): try container.encode(boat)
+                }
+            }
+        }
+        struct Owner: Codable, Equatable {
+            var first = Dwelling.boat(.init())
+            var second = Dwelling.home(.init())
+        }
+        let json = #"{"first":{"name":"x","port":"y"},"second":{"port":"z"}}"#
+        try fillIn(json, with: Owner()) { value, report in
+            #expect(value == Owner(first: .boat(.init(name: "x", port: "y"))))
+            #expect(report.filledIn.isEmpty)
+            #expect(report.unusablePaths == ["second"])
+        }
+    }
+
+    @Test("finds what is at fault in an optional that has to be there")
+    func requiredOptional() throws {
+        struct Box<Content: Codable & Equatable>: Codable, Equatable { var content: Content }
+        struct Boxes: Codable, Equatable {
+            var number = Box<Int?>(content: 5)
+            var name = Box<String?>(content: "n")
+            var title = "t"
+        }
+        try fillIn(#"{"number":{"content":"x"},"name":{},"title":"y"}"#, with: Boxes()) { value, report in
+            #expect(value == Boxes(title: "y"))
+            #expect(report.filledIn == ["name.content"])
+            #expect(report.unusablePaths == ["number.content"])
+        }
+    }
+
+    @Test("fills in types with integers of 128 bits")
+    func wideIntegers() throws {
+        struct Amounts: Codable, Equatable {
+            var large: Int128 = 1
+            var larger: UInt128? = 2
+            var title = "t"
+        }
+        try #require(JSONDecoder().decode(Int128.self, from: Data("5".utf8)) == 5)
+        let data = Data(#"{"large":5,"larger":6}"#.utf8)
+        let reading = Completion.run(Amounts.self, on: data, default: Amounts(), coder: .json)
+        #expect(reading?.value == Amounts(large: 5, larger: 6))
     }
 }
