@@ -228,9 +228,9 @@ final class ProbedLevel {
             replaceAll(name, of: fallback.tree, at: path, because: error)
         }
         do {
-            var value = try call(Value.self, from: decoder)
+            var value = try callFillingIn(Value.self, from: decoder)
             func canCall() -> Bool {
-                guard calls < Self.maximumCalls, let next = try? call(Value.self, from: decoder) else {
+                guard calls < Self.maximumCalls, let next = try? callFillingIn(Value.self, from: decoder) else {
                     return false
                 }
                 value = next
@@ -255,6 +255,19 @@ final class ProbedLevel {
             replacement: probe.part(name, of: tree, at: path),
             isReplaceable: true
         )
+    }
+
+    /// Calls the initializer, and again for each part that it reaches for the first time and that has to be filled in.
+    private func callFillingIn<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
+        while true {
+            do {
+                return try call(Value.self, from: decoder)
+            } catch {
+                guard let failure, fillIn(failure.place) else {
+                    throw error
+                }
+            }
+        }
     }
 
     /// Takes replacements back, as many at once as possible.

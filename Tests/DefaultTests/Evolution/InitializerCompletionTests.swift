@@ -326,6 +326,28 @@ struct InitializerCompletionTests {
         }
     }
 
+    @Test("fills in what an initializer decodes after a part that it rejects")
+    func partsAfterRejectedOne() throws {
+        struct Strict: Codable, Equatable {
+            var age = 1
+            var homes: [Traveller.Home] = []
+            init(age: Int = 1, homes: [Traveller.Home] = []) { (self.age, self.homes) = (age, homes) }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                age = try container.decode(Int.self, forKey: .age)
+                guard age < 100 else {
+                    throw CocoaError(.coderReadCorrupt)
+                }
+                homes = try container.decode([Traveller.Home].self, forKey: .homes)
+            }
+        }
+        try fillIn(#"{"age":1000,"homes":[{"town":"x"}]}"#, with: Strict()) { value, report in
+            #expect(value == Strict(homes: [.init(town: "x")]))
+            #expect(report.filledIn == ["homes.[0].street"])
+            #expect(report.unusablePaths == ["age"])
+        }
+    }
+
     @Test("finds what is at fault in an optional that has to be there")
     func requiredOptional() throws {
         struct Box<Content: Codable & Equatable>: Codable, Equatable { var content: Content }
