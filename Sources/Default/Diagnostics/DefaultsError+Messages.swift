@@ -119,12 +119,19 @@ extension DefaultsError {
         return DefaultsError(.identifierConflict, reason: reason, key: key, type: type, store: store)
     }
 
+    /// The number of parts that a message lists; the report has all of them.
+    private static let maximumListedParts = 20
+
     static func filledIn(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
         let missing = report.filledIn.map { "\($0.debugDescription) is missing" }
         let unusable = report.unusable.map { "\($0.path.debugDescription) \($0.reason)" }
+        // What could not be used comes first: there may be too many to read.
+        let all = unusable + missing
+        let others = all.count - maximumListedParts
+        let parts = others > 0 ? all.prefix(maximumListedParts) + ["and \(others) more"] : all[...]
         let reason = """
             The value stored under \(key.debugDescription) in \(store) doesn't match \(type): \
-            \((missing + unusable).joined(separator: ", ")). These were filled in from the defaultValue where it \
+            \(parts.joined(separator: ", ")). These were filled in from the defaultValue where it \
             has them. The stored value was left unchanged.
             """
         return DefaultsError(.filledIn, reason: reason, key: key, type: type, store: store)

@@ -546,6 +546,18 @@ struct CompletionTests {
         }
     }
 
+    @Test("is reported with a limited number of parts, those that can't be used first")
+    func manyParts() {
+        let report = LoadReport(
+            filledIn: ["new"],
+            unusable: (1...21).map { .init(path: "part\($0)", reason: "is not of type Int") }
+        )
+        let error = DefaultsError.filledIn(report, key: "k", type: Int.self, store: "s")
+        #expect(error.description.contains(#""part20" is not of type Int, and 2 more."#))
+        #expect(!error.description.contains("part21"))
+        #expect(!error.description.contains("new"))
+    }
+
     @Test("fills in optional elements, and keeps those that are nil")
     func optionalElements() throws {
         struct Slots: Codable, Equatable {
