@@ -38,6 +38,8 @@ final class ProbedLevel {
     private var failure: Failure?
     /// What was decoded in earlier calls, by the types as which it was.
     private var outcomes: [Place: [ObjectIdentifier: Outcome]] = [:]
+    /// Parts that were replaced although the initializer has not asked for them, with the type that they can't be decoded as.
+    private var guesses: [StoredTree.Path: ObjectIdentifier] = [:]
     /// How often a call failed because of a part that the initializer can't do without.
     private var needs: [Place: Int] = [:]
     private var calls = 0
@@ -135,7 +137,7 @@ final class ProbedLevel {
             }
             outcomes[place, default: [:]][id] = outcome
         }
-        if case .inexact(let error) = outcome, let fillIn, needs[place] != nil || calls > Self.patience {
+        if case .inexact(let error) = outcome, let fillIn, needs[place] != nil || isImpatient {
             do {
                 let isTrial = candidates(at: place).count > 1
                 let (part, edits) = try probe.collectingEdits(isTrial: isTrial) { try fillIn(error, isTrial) }
@@ -199,11 +201,40 @@ final class ProbedLevel {
     /// - Returns: Whether it is replaced at once.
     func note(_ failure: Failure) -> Bool {
         self.failure = failure
-        guard calls > Self.patience, failure.replacement != nil else {
+        guard isImpatient, failure.replacement != nil else {
             return false
         }
         replaced[failure.place.path] = failure
         return true
+    }
+
+    // MARK: Guesses
+
+    /// Whether the initializer has had so many errors that it gets no more than it has to.
+    var isImpatient: Bool { calls > Self.patience }
+
+    /// Whether the initializer has asked for a part.
+    func isKnown(_ place: Place) -> Bool {
+        outcomes[place] != nil
+    }
+
+    /// Replaces a part that the initializer has not asked for, as if it were of the same type as another one.
+    func guess(_ failure: Failure, from type: Any.Type) {
+        replaced[failure.place.path] = failure
+        guesses[failure.place.path] = ObjectIdentifier(type)
+    }
+
+    /// Takes a guess back because the initializer asks for that part by itself, and not as the type that was guessed.
+    func takeBackGuess(at path: @autoclosure () -> StoredTree.Path, unlessFrom type: Any.Type? = nil) {
+        guard !guesses.isEmpty else {
+            return
+        }
+        let path = path()
+        guard let guess = guesses[path], guess != type.map(ObjectIdentifier.init) else {
+            return
+        }
+        guesses[path] = nil
+        replaced[path] = nil
     }
 
     // MARK: Search
@@ -221,6 +252,7 @@ final class ProbedLevel {
         }
         calls = 0
         replaced = [:]
+        guesses = [:]
         let defaults = try? fallback.decoder.container(keyedBy: PathKey.self)
         let names = stored.allKeys.map(\.stringValue).sorted()
         let missing = Set(defaults?.allKeys.map(\.stringValue) ?? []).subtracting(names).sorted()

@@ -84,7 +84,8 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     }
 
     func contains(_ key: Key) -> Bool {
-        source(of: key)?.contains(key) ?? false
+        level.takeBackGuess(at: path + [key.stringValue])
+        return source(of: key)?.contains(key) ?? false
     }
 
     func decodeNil(forKey key: Key) throws -> Bool {
@@ -96,19 +97,42 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try attempt(key) {
-            try $0.decode(type, forKey: key)
-        } else: {
-            try level.isOpened(path + [key.stringValue])
-                ? Value(from: part(key))
-                : level.part(
-                    type,
-                    at: .init(path: path + [key.stringValue], isWhole: false),
-                    exactly: { try base.decode(type, forKey: key) },
-                    fillingIn: ValueSemantics.isLeaf(type) || !base.contains(key)
-                        ? nil
-                        : { try part(key).decodeParts(type, because: $0, isTrial: $1) }
-                )
+        do {
+            return try attempt(key) {
+                try $0.decode(type, forKey: key)
+            } else: {
+                try level.isOpened(path + [key.stringValue]) ? Value(from: part(key)) : decodePart(type, forKey: key)
+            }
+        } catch {
+            if level.isImpatient {
+                removeOthers(thatAreNo: type)
+            }
+            throw error
+        }
+    }
+
+    private func decodePart<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try level.part(
+            type,
+            at: place(key),
+            exactly: { try base.decode(type, forKey: key) },
+            fillingIn: ValueSemantics.isLeaf(type) || !base.contains(key)
+                ? nil
+                : { try part(key).decodeParts(type, because: $0, isTrial: $1) }
+        )
+    }
+
+    /// Removes the parts that can't be decoded as a type, of those that the initializer has not got to.
+    ///
+    /// An initializer that goes through all keys gets no further than the first part that it can't use and that the default
+    /// doesn't have. It would have to be called once for each.
+    private func removeOthers<Value: Decodable>(thatAreNo type: Value.Type) {
+        for key in base.allKeys where replacement(key.stringValue) == nil && !level.isKnown(place(key)) {
+            do {
+                _ = try decodePart(type, forKey: key)
+            } catch {
+                level.guess(.init(place: place(key), error: error, replacement: nil, isReplaceable: true), from: type)
+            }
         }
     }
 
@@ -162,6 +186,10 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
 
     // MARK: Parts
 
+    private func place(_ key: Key) -> ProbedLevel.Place {
+        .init(path: path + [key.stringValue], isWhole: false)
+    }
+
     private func isReplaced(_ key: Key) -> Bool {
         level.isReplaced(path + [key.stringValue])
     }
@@ -205,6 +233,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
             }
             return try fromDefault(defaults)
         }
+        level.takeBackGuess(at: path + [key.stringValue], unlessFrom: Part.self)
         guard !isReplaced(key) else {
             return try partOfDefault()
         }
@@ -214,7 +243,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
             let replacement = self.replacement(key.stringValue)
             let isReplacedNow = level.note(
                 .init(
-                    place: .init(path: path + [key.stringValue], isWhole: false),
+                    place: place(key),
                     error: error,
                     replacement: replacement,
                     isReplaceable: replacement != nil || base.contains(key)

@@ -96,6 +96,36 @@ private struct Wide: Codable {
     }
 }
 
+/// Goes through all of its keys, and counts how often it is decoded.
+private struct Tally: Codable {
+    static let decodings = Guarded(0)
+    var title: String?
+    var note: String?
+    var entries: [String: Int] = [:]
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        Self.decodings.withLock { $0 += 1 }
+        let container = try decoder.container(keyedBy: PathKey.self)
+        for key in container.allKeys where key.stringValue.hasPrefix("n") && key.stringValue != "note" {
+            entries[key.stringValue] = try container.decode(Int.self, forKey: key)
+        }
+        // These are decoded after the entries, so until then they look like some of them.
+        title = try container.decode(String.self, forKey: PathKey(stringValue: "title"))
+        note = try container.decodeIfPresent(String.self, forKey: PathKey(stringValue: "note"))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: PathKey.self)
+        for (name, entry) in entries {
+            try container.encode(entry, forKey: PathKey(stringValue: name))
+        }
+        try container.encodeIfPresent(title, forKey: PathKey(stringValue: "title"))
+        try container.encodeIfPresent(note, forKey: PathKey(stringValue: "note"))
+    }
+}
+
 /// Tries to decode its home as several types.
 private struct Traveller: Codable, Equatable {
     struct Home: DefaultProviding, Equatable {
@@ -191,6 +221,22 @@ struct InitializerCompletionTests {
         }
         // In both formats.
         #expect(Wide.decodings.withLock { $0 } < 2 * 25)
+    }
+
+    @Test("keeps every entry that can be used of a type that goes through all keys, however many can't be")
+    func manyEntries() throws {
+        let count = 10_000
+        let parts = (0..<count).map { "\"n\($0)\":\($0.isMultiple(of: 10) ? "\"x\"" : "\($0)")" }
+        Tally.decodings.withLock { $0 = 0 }
+        try fillIn(#"{"title":"t","note":"n",\#(parts.joined(separator: ","))}"#, with: Tally()) { value, report in
+            #expect(value.title == "t" && value.note == "n")
+            #expect(value.entries.count == count * 9 / 10)
+            #expect(value.entries.allSatisfy { $0.key == "n\($0.value)" })
+            #expect(report.filledIn.isEmpty)
+            #expect(report.unusable.count == count / 10)
+        }
+        // In both formats.
+        #expect(Tally.decodings.withLock { $0 } < 2 * 25)
     }
 
     @Test("takes a missing property that may be null from the default too")
