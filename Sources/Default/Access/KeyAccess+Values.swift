@@ -74,16 +74,22 @@ extension KeyAccess {
         guard bridge.decodesData, let type = Value.self as? any Codable.Type else {
             return nil
         }
-        func fillIn<Coded: Codable>(_ type: Coded.Type) throws -> Reading<Value> {
-            let reading = Completion.run(type, on: data, default: initial() as Any as? Coded, coder: .json)
-            guard let reading = reading as? Reading<Value> else {
-                throw UnexpectedValue()
+        func fillIn<Coded: Codable>(_ type: Coded.Type) -> Reading<Value>? {
+            let reading = try? DecodedValueCache.shared.value(
+                of: data,
+                forKey: key,
+                isLasting: { $0 is UnexpectedValue },
+                again: { $0.decodedAgain(by: .json) }
+            ) {
+                guard let reading = Completion.run(type, on: data, default: initial() as Any as? Coded, coder: .json)
+                else {
+                    throw UnexpectedValue()
+                }
+                return reading
             }
-            return reading
+            return reading as? Reading<Value>
         }
-        return try? DecodedValueCache.shared.value(of: data, forKey: key, isLasting: { $0 is UnexpectedValue }) {
-            try fillIn(type)
-        }
+        return fillIn(type)
     }
 
     private func difference(_ report: LoadReport, type: Any.Type) -> DefaultsError {

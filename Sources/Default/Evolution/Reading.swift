@@ -49,6 +49,14 @@ extension Reading {
         return reading
     }
 
+    /// The same outcome, with the value decoded once more from the bytes that were filled in; nil when there are none.
+    func decodedAgain(by coder: DefaultsCoder) -> Reading? where Value: Decodable {
+        guard mayChange == nil, report?.migratedFrom == nil, let bytes else {
+            return nil
+        }
+        return try? map { _ in try coder.decodeTopLevel(Value.self, from: bytes) }
+    }
+
     /// The same outcome with a value that was made from this one.
     func map<Other>(_ transform: (Value) throws -> Other) rethrows -> Reading<Other> {
         Reading<Other>(

@@ -68,6 +68,7 @@ extension DefaultStorable {
             of: data,
             forKey: rememberedKey(key, version),
             isLasting: { $0 is DecodingError },
+            again: { $0.decodedAgain(by: defaultCoder) },
             decode: read
         )
     }

@@ -116,6 +116,35 @@ struct RememberedOutcomeTests {
         try check(Versioned.self, #"{"old":5,"other":"x"}"#, isReadable: true)
     }
 
+    @Test("is remembered from the first read on if a value was filled in or renamed")
+    func secondRead() throws {
+        let store = MemoryDefaults()
+        func check(_ read: () -> Int?) {
+            EventCollector().collect {
+                let counts = (0..<3).map { _ in
+                    let count = Guarded(0)
+                    Decodings.$count.withValue(count) {
+                        #expect(read() == 5)
+                    }
+                    return count.withLock { $0 }
+                }
+                #expect(counts[0] > 0 && counts[1...] == [0, 0])
+            }
+        }
+        try store.set(Data(#"{"level":5}"#.utf8), forKey: Lacking.defaultIdentifier)
+        check { Lacking.read(from: store)?.level.number }
+        try store.set(Data(#"{"grade":5,"second":1}"#.utf8), forKey: Renamed.defaultIdentifier)
+        check { Renamed.read(from: store)?.level.number }
+        struct Part: Codable {
+            var level = Level(1)
+            var added = 2
+        }
+        let key = Defaults.Key<Part>("second read", default: Part())
+        let values = Defaults(suite: store)
+        try store.set(Data(#"{"level":5}"#.utf8), forKey: key.name)
+        check { values[key].level.number }
+    }
+
     private func check<Settings: Counting>(_ type: Settings.Type, _ json: String, isReadable: Bool) throws {
         let store = MemoryDefaults()
         try store.set(Data(json.utf8), forKey: Settings.defaultIdentifier)
