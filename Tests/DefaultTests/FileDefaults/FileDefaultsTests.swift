@@ -344,6 +344,32 @@ struct TransactionTests {
         }
     }
 
+    @Test("writes and reports nothing for values that are stored already, also if they were changed in between")
+    func storedValues() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            try suite.set(1, forKey: "a")
+            try suite.set(1, forKey: "b")
+            let records = try suite.verify().recordCount
+            let reported = Guarded<[Set<String>?]>([])
+            let observation = suite.observeChanges { keys in reported.withLock { $0.append(keys) } }
+            try suite.transaction {
+                try suite.set(1, forKey: "a")
+                try suite.removeAll()
+                try suite.set(1, forKey: "b")
+                try suite.set(1, forKey: "a")
+            }
+            #expect(reported.withLock { $0 } == [])
+            #expect(try suite.verify().recordCount == records)
+            try suite.transaction {
+                try suite.set(1, forKey: "a")
+                try suite.set(2, forKey: "b")
+            }
+            #expect(reported.withLock { $0 } == [["b"]])
+            observation.cancel()
+        }
+    }
+
     @Test("shows its changes to its own body, and to others when it has ended")
     func visibility() throws {
         try withTemporaryDirectory { directory in
@@ -409,6 +435,9 @@ struct TransactionTests {
                     try suite.set(1, forKey: "a")
                     try suite.set(Data(count: 64 << 20 + 1), forKey: "b")
                 }
+            }
+            expectError(.valueTooLarge) {
+                try suite.transaction { try suite.set(Data(count: 64 << 20 + 1), forKey: "b") }
             }
             #expect(suite.dictionaryRepresentation().isEmpty)
         }

@@ -39,9 +39,15 @@ extension FileDefaults {
             let changes = index.transaction ?? [:]
             index.transaction = nil
             do throws(JournalError) {
+                // A value that is stored already is not a change, and neither is the removal of a key that has none.
+                let effective = changes.filter { index.entries[$0.key] != $0.value }
+                guard !effective.isEmpty else {
+                    // What is stored already may not have reached the disk yet.
+                    if durability == .everyWrite, !changes.isEmpty { try suite.journal.synchronize() }
+                    return result
+                }
                 var batch = JournalBatch()
-                // The removal of a key that has no value is not a change.
-                for (key, value) in changes where value != nil || index.entries[key] != nil {
+                for (key, value) in effective {
                     try batch.set(key, to: value)
                 }
                 try index.withOwnChanges { () throws(JournalError) in

@@ -83,6 +83,8 @@ extension OpenSuite {
         defer { journal.endExclusiveAccess() }
         // A key without a value needs no record.
         guard index.entries[key] != nil else {
+            // The removal by another call may not have reached the disk yet.
+            if durability == .everyWrite { try journal.synchronize() }
             return
         }
         try index.withOwnChanges { () throws(JournalError) in
