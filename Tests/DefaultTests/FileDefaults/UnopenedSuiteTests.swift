@@ -78,6 +78,27 @@ struct UnopenedSuiteTests {
         }
     }
 
+    @Test("releases the handlers of observations that have ended")
+    func releasedHandlers() throws {
+        final class Captured: Sendable {}
+        try withUnopenedSuite { suite, unblock in
+            weak var released: Captured?
+            weak var kept: Captured?
+            let observations = [Captured(), Captured()].enumerated().map { number, captured in
+                if number == 0 { released = captured } else { kept = captured }
+                return suite.observeChanges { _ in withExtendedLifetime(captured) {} }
+            }
+            observations[0].cancel()
+            #expect(released == nil)
+            #expect(kept != nil)
+            try unblock()
+            try suite.checkAvailability()
+            #expect(kept != nil)
+            observations[1].cancel()
+            #expect(kept == nil)
+        }
+    }
+
     @Test("gives updates the value that is there once it is opened")
     func updates() async throws {
         try await withTemporaryDirectory { directory in

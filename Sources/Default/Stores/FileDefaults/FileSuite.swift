@@ -29,8 +29,8 @@ final class FileSuite: @unchecked Sendable {
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     /// Whether it was reported that there is no suite and none can be created.
     private let isReadOnlyReported = Guarded(false)
-    // Used under `opening`; called when the suite is opened.
-    private var observersBefore: [@Sendable (OpenSuite) -> Void] = []
+    /// Called when the suite is opened; nil from then on.
+    private let observersBefore = Guarded<[ObjectIdentifier: @Sendable (OpenSuite) -> Void]?>([:])
 
     /// A reference that can be used without being copied; see ``withOpenSuite(_:)``.
     private struct Opened: ~Copyable {
@@ -82,6 +82,18 @@ final class FileSuite: @unchecked Sendable {
         let events = DeferredEvents()
         // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
+        let suite = try openFirst(events)
+        let observers = observersBefore.withLock { observers in
+            defer { observers = nil }
+            return observers ?? [:]
+        }
+        for begin in observers.values {
+            begin(suite)
+        }
+        return suite
+    }
+
+    private func openFirst(_ events: DeferredEvents) throws(DefaultsError) -> OpenSuite {
         opening.lock()
         defer { opening.unlock() }
         if let current {
@@ -114,10 +126,6 @@ final class FileSuite: @unchecked Sendable {
         registeredBefore = [:]
         opened = Opened(suite: suite)
         isOpen.store(true, ordering: .releasing)
-        for begin in observersBefore {
-            begin(suite)
-        }
-        observersBefore = []
         return suite
     }
 
@@ -155,6 +163,10 @@ final class FileSuite: @unchecked Sendable {
         }
         opening.lock()
         defer { opening.unlock() }
+        // Another thread may have opened it in the meantime.
+        if let current {
+            return current.index.register(defaults)
+        }
         registeredBefore.merge(defaults) { _, new in new }
     }
 
@@ -165,15 +177,22 @@ final class FileSuite: @unchecked Sendable {
         }
         let observation = Guarded<StoreObservation?>(nil)
         let isActive = Guarded(true)
-        opening.lock()
-        observersBefore.append { suite in
-            guard isActive.withLock({ $0 }) else { return }
-            observation.withLock { $0 = suite.observe(handler) }
-            handler(nil)
+        let id = ObjectIdentifier(isActive)
+        let isOpenNow = observersBefore.withLock { observers in
+            observers?[id] = { suite in
+                guard isActive.withLock({ $0 }) else { return }
+                observation.withLock { $0 = suite.observe(handler) }
+                handler(nil)
+            }
+            return observers == nil
         }
-        opening.unlock()
-        return StoreObservation {
+        // Another thread may have opened it in the meantime.
+        if isOpenNow, let current {
+            return current.observe(handler)
+        }
+        return StoreObservation { [weak self] in
             isActive.withLock { $0 = false }
+            self?.observersBefore.withLock { $0?[id] = nil }
             observation.withLock { $0 }?.cancel()
         }
     }
@@ -182,13 +201,13 @@ final class FileSuite: @unchecked Sendable {
     func registeredValue(for key: StoreKey) -> PropertyListValue? {
         opening.lock()
         defer { opening.unlock() }
-        return registeredBefore[key]
+        return current.map { $0.index.registeredValue(for: key) } ?? registeredBefore[key]
     }
 
     var registeredValues: [StoreKey: PropertyListValue] {
         opening.lock()
         defer { opening.unlock() }
-        return registeredBefore
+        return current?.index.registeredValues ?? registeredBefore
     }
 }
 
