@@ -161,6 +161,14 @@ struct CommandLineTests {
         #expect(values("-a", "-5", "b") == ["a": .string("-5")])
         #expect(values("-a", "") == ["a": .string("")])
         #expect(values("-a", "1", "-a", "2") == ["a": .string("2")])
+        #expect(values("-.5", "b") == [:])
+        #expect(values("-a", "-.5") == ["a": .string("-.5")])
+    }
+
+    @Test("may have keys that begin like the words for numbers")
+    func words() {
+        #expect(values("-inf", "b") == ["inf": .string("b")])
+        #expect(values("-nan", "-infinity", "b") == ["infinity": .string("b")])
     }
 
     @Test("are property lists where they look like ones, and strings where they aren't")

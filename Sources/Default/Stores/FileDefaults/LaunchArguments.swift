@@ -13,7 +13,7 @@ struct LaunchArguments: Sendable {
         var values: [StoreKey: PropertyListValue] = [:]
         var rest = commandLine.dropFirst()
         while let argument = rest.popFirst() {
-            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), Double(argument) == nil,
+            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), !Self.isNumber(argument),
                 let key = try? StoreKey(String(argument.dropFirst())), let value = rest.first, !Self.isKey(value)
             else {
                 continue
@@ -25,7 +25,12 @@ struct LaunchArguments: Sendable {
     }
 
     private static func isKey(_ argument: String) -> Bool {
-        argument.hasPrefix("-") && Double(argument) == nil
+        argument.hasPrefix("-") && !isNumber(argument)
+    }
+
+    /// Whether an argument that begins with a hyphen is a negative number; "-inf" and "-nan" are keys.
+    private static func isNumber(_ argument: String) -> Bool {
+        argument.utf8.dropFirst().first.map(".0123456789".utf8.contains) == true && Double(argument) != nil
     }
 
     private static func parse(_ text: String) -> PropertyListValue {
