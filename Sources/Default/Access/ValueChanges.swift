@@ -12,7 +12,7 @@ internal import DefaultJournal
 ///   same time may be combined into one. The value before a change is always the value after the previous one, and the last
 ///   delivered value is the stored one.
 /// - Changes wait for a slow reader up to a limit. Then the newest are combined into one, so the first value before and the
-///   last value after them are kept. ``ValueUpdates`` keeps the newest value only.
+///   last value after them are kept. It is left out if they are the same. ``ValueUpdates`` keeps the newest value only.
 /// - Writing the value that is already stored is not a change. Removing the stored value is one to the default.
 /// - The values of several keys are read one after the other. Those that change in one transaction are one change.
 /// - The sequence ends when the task that reads it is cancelled. Each iterator observes the store until it is released or has
@@ -165,7 +165,7 @@ private struct ObservedValues: @unchecked Sendable {
 final class ChangeLog: Sendable {
     struct Change: Sendable {
         let old: [PropertyListValue?]
-        var new: [PropertyListValue?]
+        let new: [PropertyListValue?]
     }
 
     private struct State {
@@ -214,13 +214,16 @@ final class ChangeLog: Sendable {
                     state.hasBegun = true
                     return false
                 }
-                guard state.latest != value else {
+                guard !state.latest.areSame(as: value) else {
                     return false
                 }
                 if state.changes.count < limit {
                     state.changes.append(Change(old: state.latest, new: value))
                 } else {
-                    state.changes[state.changes.count - 1].new = value
+                    let change = Change(old: state.changes.removeLast().old, new: value)
+                    if !change.old.areSame(as: change.new) {
+                        state.changes.append(change)
+                    }
                 }
                 state.latest = value
                 return true

@@ -122,7 +122,7 @@ public struct ValueUpdates<Value>: AsyncSequence {
             // The stored values are fetched before the value is read. If they change in between, the value is delivered once
             // too often instead of being missed.
             let stored = updates.stored()
-            if let latest, let stored, latest.stored == stored {
+            if let latest, let stored, latest.stored?.areSame(as: stored) == true {
                 return nil
             }
             let value = updates.read()

@@ -56,7 +56,7 @@ extension MemoryDefaults: DefaultsStore {
                 defer { entries[storeKey] = value }
                 return entries[storeKey]
             }
-            if changes.isActive, previous != value {
+            if changes.isActive, !previous.isSame(as: value) {
                 exclusiveAccess.notify(changes, [key])
             }
         }

@@ -75,7 +75,7 @@ final class SuiteWatch: @unchecked Sendable {
                     return false
                 }
                 state.values[key] = Known(value: value, comparison: comparison)
-                return value != known.value
+                return !value.isSame(as: known.value)
             }
         }
         if !changed.isEmpty {

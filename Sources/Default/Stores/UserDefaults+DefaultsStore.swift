@@ -54,7 +54,7 @@ extension FoundationStore {
                 throw DefaultsError.synchronizationFailed(key: key, store: storeDescription)
             }
             #endif
-            if let hub = SharedHubs.hub(named: ownHubName), previous != value {
+            if let hub = SharedHubs.hub(named: ownHubName), !previous.isSame(as: value) {
                 #if canImport(Darwin)
                 FoundationWatch.check([key], named: ownHubName)
                 #else
@@ -132,10 +132,3 @@ extension UserDefaults: KeyObservable {
     }
 }
 #endif
-
-extension PropertyListValue {
-    /// Whether two values have the same bytes, which equal values need not have.
-    fileprivate func isSame(as other: PropertyListValue) -> Bool {
-        binaryForm == other.binaryForm
-    }
-}

@@ -51,3 +51,34 @@ extension PropertyListValue {
         }
     }
 }
+
+extension PropertyListValue {
+    /// Whether two values have the same binary form.
+    ///
+    /// Equal values need not have it: "é" has two, and 0 is equal to -0.0. And NaN is not equal to itself.
+    func isSame(as other: PropertyListValue) -> Bool {
+        switch (self, other) {
+        case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
+        case (.date, .date), (.array, .array), (.dictionary, .dictionary): binaryForm == other.binaryForm
+        default: self == other
+        }
+    }
+}
+
+extension PropertyListValue? {
+    /// Whether there are two values with the same binary form, or none.
+    func isSame(as other: PropertyListValue?) -> Bool {
+        guard let self, let other else {
+            return self == nil && other == nil
+        }
+        return self.isSame(as: other)
+    }
+}
+
+extension [PropertyListValue?] {
+    /// Whether all elements have the same binary form as those of another array.
+    func areSame(as others: [PropertyListValue?]) -> Bool {
+        count == others.count && zip(self, others).allSatisfy { $0.isSame(as: $1) }
+    }
+}

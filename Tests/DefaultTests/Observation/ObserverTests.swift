@@ -156,7 +156,8 @@ struct ObserverTests {
     func equalValues(kind: StoreKind) throws {
         try kind.withStore { store in
             let values: [PropertyListValue] = [
-                .integer(1), .string("text"), .data(Data([1])), .boolean(true), .array([.integer(1)]),
+                .integer(1), .string("text"), .data(Data([1])), .boolean(true), .array([.integer(1)]), .real(.nan),
+                .dictionary(["k": .array([.real(.nan)])]),
             ]
             for value in values {
                 try store.setStoredValue(value, forKey: "k")
@@ -166,6 +167,27 @@ struct ObserverTests {
                 try store.setStoredValue(nil, forKey: "absent")
                 #expect(notices.count == 0, "\(value)")
                 try store.setStoredValue(nil, forKey: "k")
+                #expect(notices.all == [["k"]], "\(value)")
+                observation.cancel()
+            }
+        }
+    }
+
+    @Test("hears of a value that is equal to the stored one and has other bytes", arguments: StoreKind.allCases)
+    func equalValuesWithOtherBytes(kind: StoreKind) throws {
+        let pairs: [(PropertyListValue, PropertyListValue)] = [
+            (.real(0), .real(-0.0)), (.string("\u{E9}"), .string("e\u{301}")),
+            (.date(Date(timeIntervalSinceReferenceDate: 0)), .date(Date(timeIntervalSinceReferenceDate: -0.0))),
+            (.array([.string("\u{E9}")]), .array([.string("e\u{301}")])),
+            (.dictionary(["\u{E9}": .real(0)]), .dictionary(["e\u{301}": .real(0)])),
+        ]
+        try kind.withStore { store in
+            for (value, other) in pairs where kind != .userDefaults || value.binaryForm.first != 8 {
+                try store.setStoredValue(value, forKey: "k")
+                let notices = Notices()
+                let observation = store.observeChanges(notices.note)
+                try store.setStoredValue(other, forKey: "k")
+                #expect(store.storedValue(forKey: "k")?.binaryForm == other.binaryForm)
                 #expect(notices.all == [["k"]], "\(value)")
                 observation.cancel()
             }

@@ -61,6 +61,20 @@ struct ValueChangesTests {
         }
     }
 
+    @Test("are left out when they are combined and cancel each other out")
+    func combinedToNothing() {
+        let log = ChangeLog(limit: 2)
+        log.begin { [.integer(0)] }
+        for number: Int64 in [1, 2, 1] {
+            #expect(log.record { [.integer(number)] })
+        }
+        #expect(log.removeFirst()?.new == [.integer(1)])
+        #expect(log.removeFirst() == nil)
+        #expect(log.record { [.integer(3)] })
+        let change = log.removeFirst()
+        #expect(change?.old == [.integer(1)] && change?.new == [.integer(3)])
+    }
+
     @Test("form a chain that ends with the stored value, whoever makes them")
     func threads() async throws {
         let store = MemoryDefaults()
