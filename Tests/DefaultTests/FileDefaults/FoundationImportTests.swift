@@ -103,6 +103,22 @@ struct FoundationImportTests {
         }
     }
 
+    @Test("imports all values but one that is too large for a suite, and reports that")
+    func tooLarge() throws {
+        try withTemporaryDirectory { home in
+            let configuration = home.appending(path: ".config")
+            try FileManager.default.createDirectory(at: configuration, withIntermediateDirectories: true)
+            let values: [String: Any] = ["large": Data(count: 64 << 20 + 1), "text": "dark"]
+            let list = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+            try list.write(to: configuration.appending(path: "app.plist"))
+            let outcome = try TestHelper.run(["print-suite", "app"], home: home)
+            #expect(outcome.output == "text dark\n")
+            #expect(outcome.errors.split(separator: "\n").count == 1)
+            #expect(outcome.errors.contains("import failed"))
+            #expect(outcome.errors.contains("\"large\""))
+        }
+    }
+
     @Test("reports to a handler that may use the suite being opened")
     func handlerUsesSuite() throws {
         try withTemporaryDirectory { home in

@@ -26,7 +26,7 @@ enum FoundationImport {
                 }
                 var batch = JournalBatch()
                 for (key, value) in contents {
-                    try batch.set(key, to: StoredValue(value))
+                    try batch.set(key, to: value)
                 }
                 try batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
@@ -44,7 +44,7 @@ enum FoundationImport {
         return suite.index.entries.isEmpty && !suite.index.hasImported
     }
 
-    private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: PropertyListValue]? {
+    private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: StoredValue]? {
         guard FileManager.default.fileExists(atPath: propertyList.path) else {
             return nil
         }
@@ -62,13 +62,18 @@ enum FoundationImport {
             events.report(.init(kind: .importFailed, error: .importFailed(propertyList: propertyList, error)))
             return nil
         }
-        var contents: [StoreKey: PropertyListValue] = [:]
+        var contents: [StoreKey: StoredValue] = [:]
         for (name, object) in objects {
             do {
-                contents[try StoreKey(FoundationKey.key(forName: name))] = try PropertyListValue(object: object)
+                let key = try StoreKey(FoundationKey.key(forName: name))
+                let value = StoredValue(try PropertyListValue(object: object))
+                guard value.byteCount <= DefaultJournal.Operation.maximumValue else {
+                    throw PropertyListValue.UnsupportedObject(reason: "The value is larger than 64 MiB", path: "")
+                }
+                contents[key] = value
             } catch {
-                // Foundation accepts keys that this library doesn't, such as the empty one. The other keys are still
-                // imported.
+                // Foundation accepts keys and values that this library doesn't, such as the empty key. The other keys are
+                // still imported.
                 let error = DefaultsError.importFailed(propertyList: propertyList, error, key: name)
                 events.report(.init(kind: .importFailed, error: error))
             }
