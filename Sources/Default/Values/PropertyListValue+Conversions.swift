@@ -67,7 +67,10 @@ extension PropertyListValue {
         guard case .string(let string) = self else {
             return asNumber != nil
         }
-        var digits = string.drop(while: \.isWhitespace).drop { "+-".contains($0) }
+        var digits = string.drop(while: \.isWhitespace)
+        if digits.first == "+" || digits.first == "-" {
+            digits.removeFirst()
+        }
         if digits.first == "." {
             digits.removeFirst()
         }

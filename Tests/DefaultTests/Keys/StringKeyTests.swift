@@ -15,6 +15,12 @@ struct StringKeyTests {
             defaults["number"] = "12.5 apples"
             defaults["true"] = true
             defaults["date"] = Date.distantPast
+            defaults["signs"] = "+-5"
+            defaults["sign"] = " -.5"
+            #expect(defaults["signs"].int == nil)
+            #expect(defaults["signs"].double == nil)
+            #expect(defaults["signs"].bool == nil)
+            #expect(defaults["sign"].double == -0.5)
             #expect(defaults["yes"].bool == true)
             #expect(defaults["no"].bool == false)
             #expect(defaults["one"].bool == true)
