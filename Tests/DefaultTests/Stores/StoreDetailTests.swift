@@ -172,6 +172,11 @@ struct StoreDetailTests {
             expectError(.storeUnavailable) { try location.path() }
         }
         #expect(try SuiteLocation.directory(URL(filePath: "/a/../b/./c")).path() == "/b/c")
+        #expect(try SuiteLocation.directory(URL(filePath: "/../a//b/")).path() == "/a/b")
+        let relative = URL(filePath: "../b", relativeTo: URL(filePath: "/a/c/"))
+        #expect(try SuiteLocation.directory(relative).path() == "/a/b")
+        // Foundation removes "/private" if there is a directory without it.
+        #expect(try SuiteLocation.directory(URL(filePath: "/private/tmp")).path() == "/private/tmp")
     }
 
     #if !canImport(Darwin)

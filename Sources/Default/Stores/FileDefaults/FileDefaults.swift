@@ -94,7 +94,8 @@ public final class FileDefaults: Sendable {
     /// The parent directories may be symbolic links; the suite's directory itself may not.
     ///
     /// - Parameters:
-    ///   - url: The file URL of the suite's directory.
+    ///   - url: The file URL of the suite's directory. A component ".." removes the one before it, even if that is a symbolic
+    ///     link to a directory elsewhere.
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:)``.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or

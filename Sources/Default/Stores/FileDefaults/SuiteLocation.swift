@@ -18,7 +18,7 @@ enum SuiteLocation: Sendable {
             guard url.isFileURL, !url.path.isEmpty else {
                 throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
             }
-            return url.standardizedFileURL.path
+            return Self.standardized(url.absoluteURL.path)
         }
     }
 
@@ -34,6 +34,22 @@ enum SuiteLocation: Sendable {
         let directory = try Self.configurationHome()
         #endif
         return directory.appendingPathComponent(name + ".plist", isDirectory: false)
+    }
+
+    /// An absolute path without empty components, "." and "..".
+    ///
+    /// Foundation's `standardizedFileURL` also removes "/private" while there is a file at the rest of the path, and so leads
+    /// to another directory on systems where the two differ.
+    private static func standardized(_ path: String) -> String {
+        var components: [Substring] = []
+        for component in path.split(separator: "/") where component != "." {
+            if component != ".." {
+                components.append(component)
+            } else {
+                _ = components.popLast()
+            }
+        }
+        return "/" + components.joined(separator: "/")
     }
 
     private static func check(_ name: String) throws(DefaultsError) {
