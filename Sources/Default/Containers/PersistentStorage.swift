@@ -65,7 +65,10 @@ public struct PersistentStorage {
     /// A prefix that needs no escaping has its only dot at the end, and no percent sign. Other prefixes end with a percent
     /// sign and a dot, which is not an escape sequence.
     private static func escape(_ prefix: String) -> String {
-        if prefix.isEmpty || prefix.firstIndex(of: ".") == prefix.indices.last && !prefix.contains("%") {
+        // Keys are compared by their bytes, so a combining character after the dot doesn't matter.
+        let utf8 = prefix.utf8
+        let dot = utf8.firstIndex(of: UInt8(ascii: "."))
+        if prefix.isEmpty || dot == utf8.indices.last && !utf8.contains(UInt8(ascii: "%")) {
             return prefix
         }
         let escaped = prefix.unicodeScalars.map { scalar in

@@ -179,6 +179,18 @@ struct StoreDetailTests {
         #expect(try SuiteLocation.directory(URL(filePath: "/private/tmp")).path() == "/private/tmp")
     }
 
+    @Test("of parts of a suite are not the beginnings of others', if their prefixes have combining characters either")
+    func prefixes() throws {
+        let keys = try ["a.", "a.\u{301}b.", "a", "a%\u{301}", "a%\u{301}.", "a%.", "%", "."].map { prefix in
+            try #require(PersistentStorage(keyPrefix: prefix)).suiteKey(forKey: "")
+        }
+        for (number, key) in keys.enumerated() {
+            for (other, otherKey) in keys.enumerated() where other != number {
+                #expect(!otherKey.utf8.starts(with: key.utf8), "\(key.debugDescription), \(otherKey.debugDescription)")
+            }
+        }
+    }
+
     #if !canImport(Darwin)
     @Test("of the place of a suite are the configuration home's, where that is an absolute path")
     func configurationHome() throws {
