@@ -175,6 +175,8 @@ struct StoreDetailTests {
         #expect(try SuiteLocation.directory(URL(filePath: "/../a//b/")).path() == "/a/b")
         let relative = URL(filePath: "../b", relativeTo: URL(filePath: "/a/c/"))
         #expect(try SuiteLocation.directory(relative).path() == "/a/b")
+        let withoutBase = try #require(URL(string: "file:b/c"))
+        #expect(try SuiteLocation.directory(withoutBase).path() == "b/c")
         // Foundation removes "/private" if there is a directory without it.
         #expect(try SuiteLocation.directory(URL(filePath: "/private/tmp")).path() == "/private/tmp")
     }

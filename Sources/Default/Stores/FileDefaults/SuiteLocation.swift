@@ -36,11 +36,13 @@ enum SuiteLocation: Sendable {
         return directory.appendingPathComponent(name + ".plist", isDirectory: false)
     }
 
-    /// An absolute path without empty components, "." and "..".
+    /// A path without empty components, "." and "..", if it is absolute.
     ///
     /// Foundation's `standardizedFileURL` also removes "/private" while there is a file at the rest of the path, and so leads
     /// to another directory on systems where the two differ.
     private static func standardized(_ path: String) -> String {
+        // A URL without a base, or one that was made in a working directory that is gone; the engine refuses the latter.
+        guard path.hasPrefix("/") else { return path }
         var components: [Substring] = []
         for component in path.split(separator: "/") where component != "." {
             if component != ".." {
