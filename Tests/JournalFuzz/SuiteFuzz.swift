@@ -117,7 +117,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
     do {
         let suite = try Journal.open(at: folder, options: options) { FuzzIndex() }
-        let publication = page.withUnsafeBytes { LockPage.publication(in: $0) }
+        // A page that was cut counts as a blank one, whatever is left of it.
+        let publication =
+            page.count >= LockPage.size ? page.withUnsafeBytes { LockPage.publication(in: $0) } : nil
         let found = suite.withCurrentIndex { ($0 as? FuzzIndex)?.entries ?? [:] }
         let hasSalt =
             isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size
