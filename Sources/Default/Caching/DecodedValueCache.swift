@@ -254,7 +254,7 @@ final class DecodedValueCache: Sendable {
         of data: Data,
         forKey key: String,
         isLasting: (any Error) -> Bool = { _ in false },
-        again: (Value) -> Value? = { _ in nil },
+        again: (Value) -> Value?,
         decode: () throws -> Value
     ) throws -> Value {
         let key = EntryKey(key, Value.self)
@@ -295,6 +295,18 @@ final class DecodedValueCache: Sendable {
             break
         }
         return value
+    }
+
+    /// The same for values that can only be made by decoding the bytes.
+    ///
+    /// A default argument of a generic type would be allocated at each read.
+    func value<Value>(
+        of data: Data,
+        forKey key: String,
+        isLasting: (any Error) -> Bool = { _ in false },
+        decode: () throws -> Value
+    ) throws -> Value {
+        try value(of: data, forKey: key, isLasting: isLasting, again: { _ in nil }, decode: decode)
     }
 
     private func entry(of data: Data, forKey key: EntryKey) -> Entry? {
