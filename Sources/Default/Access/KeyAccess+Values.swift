@@ -78,8 +78,7 @@ extension KeyAccess {
             let reading = try? DecodedValueCache.shared.value(
                 of: data,
                 forKey: key,
-                isLasting: { $0 is UnexpectedValue },
-                again: { $0.decodedAgain(by: .json) }
+                isLasting: { $0 is UnexpectedValue }
             ) {
                 guard let reading = Completion.run(type, on: data, default: initial() as Any as? Coded, coder: .json)
                 else {
@@ -87,6 +86,7 @@ extension KeyAccess {
                 }
                 return reading
             }
+            reading?.share(of: data, forKey: key, coder: .json)
             return reading as? Reading<Value>
         }
         return fillIn(type)

@@ -12,8 +12,7 @@ internal import Foundation
 /// values are interchangeable. So values that are read only once between writes are never inspected.
 ///
 /// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind that
-/// may be shared takes the place of the decoded one, as an entry that says so. A value that was filled in is cached at its first
-/// read, since decoding it once more takes little beside filling it in.
+/// may be shared takes the place of the decoded one, as an entry that says so.
 final class DecodedValueCache: Sendable {
     /// The cache of the process; tests create others.
     static let shared = DecodedValueCache()
@@ -245,8 +244,6 @@ final class DecodedValueCache: Sendable {
     ///   - data: The bytes. They are retained and share their storage with the store's.
     ///   - key: The key they are stored under.
     ///   - isLasting: Whether the same bytes will always have this error; never by default.
-    ///   - again: Makes a value once more if that is cheaper than to decode the bytes; nil if it isn't. Such a value is shared from
-    ///     the second read on, and others from the third.
     ///   - decode: Decodes the bytes with a built-in coder.
     /// - Returns: The value.
     /// - Throws: Any error that `decode` throws.
@@ -254,7 +251,6 @@ final class DecodedValueCache: Sendable {
         of data: Data,
         forKey key: String,
         isLasting: (any Error) -> Bool = { _ in false },
-        again: (Value) -> Value?,
         decode: () throws -> Value
     ) throws -> Value {
         let key = EntryKey(key, Value.self)
@@ -278,12 +274,7 @@ final class DecodedValueCache: Sendable {
         let isComplete = entry?.isComplete ?? false
         switch entry?.knowledge {
         case nil, .decodable:
-            let isShared = again(value).map { ValueSemantics.areInterchangeable(value, $0) } ?? false
-            set(
-                isShared
-                    ? SharedEntry(key, data, value: value, isComplete: isComplete)
-                    : Entry(key, data, .read, isComplete: isComplete)
-            )
+            set(Entry(key, data, .read, isComplete: isComplete))
         case .read:
             let areInterchangeable = try ValueSemantics.areInterchangeable(value, decode())
             set(
@@ -295,18 +286,6 @@ final class DecodedValueCache: Sendable {
             break
         }
         return value
-    }
-
-    /// The same for values that can only be made by decoding the bytes.
-    ///
-    /// A default argument of a generic type would be allocated at each read.
-    func value<Value>(
-        of data: Data,
-        forKey key: String,
-        isLasting: (any Error) -> Bool = { _ in false },
-        decode: () throws -> Value
-    ) throws -> Value {
-        try value(of: data, forKey: key, isLasting: isLasting, again: { _ in nil }, decode: decode)
     }
 
     private func entry(of data: Data, forKey key: EntryKey) -> Entry? {

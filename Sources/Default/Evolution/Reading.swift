@@ -49,12 +49,20 @@ extension Reading {
         return reading
     }
 
-    /// The same outcome, with the value decoded once more from the bytes that were filled in; nil when there are none.
-    func decodedAgain(by coder: DefaultsCoder) -> Reading? where Value: Decodable {
-        guard mayChange == nil, report?.migratedFrom == nil, let bytes else {
-            return nil
+    /// Lets the next reads share the outcome if it was filled in, and the value is interchangeable with one that is decoded once
+    /// more from the bytes that were filled in.
+    ///
+    /// The cache would fill in twice more at the second read to find this out.
+    func share(of data: Data, forKey key: String, coder: DefaultsCoder) where Value: Decodable {
+        let cache = DecodedValueCache.shared
+        guard mayChange == nil, report?.migratedFrom == nil, let bytes,
+            cache.sharedValue(Reading.self, of: data, forKey: key) == nil,
+            let again = try? map({ _ in try coder.decodeTopLevel(Value.self, from: bytes) }),
+            ValueSemantics.areInterchangeable(self, again)
+        else {
+            return
         }
-        return try? map { _ in try coder.decodeTopLevel(Value.self, from: bytes) }
+        cache.share(self, of: data, forKey: key)
     }
 
     /// The same outcome with a value that was made from this one.

@@ -64,13 +64,15 @@ extension DefaultStorable {
         guard !isForeign, remembersDecodedValues, migrationSteps.allSatisfy(\.remembersDecodedValues) else {
             return try read()
         }
-        return try DecodedValueCache.shared.value(
+        let key = rememberedKey(key, version)
+        let reading = try DecodedValueCache.shared.value(
             of: data,
-            forKey: rememberedKey(key, version),
+            forKey: key,
             isLasting: { $0 is DecodingError },
-            again: { $0.decodedAgain(by: defaultCoder) },
             decode: read
         )
+        reading.share(of: data, forKey: key, coder: defaultCoder)
+        return reading
     }
 
     /// The key of the outcome for bytes with a version.
