@@ -3,8 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-/// A test that waits for a lock that is never released fails after a minute.
-@Suite("The kept file lock", .timeLimit(.minutes(15)))
+@Suite("The kept file lock", .waits)
 struct FileLockTests {
     private let directory = TemporaryDirectory()
 
@@ -50,7 +49,7 @@ struct FileLockTests {
         try journal.set("turn", "0")
         let helper = try Helper(["turns", directory.suite, "300"])
         for number in 0..<300 {
-            while journal["turn"] != "\(2 * number)" { sched_yield() }
+            try wait(for: "turn \(number)") { journal["turn"] == "\(2 * number)" }
             try journal.set("turn", "\(2 * number + 1)")
             #expect(!journal.keepsFileLock)
         }
@@ -75,7 +74,7 @@ struct FileLockTests {
         for _ in 0..<5 {
             let start = journal.generation
             let helper = try Helper(["stream", directory.suite])
-            while journal.generation < start + 2_000, helper.process.isRunning { sched_yield() }
+            try wait(for: "2,000 writes") { journal.generation >= start + 2_000 || !helper.process.isRunning }
             helper.kill()
             try journal.set("after", "kill")
             #expect(journal["after"] == "kill")
@@ -120,7 +119,7 @@ struct FileLockTests {
         }
     }
 
-    @Test("A flush that the system doesn't allow is tried again a second later", .timeLimit(.minutes(15)))
+    @Test("A flush that the system doesn't allow is tried again a second later", .waits)
     func postponedFlush() throws {
         let calls = Guarded<[Bool]>([])
         let flushed = DispatchSemaphore(value: 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Flushes", .timeLimit(.minutes(15)))
+@Suite("Flushes", .waits)
 struct FlushTests {
     private let directory = TemporaryDirectory()
 
@@ -110,11 +110,11 @@ struct FlushTests {
         options.calls = SystemCalls(probe: probe)
         let journal = try Journal.openTest(directory.suite, options)
         // The one that the creation of the suite has scheduled.
-        while journal.isFlushScheduled { sched_yield() }
+        try wait(for: "the first flush") { !journal.isFlushScheduled }
         for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
         try journal.set("a", "1")
         // The first flush fails, and so does the one after it, which writes the journal as a whole.
-        while !journal.isSynced { sched_yield() }
+        try wait(for: "a flush that succeeds") { journal.isSynced }
         #expect(probe.fired == 2)
         let failures = reports.all.filter { if case .flushFailed = $0 { true } else { false } }
         #expect(failures.count == 1)

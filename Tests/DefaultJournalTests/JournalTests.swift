@@ -226,12 +226,15 @@ extension Journal {
 
     /// The same for a journal that a test has cut or overwritten, which is left alone until it has not changed for a second.
     static func openSettled(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
-        while true {
+        var journal: Journal?
+        try wait(for: "an opening that is accepted") {
             do {
-                return try openUnregistered(path, options)
+                journal = try openUnregistered(path, options)
+                return true
             } catch let error as JournalError where error.kind == .overwritten {
-                sched_yield()
+                return false
             }
         }
+        return try #require(journal)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import DefaultJournal
 
 /// Another process has the lock of each suite here, as one that was stopped in the middle of a write.
-@Suite("Waiting for another process", .timeLimit(.minutes(15)))
+@Suite("Waiting for another process", .waits)
 struct LockTimeoutTests {
     private let directory = TemporaryDirectory()
 
@@ -61,16 +61,16 @@ struct LockTimeoutTests {
         let journal = try Journal.openTest(directory.suite, options)
         let helper = try holder()
         let isDone = setOnThread(journal)
-        while reports.all.isEmpty { sched_yield() }
+        try wait(for: "the report of a long wait") { !reports.all.isEmpty }
         #if DEBUG
         let attempts = probe.counts[.flock, default: 0]
-        while probe.counts[.flock, default: 0] < attempts + 3 { sched_yield() }
+        try wait(for: "three more attempts to lock") { probe.counts[.flock, default: 0] >= attempts + 3 }
         #endif
         #expect(reports.all == [.waiting(path: directory.suite, process: helper.process.processIdentifier)])
         #expect(!isDone.withLock { $0 })
         #expect(journal["a"] == nil)
         try helper.closeInput()
-        while !isDone.withLock({ $0 }) { sched_yield() }
+        try wait(for: "the other thread") { isDone.withLock { $0 } }
         #expect(journal["a"] == "1")
         #expect(reports.all.count == 1)
     }
@@ -92,12 +92,12 @@ struct LockTimeoutTests {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))
         let helper = try holder()
         let isDone = setOnThread(journal)
-        while journal.page.waiters != .asleep { sched_yield() }
-        while !journal.exclusive.tryLock() { sched_yield() }
+        try wait(for: "a thread that waits asleep") { journal.page.waiters == .asleep }
+        try wait(for: "the lock of the threads") { journal.exclusive.tryLock() }
         #expect(!isDone.withLock { $0 })
         journal.exclusive.unlock()
         try helper.closeInput()
-        while !isDone.withLock({ $0 }) { sched_yield() }
+        try wait(for: "the other thread") { isDone.withLock { $0 } }
         #expect(journal["a"] == "1")
     }
 
@@ -108,14 +108,14 @@ struct LockTimeoutTests {
         try blocked.set("a", "1")
         let helper = try holder()
         try free.set("a", "1")
-        while !free.isSynced { sched_yield() }
+        try wait(for: "a flush of the free suite") { free.isSynced }
         let id = free.currentID
         for number in 0..<2_000 where free.currentID == id {
             try free.set("filler", String(repeating: "x", count: 400 + number % 100))
         }
-        while free.page.publication()?.journalID == id { sched_yield() }
+        try wait(for: "a compaction of the free suite") { free.page.publication()?.journalID != id }
         try helper.closeInput()
-        while !blocked.isSynced { sched_yield() }
+        try wait(for: "a flush of the blocked suite") { blocked.isSynced }
     }
 
     @Test("Processes that wait asleep are woken up, and all of them make progress")

@@ -120,7 +120,9 @@ struct PowerLossTests {
         let journal = try Journal.openUnregistered(directory.path + "/" + opened, options)
         try scenario(journal, trace)
         var disk = PessimisticDisk(suite: directory.path + "/" + observed)
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(state: TestExtent.seed)
+        let limit = TestExtent.pick(brief: min(limit, 3), full: limit)
+        let samples = TestExtent.pick(brief: (samples + 3) / 4, full: samples)
         for (number, record) in trace.probe.records.enumerated() {
             disk.apply(record)
             guard [.mkdir, .open, .pwrite, .ftruncate, .fsync, .fdatasync, .rename].contains(record.call) else {

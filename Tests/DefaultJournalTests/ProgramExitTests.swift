@@ -5,7 +5,7 @@ import Testing
 @testable import DefaultJournal
 
 /// A program whose end waits for more than its limit fails the time limit.
-@Suite("The end of a program", .timeLimit(.minutes(15)))
+@Suite("The end of a program", .waits)
 struct ProgramExitTests {
     private let directory = TemporaryDirectory()
 

@@ -32,11 +32,14 @@ struct PublicationTests {
         case anotherOpens
     }
 
+    private static let killings = Operation.allCases.flatMap { operation in
+        Aftermath.allCases.map { (operation, $0) }
+    }
+
     @Test(
         "After a writer is killed at any step, all processes that have the suite open agree, and what they write is kept",
-        .timeLimit(.minutes(15)),
-        arguments: Operation.allCases,
-        Aftermath.allCases
+        .waits,
+        arguments: TestExtent.sample(killings, every: 4)
     )
     func killed(operation: Operation, aftermath: Aftermath) throws {
         let options = JournalOptions(automaticMaintenance: false)

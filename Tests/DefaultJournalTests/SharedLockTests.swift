@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("A lock that readers share", .timeLimit(.minutes(15)))
+@Suite("A lock that readers share", .waits)
 struct SharedLockTests {
     @Test("admits any number of readers, and none while a writer is active")
     func sharing() throws {

@@ -125,7 +125,7 @@ extension ValueChanges {
         for owner: Owner,
         _ handler: @escaping @Sendable (Owner, Element) -> Void
     ) -> StoreObservation {
-        OwnedObservations.observe(for: owner) { withOwner in
+        .owned(by: owner) { withOwner in
             observe { change in withOwner { handler($0, change) } }
         }
     }

@@ -174,8 +174,9 @@ extension ValueUpdates {
     /// }
     /// ```
     ///
-    /// The calls are those of ``observe(_:)``. None begins after the object was deallocated. What the handler captures is
-    /// released then at the next change, or when others are observed.
+    /// The calls are those of ``observe(_:)``. None begins after the object was deallocated. What is observed keeps the handler,
+    /// what that captures, and the store, until the next change after that. To release them at once, cancel the observation in
+    /// the object's `deinit`.
     ///
     /// - Parameters:
     ///   - owner: The object. It isn't retained.
@@ -186,7 +187,7 @@ extension ValueUpdates {
         for owner: Owner,
         _ handler: @escaping @Sendable (Owner, Value) -> Void
     ) -> StoreObservation {
-        OwnedObservations.observe(for: owner) { withOwner in
+        .owned(by: owner) { withOwner in
             observe { value in withOwner { handler($0, value) } }
         }
     }

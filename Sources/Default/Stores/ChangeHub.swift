@@ -86,10 +86,12 @@ final class ChangeHub: Sendable {
     }
 
     private func remove(_ id: Int) {
-        state.withLock { state in
-            state.observers.removeValue(forKey: id)?.end()
-            hasObservers.store(!state.observers.isEmpty, ordering: .releasing)
+        let observer = state.withLock { state in
+            defer { hasObservers.store(!state.observers.isEmpty, ordering: .releasing) }
+            return state.observers.removeValue(forKey: id)
         }
+        // Without the lock: what its handler has kept may be deallocated with it, and end other observations.
+        observer?.end()
     }
 }
 

@@ -99,7 +99,7 @@ private struct UnsafeBody: @unchecked Sendable {
     let body: () throws -> Void
 }
 
-@Suite("An update", .timeLimit(.minutes(15)))
+@Suite("An update", .waits)
 struct ExclusiveUpdateTests {
     /// Runs a body several times on each of eight threads.
     private func repeatOnEightThreads(_ rounds: Int = 100, _ body: @escaping () throws -> Void) throws {
@@ -218,9 +218,7 @@ struct ExclusiveUpdateTests {
                 isOver.withLock { $0 = true }
                 writing.wait()
             }
-            while store.storedValue(forKey: "k") == nil {
-                sched_yield()
-            }
+            try wait(for: "the other thread's first write") { store.storedValue(forKey: "k") != nil }
             for _ in 0..<50 {
                 try store.withExclusiveAccess {
                     let first = store.storedValue(forKey: "k")

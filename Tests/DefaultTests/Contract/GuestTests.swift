@@ -5,8 +5,15 @@ import Testing
 @Suite("A program that imports the library")
 struct GuestTests {
     private static let programs = Compiler.programs(in: "Guest")
+    private static let versions = TestExtent.pick(brief: ["6"], full: ["5", "6"])
 
-    @Test("has the same meaning and diagnostics as before", arguments: programs, ["5", "6"])
+    /// Without full runs, two that have most of the statements and of the mistakes.
+    private static var tested: [URL] {
+        TestExtent.isFull
+            ? programs : programs.filter { ["Errors.swift", "Statements.swift"].contains($0.lastPathComponent) }
+    }
+
+    @Test("has the same meaning and diagnostics as before", arguments: tested, versions)
     func meaning(program: URL, version: String) throws {
         let alone = try GuestProgram(program, importing: nil, version: version)
         let importing = try GuestProgram(program, importing: "Default", version: version)
@@ -17,7 +24,7 @@ struct GuestTests {
         )
     }
 
-    @Test("is tested with more than 160 statements on UserDefaults, some with warnings or errors")
+    @Test("is tested with more than 160 statements on UserDefaults, some with warnings or errors", .onlyInFullRuns)
     func completeness() throws {
         let names = Set(Self.programs.map { $0.deletingPathExtension().lastPathComponent })
         #expect(names == ["Errors", "Extensions", "Isolation", "Protocols", "Statements", "Subclasses"])
@@ -42,7 +49,7 @@ struct GuestTests {
         #expect(onUserDefaults.count > 160)
     }
 
-    @Test("is reported when a module changes its declarations or diagnostics", arguments: ["5", "6"])
+    @Test("is reported when a module changes its declarations or diagnostics", arguments: versions)
     func control(version: String) throws {
         let directory = TestHome.directory.appending(path: "intruder-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -104,7 +104,7 @@ private final class Rendering: Sendable {
     var values: [AnyHashable] { notices.withLock { $0 } }
 }
 
-@Suite("The reads of a settings screen", .timeLimit(.minutes(15)))
+@Suite("The reads of a settings screen", .waits)
 struct ViewsBlock {
     @Test("are tracked, and notified once for each change", arguments: Screen.Row.allCases)
     fileprivate func ownChanges(row: Screen.Row) throws {

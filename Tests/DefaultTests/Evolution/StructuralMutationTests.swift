@@ -47,7 +47,7 @@ private struct Rich: DefaultStorable, Equatable {
     static var defaultValue: Rich? { Rich() }
     static var renamedProperties: [String: String] { ["label": "name", "caption": "label", "pane": "other"] }
 
-    static func random(using random: inout SplitMix) -> Rich {
+    static func random(using random: inout SeededGenerator) -> Rich {
         func text() -> String { String(repeating: "x\u{E9}\"", count: Int.random(in: 0...2, using: &random)) }
         func page() -> Page {
             Page(url: text(), tags: [text()], rank: Bool.random(using: &random) ? 1 : nil)
@@ -66,25 +66,13 @@ private struct Rich: DefaultStorable, Equatable {
     }
 }
 
-/// A generator with the same numbers in each run: SplitMix64.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
-    }
-}
-
 @Suite("A value with mutated structure")
 struct StructuralMutationTests {
     private let unknown = ["future", "window.future", "other.future"].map { $0.split(separator: ".").map(String.init) }
 
     @Test(
         "keeps what was not mutated, known or not, and loses nothing without a copy",
-        arguments: 1...5 as ClosedRange<UInt64>,
+        arguments: Array(1...TestExtent.pick(brief: 1, full: 5)) as [UInt64],
         [StoredTree.Format.json, .propertyList]
     )
     func mutations(seed: UInt64, format: StoredTree.Format) throws {
@@ -99,8 +87,8 @@ struct StructuralMutationTests {
     }
 
     private func check(_ format: StoredTree.Format, seed: UInt64, in store: MemoryDefaults) throws {
-        var random = SplitMix(state: seed)
-        for _ in 0..<5 {
+        var random = SeededGenerator(state: seed)
+        for _ in 0..<TestExtent.pick(brief: 2, full: 5) {
             let value = Rich.random(using: &random)
             var tree = try #require(StoredTree.parse(Rich.coder.encode(value))).tree
             let known = tree.leafPaths
@@ -111,7 +99,7 @@ struct StructuralMutationTests {
                 tree[path] = try StoredTree(json: #"{"kept":[1,2]}"#, as: format)
             }
             let paths = tree.allFieldPaths
-            for _ in 0..<200 {
+            for _ in 0..<TestExtent.pick(brief: 80, full: 200) {
                 var mutated = tree
                 var touched: [StoredTree.Path] = []
                 for _ in 0..<Int.random(in: 0...3, using: &random) {

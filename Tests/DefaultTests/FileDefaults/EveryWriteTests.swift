@@ -10,9 +10,13 @@ struct EveryWriteTests {
     func storedValues() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
+            // Nothing else may flush: neither the background nor, while it has too much to do, a write by itself.
+            let journal = try Journal.open(at: url.path, options: JournalOptions(automaticMaintenance: false)) {
+                SuiteIndex()
+            }
             let suite = try FileDefaults(url: url)
             let durable = try FileDefaults(url: url, durability: .everyWrite)
-            let journal = try suite.suite.open().journal
+            #expect(try suite.suite.open().journal === journal)
             let bodies: [() throws -> Void] = [
                 { try durable.set(1, forKey: "k") },
                 { try durable.removeObject(forKey: "absent") },
@@ -20,13 +24,11 @@ struct EveryWriteTests {
                 { try durable.transaction { try durable.removeObject(forKey: "absent") } },
             ]
             for (number, body) in bodies.enumerated() {
-                // The flush in the background seldom comes before the one that is expected, if they are made under the lock.
-                try suite.withExclusiveAccess {
-                    try suite.set(2, forKey: "k")
-                    try suite.set(1, forKey: "k")
-                    try body()
-                    #expect(journal.writer.published.syncedEnd == journal.writer.published.end, "\(number)")
-                }
+                try suite.set(2, forKey: "k")
+                try suite.set(1, forKey: "k")
+                #expect(journal.writer.published.syncedEnd < journal.writer.published.end)
+                try body()
+                #expect(journal.writer.published.syncedEnd == journal.writer.published.end, "\(number)")
             }
         }
     }

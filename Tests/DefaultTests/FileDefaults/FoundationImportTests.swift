@@ -103,7 +103,7 @@ struct FoundationImportTests {
         }
     }
 
-    @Test("imports all values but one that is too large for a suite, and reports that")
+    @Test("imports all values but one that is too large for a suite, and reports that", .onlyInFullRuns)
     func tooLarge() throws {
         try withTemporaryDirectory { home in
             let configuration = home.appending(path: ".config")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Default
 
-@Suite("A suite that can't be opened yet", .timeLimit(.minutes(15)))
+@Suite("A suite that can't be opened yet", .waits)
 struct UnopenedSuiteTests {
     /// Runs a test on a suite in a place that is made only by `unblock`.
     private func withUnopenedSuite(
@@ -50,6 +50,25 @@ struct UnopenedSuiteTests {
             try suite.register(defaults: ["c": 4])
             #expect(suite.dictionaryRepresentation() as? [String: Int] == ["a": 3, "b": 2, "c": 4])
             #expect(suite.storedKeys() == ["a"])
+        }
+    }
+
+    @Test("has observers whose handlers may keep what ends other observations")
+    func nestedEnds() throws {
+        /// Ends an observation when it is deallocated.
+        final class Part: Sendable {
+            let observation: StoreObservation
+            init(_ observation: StoreObservation) { self.observation = observation }
+        }
+        try withUnopenedSuite { suite, unblock in
+            let heard = Guarded(0)
+            var part: Part? = Part(suite.observeChanges { _ in heard.withLock { $0 += 1 } })
+            let observation = suite.observeChanges { [part] _ in withExtendedLifetime(part) {} }
+            part = nil
+            observation.cancel()
+            try unblock()
+            try suite.set(1, forKey: "k")
+            #expect(heard.withLock { $0 } == 0)
         }
     }
 

@@ -57,100 +57,107 @@ private final class Vague: DefaultsStore, Sendable {
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation { hub.add(handler) }
 }
 
-/// What a task on the same actor has got so far.
+/// What a task receives from a sequence that it waits for, one after the other.
 @MainActor
-private final class Received<Value> {
-    var values: [Value] = []
+private final class Received<Value: Sendable> {
+    private let values: AsyncStream<Value>
+    private let task: Task<Void, Never>
 
-    /// Lets the task run until it waits again: it and the test share an actor, and take turns.
-    func settle() async {
-        for _ in 0..<20 {
-            await Task.yield()
+    init(_ updates: @escaping @MainActor () -> ValueUpdates<Value>) {
+        let (values, continuation) = AsyncStream<Value>.makeStream()
+        self.values = values
+        task = Task { @MainActor in
+            var updates = updates().makeAsyncIterator()
+            while let value = await updates.next(isolation: MainActor.shared) {
+                continuation.yield(value)
+            }
+            continuation.finish()
         }
+    }
+
+    /// Waits for the next value.
+    func next() async -> Value? {
+        var iterator = values.makeAsyncIterator()
+        return await iterator.next(isolation: MainActor.shared)
+    }
+
+    /// Ends the task, and returns what it has received since.
+    func end() async -> [Value] {
+        task.cancel()
+        await task.value
+        var received: [Value] = []
+        while let value = await next() {
+            received.append(value)
+        }
+        return received
     }
 }
 
 @MainActor
-@Suite("A container's updates", .timeLimit(.minutes(15)))
+@Suite("A container's updates", .waits)
 struct ContainerUpdatesTests {
     @Test("come for changes of its own key only, from a storage of one's own too")
     func otherKeys() async throws {
         let storage = Reporting()
         let container = KeyValueContainer<Level>(storage: storage, key: "level", defaultValue: Level(number: 0))
-        let received = Received<Int?>()
-        let task = Task { @MainActor in
-            var updates = container.updates.makeAsyncIterator()
-            while let level = await updates.next(isolation: MainActor.shared) {
-                received.values.append(level?.number)
-            }
-        }
-        await received.settle()
-        #expect(received.values == [0])
+        let other = KeyValueContainer<Int>(storage: storage, key: "another")
+        let levels = Received { container.updates }
+        #expect(await levels.next()??.number == 0)
+        let others = Received { other.updates }
+        #expect(await others.next() == .some(nil))
         let reads = storage.readCount
         storage.setValue(1, forKey: "another")
-        await received.settle()
-        #expect(received.values == [0])
-        #expect(storage.readCount == reads)
+        // Comes after what would come of the container, whose task waits for longer.
+        #expect(await others.next() == 1)
+        #expect(storage.readCount == reads + 1)
         storage.setValue(Level(number: 1), forKey: "level")
-        await received.settle()
-        #expect(received.values == [0, 1])
+        #expect(await levels.next()??.number == 1)
         // What changed isn't known: it may be this.
         storage.reportEverything()
-        await received.settle()
-        #expect(received.values == [0, 1, 1])
-        task.cancel()
-        await task.value
-        #expect(received.values == [0, 1, 1])
+        #expect(await levels.next()??.number == 1)
+        #expect(await levels.end().isEmpty)
+        #expect(await others.end().isEmpty)
     }
 
     @Test("and those of keys don't come for a value that is equal, though another one is stored")
     func equalValues() async throws {
         let store = MemoryDefaults()
         let key = DefaultsKey<Int>("number", default: 5)
-        let received = Received<Int>()
-        let task = Task { @MainActor in
-            var updates = Defaults(suite: store).updates(key).makeAsyncIterator()
-            while let number = await updates.next(isolation: MainActor.shared) {
-                received.values.append(number)
-            }
+        let numbers = Received { Defaults(suite: store).updates(key) }
+        #expect(await numbers.next() == 5)
+        let texts = Received { Defaults(suite: store).updates(DefaultsKey<String>("number")) }
+        #expect(await texts.next() == "")
+        for value in [PropertyListValue.integer(5), .real(5), .string("5")] {
+            try store.setStoredValue(value, forKey: "number")
         }
-        await received.settle()
-        try store.setStoredValue(.integer(5), forKey: "number")
-        await received.settle()
-        try store.setStoredValue(.real(5), forKey: "number")
-        await received.settle()
-        #expect(received.values == [5])
+        // Comes after what would come of the numbers, whose task waits for longer.
+        #expect(await texts.next() == "5")
         try store.setStoredValue(.real(6), forKey: "number")
-        await received.settle()
+        #expect(await numbers.next() == 6)
         try store.setStoredValue(nil, forKey: "number")
-        await received.settle()
-        #expect(received.values == [5, 6, 5])
-        task.cancel()
-        await task.value
+        #expect(await numbers.next() == 5)
+        #expect(await numbers.end().isEmpty)
+        _ = await texts.end()
     }
 
     @Test("don't come for what is stored already, though its values can't be compared")
     func equalContents() async throws {
         let store = Vague()
         let container = KeyValueContainer<Level>(storage: store, key: "level")
-        let received = Received<Int?>()
-        let task = Task { @MainActor in
-            var updates = container.updates.makeAsyncIterator()
-            while let level = await updates.next(isolation: MainActor.shared) {
-                received.values.append(level?.number)
-            }
-        }
-        await received.settle()
+        let levels = Received { container.updates }
+        try #require(await levels.next() != nil)
         container.value = Level(number: 1)
-        await received.settle()
-        #expect(received.values == [nil, 1])
+        #expect(await levels.next()??.number == 1)
+        let others = Received { KeyValueContainer<Int>(storage: store, key: "another").updates }
+        #expect(await others.next() == .some(nil))
+        container.value = Level(number: 1)
         try store.setStoredValue(.integer(1), forKey: "another")
-        await received.settle()
-        container.value = Level(number: 1)
-        await received.settle()
-        #expect(received.values == [nil, 1])
-        task.cancel()
-        await task.value
+        // Comes after what would come of the level, whose task waits for longer.
+        #expect(await others.next() == 1)
+        container.value = Level(number: 2)
+        #expect(await levels.next()??.number == 2)
+        #expect(await levels.end().isEmpty)
+        #expect(await others.end().isEmpty)
     }
 
     @Test("of several keys come for each of them", arguments: StoreKind.allCases)

@@ -20,7 +20,7 @@ private struct Plain: DefaultStorable {
     var name = "bright"
 }
 
-@Suite("Updates", .timeLimit(.minutes(15)))
+@Suite("Updates", .waits)
 struct UpdatesTests {
     @Test("begin with the current value, and continue with each new one", arguments: StoreKind.allCases)
     func values(kind: StoreKind) async throws {
@@ -250,9 +250,7 @@ struct UpdatesTests {
             }
             #expect(retained == nil)
             // The watching thread closes its descriptors before it exits.
-            while try watches(of: suite) > 0 {
-                await Task.yield()
-            }
+            try wait(for: "the end of the watch") { try watches(of: suite) == 0 }
             #expect(Defaults(suite: suite)[.count] == 1_000)
         }
     }

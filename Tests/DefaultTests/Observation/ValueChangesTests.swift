@@ -9,7 +9,7 @@ extension DefaultsKeys {
     fileprivate static let title = DefaultsKey<String?>("title")
 }
 
-@Suite("Changes of a key", .timeLimit(.minutes(15)))
+@Suite("Changes of a key", .waits)
 struct ValueChangesTests {
     private struct Change: Equatable {
         let old: Int

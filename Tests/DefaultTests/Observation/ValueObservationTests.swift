@@ -243,14 +243,59 @@ struct ValueObservationTests {
         #expect(owner.numbers.values == [7, 1])
     }
 
-    @Test("of an object that is gone is removed when others are added, without any change")
-    func bounds() {
-        let store = MemoryDefaults()
-        for _ in 0..<1_000 {
-            Defaults(suite: store).updates(.count).observe(for: Owner()) { $0.numbers.add($1) }
+    /// An object that ends an observation when it is deallocated, as a part of a screen does.
+    private final class Part: Sendable {
+        let observation: StoreObservation
+
+        init(_ observation: StoreObservation) {
+            self.observation = observation
         }
-        // Other tests observe at the same time.
-        #expect(OwnedObservations.count < 200)
+    }
+
+    @Test("may keep what ends other observations of the same store", arguments: StoreKind.allCases)
+    func nestedEnds(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let values = Record<Int>()
+            var part: Part? = Part(defaults.updates(.count).observe(values.add))
+            let observation = defaults.updates(.title).observe { [part] _ in withExtendedLifetime(part) {} }
+            part = nil
+            defaults[.count] = 1
+            observation.cancel()
+            defaults[.count] = 2
+            #expect(values.values == [7, 1])
+        }
+    }
+
+    @Test("of an object never retains it for longer than a call, whatever other observations begin meanwhile")
+    func otherObservers() throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        let isOver = Guarded(false)
+        let others = DispatchGroup()
+        others.enter()
+        Thread {
+            // Each observes for an object of its own, another key of another store.
+            let other = Defaults(suite: MemoryDefaults())
+            while !isOver.withLock({ $0 }) {
+                let owner = Owner()
+                other.updates(.title).observe(for: owner) { _, _ in }.cancel()
+            }
+            others.leave()
+        }.start()
+        defer {
+            isOver.withLock { $0 = true }
+            others.wait()
+        }
+        for _ in 0..<2_000 {
+            var owner: Owner? = Owner()
+            weak let remaining = owner
+            if let owner {
+                defaults.updates(.count).observe(for: owner) { $0.numbers.add($1) }
+            }
+            owner = nil
+            #expect(remaining == nil)
+        }
     }
 
     @Test("is called by one thread at a time, whatever the store does")

@@ -25,7 +25,7 @@ private struct ChoosingFile: DefaultStorable, Equatable {
     static var defaults: FileDefaults { chosen ?? .standard }
 }
 
-@Suite("A store that is used for the standard one", .timeLimit(.minutes(15)))
+@Suite("A store that is used for the standard one", .waits)
 struct SubstituteStoreTests {
     @Test("is used by a settings type that chose none, by no other")
     func choices() async throws {

@@ -181,7 +181,10 @@ final class FileSuite: @unchecked Sendable {
         let isOpenNow = observersBefore.withLock { observers in
             observers?[id] = { suite in
                 guard isActive.withLock({ $0 }) else { return }
-                observation.withLock { $0 = suite.observe(handler) }
+                let begun = suite.observe(handler)
+                observation.withLock { $0 = begun }
+                // It may have ended in the meantime, and would not have found what has just begun.
+                guard isActive.withLock({ $0 }) else { return begun.cancel() }
                 handler(nil)
             }
             return observers == nil
@@ -192,7 +195,8 @@ final class FileSuite: @unchecked Sendable {
         }
         return StoreObservation { [weak self] in
             isActive.withLock { $0 = false }
-            self?.observersBefore.withLock { $0?[id] = nil }
+            // Released without the lock: what the handler has kept may end other observations when it is deallocated.
+            _ = self?.observersBefore.withLock { $0?.removeValue(forKey: id) }
             observation.withLock { $0 }?.cancel()
         }
     }

@@ -1,0 +1,65 @@
+internal import DefaultJournal
+
+extension StoreObservation {
+    /// Calls a body once, and then at each change of some keys of a storage; calls never overlap.
+    static func serial(
+        of keys: Set<String>,
+        in storage: any KeyValueStorage,
+        _ body: @escaping @Sendable () -> Void
+    ) -> StoreObservation {
+        // A storage of another package may call its observers on several threads at once; a hub does not.
+        let hub = ChangeHub()
+        let calls = hub.add { _ in body() }
+        let changes = of(keys, in: storage) { changed in
+            if changed.map({ !$0.isDisjoint(with: keys) }) ?? true {
+                hub.notify(changed)
+            }
+        }
+        hub.notify(nil)
+        return StoreObservation {
+            changes.cancel()
+            calls.cancel()
+        }
+    }
+}
+
+extension StoreObservation {
+    /// Starts an observation that lasts as long as an object, by which it isn't retained.
+    ///
+    /// What is observed keeps it, by its handler, which ends it when it finds that the object is gone. Nothing else looks at the
+    /// object: a look retains it for a moment, and could be what deallocates it, on any thread.
+    ///
+    /// - Parameters:
+    ///   - owner: The object.
+    ///   - start: Starts the observation. It receives a function that calls a body with the object while it exists.
+    /// - Returns: The observation.
+    static func owned<Owner: AnyObject & Sendable>(
+        by owner: Owner,
+        start: (_ withOwner: @escaping @Sendable ((Owner) -> Void) -> Void) -> StoreObservation
+    ) -> StoreObservation {
+        let kept = Guarded<StoreObservation?>(nil)
+        let end = { @Sendable in
+            let observation = kept.withLock { kept in
+                defer { kept = nil }
+                return kept
+            }
+            observation?.cancel()
+        }
+        let calls = start { [weak owner] body in
+            if let owner {
+                body(owner)
+            } else {
+                end()
+            }
+        }
+        let observation = StoreObservation {
+            calls.cancel()
+            end()
+        }
+        // The object exists until here, so no handler has found it gone before.
+        withExtendedLifetime(owner) {
+            kept.withLock { $0 = observation }
+        }
+        return observation
+    }
+}

@@ -1,0 +1,85 @@
+import Dispatch
+import Foundation
+import Testing
+
+/// The one limit of everything that tests wait for; `DEFAULT_TEST_MINUTES` makes it longer, for sanitizers.
+private let limitInMinutes = ProcessInfo.processInfo.environment["DEFAULT_TEST_MINUTES"].flatMap(Int.init) ?? 1
+
+/// What a test waited for did not come.
+struct WaitingExpired: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ event: String) {
+        description = "Did not come within \(limitInMinutes) min: \(event)."
+    }
+}
+
+/// Waits on this thread until other threads or processes have made a condition true.
+///
+/// - Throws: ``WaitingExpired`` after the limit, and what the condition throws.
+func wait(for event: @autoclosure () -> String, until condition: () throws -> Bool) throws {
+    let limit = ContinuousClock.now + .seconds(60 * limitInMinutes)
+    var looks = 0
+    while try !condition() {
+        guard ContinuousClock.now < limit else { throw WaitingExpired(event()) }
+        looks += 1
+        // What is waited for needs the processor.
+        if looks < 200 { sched_yield() } else { usleep(200) }
+    }
+}
+
+/// Runs the tests of a suite on threads of their own, each with the limit.
+///
+/// Tests that wait take the place of no test that works then, and those that work can't keep them waiting: on two processors
+/// an asynchronous test would go on only when hundreds of others had been run.
+struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskExecutorPreference(WaitingExecutor.shared) {
+            // Has ended before this function returns: a group waits for its tasks.
+            try await withoutActuallyEscaping(function) { function in
+                try await Self.run(function, named: test.displayName ?? test.name)
+            }
+        }
+    }
+
+    private static func run(_ function: @escaping @concurrent @Sendable () async throws -> Void, named name: String)
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await function()
+                return true
+            }
+            group.addTask {
+                try await Task.sleep(for: .seconds(60 * limitInMinutes))
+                return false
+            }
+            let hasEnded = try await group.next()
+            group.cancelAll()
+            if hasEnded == false {
+                throw WaitingExpired("the end of \"\(name)\"")
+            }
+        }
+    }
+}
+
+extension Trait where Self == WaitingTrait {
+    /// For tests that wait for events; see ``WaitingTrait``.
+    static var waits: Self { Self() }
+}
+
+private final class WaitingExecutor: TaskExecutor {
+    static let shared = WaitingExecutor()
+    private let queue = DispatchQueue(label: "tests that wait", attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
