@@ -21,50 +21,46 @@ func printFirstAsynchronousUse() -> Never {
     dispatchMain()
 }
 
-/// How many threads watch suites; one that is to end is waited for.
-private func countWatchers(afterEnd: Bool = false) throws -> Int {
-    var count = 0
-    for _ in 0..<(afterEnd ? 20_000 : 1) {
-        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-        count = threads.count { thread in
-            let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-            return name?.hasPrefix("DefaultWatch") ?? false
-        }
-        if afterEnd, count == 0 {
-            break
-        }
-        sched_yield()
+/// The threads that the library watches suites with, and calls observers on. A thread names itself only once it runs.
+private enum LibraryThread: String {
+    case watching = "DefaultWatch"
+    case notifying = "DefaultNotify"
+}
+
+private func countThreads(_ kinds: LibraryThread...) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
+        let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+        return kinds.contains { name?.hasPrefix($0.rawValue) ?? false }
     }
-    return count
+}
+
+/// Waits for a number of threads that watch suites, for a minute at most.
+///
+/// - Returns: The number that there is then.
+private func waitForWatchers(_ count: Int) throws -> Int {
+    let limit = ContinuousClock.now + .seconds(60)
+    while try countThreads(.watching) != count, ContinuousClock.now < limit {
+        usleep(200)
+    }
+    return try countThreads(.watching)
 }
 
 /// Prints how many threads watch a suite as observers come and go.
 func printWatchers(of suite: FileDefaults) throws {
-    var counts = [try countWatchers()]
+    var counts = [try countThreads(.watching)]
     let first = suite.observeChanges { _ in }
-    try counts.append(waitForWatcher())
+    try counts.append(waitForWatchers(1))
     let second = suite.observeChanges { _ in }
-    try counts.append(countWatchers())
+    try counts.append(countThreads(.watching))
     first.cancel()
-    try counts.append(countWatchers())
+    try counts.append(countThreads(.watching))
     second.cancel()
-    try counts.append(countWatchers(afterEnd: true))
+    try counts.append(waitForWatchers(0))
     let third = suite.observeChanges { _ in }
-    try counts.append(waitForWatcher())
+    try counts.append(waitForWatchers(1))
     third.cancel()
-    try counts.append(countWatchers(afterEnd: true))
+    try counts.append(waitForWatchers(0))
     print(counts.map { "\($0)" }.joined(separator: " "))
-}
-
-/// A thread names itself only once it runs.
-private func waitForWatcher() throws -> Int {
-    for _ in 0..<20_000 {
-        if try countWatchers() > 0 {
-            break
-        }
-        sched_yield()
-    }
-    return try countWatchers()
 }
 
 /// Counts what is reported, on any thread.
@@ -138,15 +134,16 @@ private func limitOpenFiles(toPresentOnes: Bool) {
     setrlimit(resource, &limit)
 }
 
-private func countThreads() throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
-}
-
 /// This process's inotify descriptors.
 private func inotifyDescriptors() throws -> [String] {
+    try descriptors { $0.contains("inotify") }
+}
+
+/// This process's descriptors of some kind, as the system names it.
+private func descriptors(where isIncluded: (String) -> Bool) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { descriptor in
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-        return target?.contains("inotify") ?? false
+        return target.map(isIncluded) ?? false
     }
 }
 
@@ -189,16 +186,13 @@ private final class ChangedSuites: @unchecked Sendable {
 
 /// Observes many suites, and prints what that takes: numbers, one to a line.
 ///
-/// First the inotify descriptors and the additional threads and descriptors. When another process has written to all suites:
-/// the suites that were reported as changed, and the additional threads. Then the watched directories when all but one
+/// First the inotify descriptors, the library's threads and the sockets, of which a pair wakes a thread up. When another process
+/// has written to all suites: the suites that were reported as changed, and the library's threads. Then the watched directories when all but one
 /// observation have ended, and the inotify descriptors when all have.
 func printNoticesOfManySuites(in directory: URL, count: Int) throws {
     limitOpenFiles(toPresentOnes: false)
     let suites = try manySuites(in: directory, count: count)
-    // Starts the threads that writers need.
-    try suites[0].set(true, forKey: "first")
-    let threads = try countThreads()
-    let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    let sockets = try descriptors { $0.hasPrefix("socket:") }.count
     let changed = ChangedSuites(count)
     var observations = suites.enumerated().map { number, suite in
         suite.observeChanges { keys in
@@ -208,14 +202,15 @@ func printNoticesOfManySuites(in directory: URL, count: Int) throws {
         }
     }
     printNow("\(try inotifyDescriptors().count)")
-    printNow("\(try countThreads() - threads)")
-    printNow("\(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - descriptors)")
+    _ = try waitForWatchers(1)
+    printNow("\(try countThreads(.watching, .notifying))")
+    printNow("\(try descriptors { $0.hasPrefix("socket:") }.count - sockets)")
     printNow("\(changed.waitForAll())")
-    printNow("\(try countThreads() - threads)")
+    printNow("\(try countThreads(.watching, .notifying))")
     observations.removeLast(count - 1)
     printNow("\(try countWatchedDirectories())")
     observations = []
-    _ = try countWatchers(afterEnd: true)
+    _ = try waitForWatchers(0)
     printNow("\(try inotifyDescriptors().count)")
 }
 

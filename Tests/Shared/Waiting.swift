@@ -40,7 +40,7 @@ struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(WaitingExecutor.shared) {
+        try await withTaskExecutorPreference(TestThreads.waiting) {
             // Has ended before this function returns: a group waits for its tasks.
             try await withoutActuallyEscaping(function) { function in
                 try await Self.run(function, named: test.displayName ?? test.name)
@@ -74,12 +74,52 @@ extension Trait where Self == WaitingTrait {
     static var waits: Self { Self() }
 }
 
-private final class WaitingExecutor: TaskExecutor {
-    static let shared = WaitingExecutor()
-    private let queue = DispatchQueue(label: "tests that wait", attributes: .concurrent)
+/// Threads that run tasks. Dispatch's would be those that all other tests keep busy.
+final class TestThreads: TaskExecutor, SerialExecutor {
+    /// For the tests that wait.
+    static let waiting = TestThreads(count: 8)
+
+    // Used under `condition` only.
+    private nonisolated(unsafe) var jobs: [UnownedJob] = []
+    private let condition = NSCondition()
+    private let isSerial: Bool
+
+    /// Starts threads, which run as long as the process; one for the executor of an actor.
+    init(count: Int) {
+        isSerial = count == 1
+        for _ in 0..<count {
+            Thread { self.run() }.start()
+        }
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        condition.withLock {
+            jobs.append(job)
+            condition.signal()
+        }
     }
+
+    private func run() {
+        while true {
+            let job = condition.withLock {
+                while jobs.isEmpty { condition.wait() }
+                return jobs.removeFirst()
+            }
+            if isSerial {
+                job.runSynchronously(on: asUnownedSerialExecutor())
+            } else {
+                job.runSynchronously(on: asUnownedTaskExecutor())
+            }
+        }
+    }
+}
+
+/// An actor with a thread of its own. The main actor goes on when the threads of all other tests let it.
+@globalActor
+actor TestActor {
+    static let shared = TestActor()
+    private let thread = TestThreads(count: 1)
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 }

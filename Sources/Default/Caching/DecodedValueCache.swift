@@ -14,8 +14,18 @@ internal import Foundation
 /// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind that
 /// may be shared takes the place of the decoded one, as an entry that says so.
 final class DecodedValueCache: Sendable {
-    /// The cache of the process; tests create others.
-    static let shared = DecodedValueCache()
+    private static let process = DecodedValueCache()
+
+    #if DEBUG
+    /// The cache of a test that counts decodings: in that of the process, the tests beside it may take its slots.
+    @TaskLocal static var ofTest: DecodedValueCache?
+
+    /// The cache of the process.
+    static var shared: DecodedValueCache { ofTest ?? process }
+    #else
+    /// The cache of the process.
+    static var shared: DecodedValueCache { process }
+    #endif
 
     /// The number of slots, each for one entry: several times as many as the keys of a program.
     static let capacity = 4_096

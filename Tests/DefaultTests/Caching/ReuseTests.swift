@@ -137,7 +137,7 @@ private struct Secret: DefaultStorable {
     }
 }
 
-@Suite("An unchanged value")
+@Suite("An unchanged value", .ownCache)
 struct ReuseTests {
     @Test(
         "is decoded for the first two reads, and again after each change, made anywhere",

@@ -54,7 +54,7 @@ private let storedWindow = """
     "tabs":["x","y"],"badges":{"todo":3},"level":5}
     """
 
-@Suite("Filling in")
+@Suite("Filling in", .ownCache)
 struct CompletionTests {
     private let whole = Window(
         title: "t",
@@ -759,7 +759,7 @@ private struct Pair: Codable, Equatable {
     enum CodingKeys: CodingKey { case low, high, label }
 }
 
-@Suite("A tree of stored bytes")
+@Suite("A tree of stored bytes", .ownCache)
 struct StoredTreeTests {
     @Test("matches the bytes, with spaces, escapes, repeated keys and an extra comma")
     func parsing() throws {

@@ -381,7 +381,7 @@ extension Defaults.Keys {
     fileprivate static let palette = Defaults.Key<Palette>("Settings", default: Palette())
 }
 
-@Suite("A value from an old version")
+@Suite("A value from an old version", .ownCache)
 struct CorpusTests {
     // The same bytes of a type are reported once, in whichever store, so one store after the other.
     @Test(

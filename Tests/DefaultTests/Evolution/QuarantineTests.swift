@@ -16,7 +16,7 @@ private struct Bare: DefaultStorable, Equatable {
     static var defaults: CurrentStore { CurrentStore() }
 }
 
-@Suite("A value that can't be used")
+@Suite("A value that can't be used", .ownCache)
 struct QuarantineTests {
     @Test("is quarantined unchanged by the write that replaces it", arguments: StoreKind.allCases)
     func kept(kind: StoreKind) throws {

@@ -99,7 +99,7 @@ private enum Scaled {
     }
 }
 
-@Suite("The outcome of reading old bytes")
+@Suite("The outcome of reading old bytes", .ownCache)
 struct RememberedOutcomeTests {
     @Test("is remembered, so that reads of the same bytes decode nothing")
     func outcomes() throws {

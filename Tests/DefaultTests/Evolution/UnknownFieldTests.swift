@@ -178,7 +178,7 @@ private struct Converted: DefaultMigratable {
     init(migrating previous: Old) { color = previous.colour }
 }
 
-@Suite("What a type doesn't know")
+@Suite("What a type doesn't know", .ownCache)
 struct UnknownFieldTests {
     private func withNewer(_ test: (any DefaultsStore, Data) throws -> Void) throws {
         for kind in StoreKind.allCases {

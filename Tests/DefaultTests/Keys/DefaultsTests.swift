@@ -48,7 +48,7 @@ extension DefaultsKeys {
     fileprivate static let title = DefaultsKey<String?>("title")
 }
 
-@Suite("Typed keys")
+@Suite("Typed keys", .ownCache)
 struct DefaultsTests {
     @Test("store each type in its own form", arguments: StoreKind.allCases)
     func forms(kind: StoreKind) throws {
@@ -299,7 +299,7 @@ struct DefaultsTests {
     }
 }
 
-@Suite("Stored properties")
+@Suite("Stored properties", .ownCache)
 struct StoredTests {
     private struct Player {
         @Stored(.count) var count

@@ -58,17 +58,17 @@ private final class Vague: DefaultsStore, Sendable {
 }
 
 /// What a task receives from a sequence that it waits for, one after the other.
-@MainActor
+@TestActor
 private final class Received<Value: Sendable> {
     private let values: AsyncStream<Value>
     private let task: Task<Void, Never>
 
-    init(_ updates: @escaping @MainActor () -> ValueUpdates<Value>) {
+    init(_ updates: @escaping @TestActor () -> ValueUpdates<Value>) {
         let (values, continuation) = AsyncStream<Value>.makeStream()
         self.values = values
-        task = Task { @MainActor in
+        task = Task { @TestActor in
             var updates = updates().makeAsyncIterator()
-            while let value = await updates.next(isolation: MainActor.shared) {
+            while let value = await updates.next(isolation: TestActor.shared) {
                 continuation.yield(value)
             }
             continuation.finish()
@@ -78,7 +78,7 @@ private final class Received<Value: Sendable> {
     /// Waits for the next value.
     func next() async -> Value? {
         var iterator = values.makeAsyncIterator()
-        return await iterator.next(isolation: MainActor.shared)
+        return await iterator.next(isolation: TestActor.shared)
     }
 
     /// Ends the task, and returns what it has received since.
@@ -93,7 +93,7 @@ private final class Received<Value: Sendable> {
     }
 }
 
-@MainActor
+@TestActor
 @Suite("A container's updates", .waits)
 struct ContainerUpdatesTests {
     @Test("come for changes of its own key only, from a storage of one's own too")

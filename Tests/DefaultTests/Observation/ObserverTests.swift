@@ -182,7 +182,12 @@ struct ObserverTests {
             (.dictionary(["\u{E9}": .real(0)]), .dictionary(["e\u{301}": .real(0)])),
         ]
         try kind.withStore { store in
-            for (value, other) in pairs where kind != .userDefaults || value.binaryForm.first != 8 {
+            for (value, other) in pairs {
+                // Foundation's file on Linux has whole seconds, and no sign of zero, and is read again now and then.
+                switch value {
+                case .real where kind == .userDefaults, .date where kind == .userDefaults: continue
+                default: break
+                }
                 try store.setStoredValue(value, forKey: "k")
                 let notices = Notices()
                 let observation = store.observeChanges(notices.note)
@@ -382,7 +387,7 @@ struct ObserverTests {
     func cancelledBefore() async throws {
         let signal = ChangeSignal()
         signal.note(["k"])
-        let cancelled = Task {
+        let cancelled = Task(executorPreference: TestThreads.waiting) {
             withUnsafeCurrentTask { $0?.cancel() }
             return await signal.next(isolation: nil) == nil
         }
@@ -390,7 +395,7 @@ struct ObserverTests {
 
         try await withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
-            let task = Task {
+            let task = Task(executorPreference: TestThreads.waiting) {
                 var values = Defaults(suite: suite).updates(.count).makeAsyncIterator()
                 let first = await values.next(isolation: nil)
                 let wasObserved = suite.isObserved
@@ -404,7 +409,7 @@ struct ObserverTests {
             #expect(second == nil)
             #expect(!isObserved)
 
-            let never = Task {
+            let never = Task(executorPreference: TestThreads.waiting) {
                 var values = Defaults(suite: suite).updates(.count).makeAsyncIterator()
                 withUnsafeCurrentTask { $0?.cancel() }
                 let first = await values.next(isolation: nil)
@@ -414,7 +419,7 @@ struct ObserverTests {
             #expect(none == nil)
             #expect(!wasEverObserved)
 
-            let changes = Task {
+            let changes = Task(executorPreference: TestThreads.waiting) {
                 var changes = suite.changes().makeAsyncIterator()
                 withUnsafeCurrentTask { $0?.cancel() }
                 let next = await changes.next(isolation: nil)
@@ -481,7 +486,7 @@ struct ObserverTests {
         let arrived = Counter()
         for round in 0..<3_000 {
             let signal = ChangeSignal()
-            let task = Task {
+            let task = Task(executorPreference: TestThreads.waiting) {
                 arrived.set(round + 1)
                 return await signal.next(isolation: nil) == nil
             }
@@ -552,11 +557,11 @@ struct ObserverTests {
             defer { helper.kill() }
             let costs = helper.readNumbers(atLeast: 3)
             try #require(costs.count == 3)
-            let (inotify, threads, descriptors) = (costs[0], costs[1], costs[2])
+            let (inotify, threads, sockets) = (costs[0], costs[1], costs[2])
             try #require(inotify == 1)
             #expect(threads == 1)
             // A pair of sockets wakes the thread up.
-            #expect(descriptors == 3)
+            #expect(sockets == 2)
             let outcome = try TestHelper.run(["write-many", directory.path, "\(count)"])
             #expect(outcome.status == 0, "\(outcome.errors)")
             // All suites were reported. One directory is watched when one observation is left, and none in the end.

@@ -205,7 +205,7 @@ struct UpdatesTests {
     func cancellation(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let shared = UnsafeStore(store)
-            let task = Task {
+            let task = Task(executorPreference: TestThreads.waiting) {
                 var count = 0
                 for await _ in Defaults(suite: shared.store).updates(.count) {
                     count += 1
@@ -234,7 +234,7 @@ struct UpdatesTests {
                 await withTaskGroup { group in
                     for number in 0..<1_000 {
                         group.addTask {
-                            let task = Task {
+                            let task = Task(executorPreference: TestThreads.waiting) {
                                 let store: any DefaultsStore = number.isMultiple(of: 2) ? suite : memory
                                 for await _ in Defaults(suite: store).updates(.count) {}
                             }

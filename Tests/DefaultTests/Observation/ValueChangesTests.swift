@@ -114,7 +114,7 @@ struct ValueChangesTests {
     @Test("end when their task is cancelled")
     func cancellation() async {
         let store = MemoryDefaults()
-        let task = Task {
+        let task = Task(executorPreference: TestThreads.waiting) {
             for await _ in Defaults(suite: store).changes(.count) {}
             return true
         }

@@ -41,7 +41,7 @@ private struct Desk: DefaultStorable {
 }
 
 // What the article "Gotchas" says.
-@Suite("A class that is a settings type")
+@Suite("A class that is a settings type", .ownCache)
 struct ClassTests {
     @Test("is stored under its own name, and without what a subclass adds unless that is coded")
     func subclasses() throws {

@@ -32,7 +32,7 @@ private struct Box<Value: Codable>: DefaultStorable {
     struct Inner: DefaultStorable {}
 }
 
-@Suite("A settings type")
+@Suite("A settings type", .ownCache)
 struct DefaultStorableTests {
     @Test("is stored under its plain name, wherever it is declared")
     func identifiers() {
@@ -108,7 +108,7 @@ struct DefaultStorableTests {
     }
 }
 
-@Suite("An update")
+@Suite("An update", .ownCache)
 struct UpdateTests {
     private struct Refusal: Error {}
 
@@ -186,7 +186,7 @@ struct UpdateTests {
     }
 }
 
-@Suite("Updates by many threads")
+@Suite("Updates by many threads", .ownCache)
 struct ConcurrentUpdateTests {
     private struct MemoryCounter: DefaultStorable {
         var count = 0
