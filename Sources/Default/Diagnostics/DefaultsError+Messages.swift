@@ -63,13 +63,14 @@ extension DefaultsError {
         store: String
     ) -> DefaultsError {
         let faults = summary(of: error)
+        let isInProperty = error is DecodingError && !faults.contains(path([]))
         let cure = """
              Make the property optional, or give the settings type a defaultValue, or the typed key a default, from \
             which it can be filled in.
             """
         let reason = """
             The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
-            (\(faults)). They were left unchanged.\(DecodingFault(error).isInProperty ? cure : "")
+            (\(faults)). They were left unchanged.\(isInProperty ? cure : "")
             """
         let code = Code.undecodable
         var undecodable = DefaultsError(

@@ -23,9 +23,6 @@ struct DecodingFault {
         }
     }
 
-    /// Whether the fault is in a property, which can be filled in.
-    var isInProperty: Bool { !path.isEmpty }
-
     /// The reason for a value at fault, or for a container of it.
     ///
     /// - Parameter depth: The number of keys that lead to the container.
