@@ -72,17 +72,7 @@ extension DefaultsError {
             The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
             (\(faults)). They were left unchanged.\(isInProperty ? cure : "")
             """
-        let code = Code.undecodable
-        var undecodable = DefaultsError(
-            code,
-            reason: reason,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: error
-        )
-        undecodable.faults = faults
-        return undecodable
+        return DefaultsError(.undecodable, reason: reason, key: key, type: type, store: store, underlyingError: error)
     }
 
     static func typeMismatch(
@@ -193,8 +183,9 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
+        let fault = loss.faults ?? loss.underlyingError.map(summary) ?? loss.code.name
         let reason = """
-            The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.faults ?? loss.code.name)). It was \
+            The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(fault)). It was \
             quarantined under \(quarantineKey.debugDescription) before it was replaced.
             """
         return DefaultsError(loss.code, reason: reason, key: key, type: type, store: store, underlyingError: loss)

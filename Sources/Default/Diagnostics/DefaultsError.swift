@@ -30,7 +30,7 @@ public struct DefaultsError: Error, Sendable {
     public let underlyingError: (any Error)?
 
     private let reason: String
-    /// What is wrong with which parts of the value, as clauses without stored values; nil where there are no parts.
+    /// What is wrong with which parts of a value that was filled in, as clauses without stored values.
     var faults: String?
 
     /// Creates an error, for third-party stores and coders.
