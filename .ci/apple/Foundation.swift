@@ -107,6 +107,13 @@ public typealias TimeInterval = Double
     public var timeIntervalSinceReferenceDate: TimeInterval { 0 }
     public var timeIntervalSince1970: TimeInterval { 0 }
     public static func < (a: Date, b: Date) -> Bool { false }
+    public static let timeIntervalBetween1970AndReferenceDate: TimeInterval = 0
+    // foundation/date/iso8601formatstyle
+    @available(macOS 12.0, iOS 15.0, tvOS 15.0, watchOS 8.0, *)
+    public struct ISO8601FormatStyle: Sendable {
+        public init() {}
+        public func parse(_ value: String) throws -> Date { Date() }
+    }
 }
 // foundation/url: the calls with a directory hint, and the well-known directories, came with macOS 13
 public struct URL: Sendable, Hashable, Codable, ReferenceConvertible {

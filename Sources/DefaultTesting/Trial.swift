@@ -11,8 +11,10 @@ final class Trial: @unchecked Sendable {
     private let promise: String
     private let conformance: StoreConformance
 
-    /// How long the check may take, in seconds.
-    var patience: TimeInterval { conformance.patience }
+    /// How long to wait for a notification, in seconds.
+    ///
+    /// The check ends in time although none comes: it waits a short time only once it has found something.
+    var patience: TimeInterval { lock.withLock { conformance.patience / (found.isEmpty ? 10 : 200) } }
 
     init(of check: StoreConformance.Check, in conformance: StoreConformance) {
         promise = check.name
@@ -27,10 +29,13 @@ final class Trial: @unchecked Sendable {
         }
     }
 
+    /// Notes a finding, once; of one that is long because of what a store says, the beginning.
     func note(_ details: String) {
+        let details = details.count > 500 ? "\(details.prefix(500))…" : details
+        let finding = StoreConformance.Finding(promise: promise, details: details)
         lock.withLock {
-            if !isOver {
-                found.append(StoreConformance.Finding(promise: promise, details: details))
+            if !isOver, !found.contains(finding) {
+                found.append(finding)
             }
         }
     }
@@ -105,9 +110,9 @@ extension Trial {
             self.noteErrors(body)
             done.signal()
         }
-        if done.wait(timeout: .now() + patience) == .timedOut {
+        if done.wait(timeout: .now() + conformance.patience) == .timedOut {
             note(
-                "The check had not ended after \(patience) seconds: the store waits, perhaps for a lock that is its own."
+                "The check had not ended after \(conformance.patience) seconds: the store waits, perhaps for a lock that is its own."
             )
             _ = end()
         }

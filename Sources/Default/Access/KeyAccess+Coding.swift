@@ -22,9 +22,27 @@ extension KeyAccess {
 
     /// Fetches the stored bytes and decodes them.
     ///
+    /// With a built-in coder, a value that a key or a container stored in its own form is fetched, too.
+    ///
     /// - Returns: The value; nil when nothing is stored.
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`.
     func load<Value: Decodable>(_ type: Value.Type, decoder: any DefaultsDecoder) throws(DefaultsError) -> Value? {
+        do {
+            return try decodeBytes(type, decoder: decoder)
+        } catch {
+            guard (decoder as? DefaultsCoder)?.isBuiltIn == true, type != Data.self,
+                let value = (type as? any Codable.Type).flatMap({ storedValue(of: $0) }) as? Value
+            else {
+                throw error
+            }
+            return value
+        }
+    }
+
+    private func decodeBytes<Value: Decodable>(
+        _ type: Value.Type,
+        decoder: any DefaultsDecoder
+    ) throws(DefaultsError) -> Value? {
         guard let data = try storedBytes(type: type) else {
             return nil
         }
@@ -32,6 +50,16 @@ extension KeyAccess {
             return try decoder.decodeTopLevel(type, from: data)
         } catch {
             throw .undecodable(error, byteCount: data.count, key: key, type: type, store: store.storeDescription)
+        }
+    }
+
+    /// The stored value in the form of keys, or in another library's.
+    private func storedValue<Value: Codable>(of type: Value.Type) -> Value? {
+        let bridge = ValueBridge<Value>.stored()
+        return store.storedValue(forKey: key).flatMap { stored in
+            (try? decodeExactly(stored, by: bridge, sharing: false))
+                ?? ForeignForm.translate(stored, to: type, isJSON: bridge.decodesData)
+                .flatMap { try? decodeExactly($0, by: bridge, sharing: false) }
         }
     }
 }

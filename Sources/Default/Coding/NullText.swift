@@ -10,8 +10,7 @@ enum NullText {
 
     /// Whether bytes are a property list that may contain the string.
     static func mayBe(in data: Data) -> Bool {
-        let isPropertyList = ["bplist", "<"].contains { data.starts(with: Data($0.utf8)) }
-        return isPropertyList && data.range(of: Data(text.utf8)) != nil
+        data.isPropertyList && data.range(of: Data(text.utf8)) != nil
     }
 
     /// A value in which nil was taken for the string where nothing but a string can be meant.

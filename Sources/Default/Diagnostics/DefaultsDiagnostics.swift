@@ -139,7 +139,7 @@ extension DefaultsDiagnostics.Event {
         ///
         /// Reported once per key, content and process, in whichever store, with a ``DefaultsDiagnostics/Event/report``. If
         /// properties are missing and nothing is unusable, the ``DefaultsDiagnostics/Event/severity`` is ``Severity/info``.
-        public static let filledIn = Kind("filled in")
+        public static let filledIn = Kind("read with differences")
         /// A type's default value can't be encoded, so stored values that lack properties can't be filled in from it.
         ///
         /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and has the

@@ -62,9 +62,15 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
+        let faults = summary(of: error)
+        let isInProperty = error is DecodingError && !faults.contains(path([]))
+        let cure = """
+             Make the property optional, or give the settings type a defaultValue, or the typed key a default, from \
+            which it can be filled in.
+            """
         let reason = """
             The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
-            (\(summary(of: error))). They were left unchanged.
+            (\(faults)). They were left unchanged.\(isInProperty ? cure : "")
             """
         return DefaultsError(.undecodable, reason: reason, key: key, type: type, store: store, underlyingError: error)
     }
@@ -129,12 +135,15 @@ extension DefaultsError {
         let all = unusable + missing
         let others = all.count - maximumListedParts
         let parts = others > 0 ? all.prefix(maximumListedParts) + ["and \(others) more"] : all[...]
+        let faults = parts.joined(separator: ", ")
+        let outcome = report.isFilledIn ? "filled in from the defaultValue where it has them" : "not used"
         let reason = """
             The value stored under \(key.debugDescription) in \(store) doesn't match \(type): \
-            \(parts.joined(separator: ", ")). These were filled in from the defaultValue where it \
-            has them. The stored value was left unchanged.
+            \(faults). These were \(outcome). The stored value was left unchanged.
             """
-        return DefaultsError(.filledIn, reason: reason, key: key, type: type, store: store)
+        var error = DefaultsError(.filledIn, reason: reason, key: key, type: type, store: store)
+        error.faults = faults
+        return error
     }
 
     static func newerVersion(_ version: Int, key: String, type: Any.Type, own: Int, store: String) -> DefaultsError {
@@ -174,8 +183,9 @@ extension DefaultsError {
         type: Any.Type,
         store: String
     ) -> DefaultsError {
+        let fault = loss.faults ?? loss.underlyingError.map(summary) ?? loss.code.name
         let reason = """
-            The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(loss.code)). It was \
+            The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(fault)). It was \
             quarantined under \(quarantineKey.debugDescription) before it was replaced.
             """
         return DefaultsError(loss.code, reason: reason, key: key, type: type, store: store, underlyingError: loss)

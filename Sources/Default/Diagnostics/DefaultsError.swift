@@ -30,6 +30,8 @@ public struct DefaultsError: Error, Sendable {
     public let underlyingError: (any Error)?
 
     private let reason: String
+    /// What is wrong with which parts of a value that was filled in, as clauses without stored values.
+    var faults: String?
 
     /// Creates an error, for third-party stores and coders.
     ///

@@ -9,6 +9,9 @@ public struct LoadReport: Hashable, Sendable {
         public let path: String
         /// Why it can't be used, as a clause without stored values: "is not of type Int".
         public let reason: String
+
+        static let hasOldName = "has an old name, and there is a value with the new name"
+        static let isUnknown = "is not a property of the type"
     }
 
     /// The paths of missing properties that were filled in from the type's ``DefaultStorable/defaultValue``, sorted.
@@ -25,6 +28,12 @@ public struct LoadReport: Hashable, Sendable {
         self.filledIn = filledIn
         self.unusable = unusable
         self.migratedFrom = migratedFrom
+    }
+
+    /// Whether a part of the loaded value may come from a default; false if stored values were only left out.
+    var isFilledIn: Bool {
+        !filledIn.isEmpty
+            || unusable.contains { ![UnusableValue.hasOldName, UnusableValue.isUnknown].contains($0.reason) }
     }
 
     /// Whether the loaded value has exactly the stored values.

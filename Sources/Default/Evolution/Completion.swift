@@ -86,7 +86,7 @@ extension Reading {
     ) {
         var unusable = outcome.unusable
         for path in unknown where isReported {
-            unusable[path] = "is not a property of the type"
+            unusable[path] = LoadReport.UnusableValue.isUnknown
         }
         let fields = stored.fields ?? [:]
         self.init(

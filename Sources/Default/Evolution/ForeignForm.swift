@@ -11,15 +11,20 @@ internal import Foundation
 ///
 /// | own form | foreign form | stored by |
 /// | --- | --- | --- |
-/// | JSON `Data` | a string of JSON | Defaults |
+/// | JSON `Data` | a string of JSON | Defaults, AppStorage |
+/// | JSON `Data` | property-list `Data` | `df` with a `PropertyListEncoder` |
+/// | JSON `Data` | a number, Boolean, date or text, or the name of an enum's case | the type was another one |
 /// | JSON `Data` of an array or a set | an array of elements in their own or a foreign form | Defaults |
 /// | JSON `Data` of a dictionary | a dictionary of such elements; its keys are strings, also for number keys | Defaults |
 /// | raw value | a string of JSON | Defaults |
+/// | raw value | JSON `Data` of an enum's case | the type had no raw values |
 /// | string of a URL | a string of JSON | Defaults |
 /// | string of a URL | an archived `NSURL` | `UserDefaults`, AppStorage, SwiftyUserDefaults |
+/// | date | seconds since 2001, as a number or text; ISO 8601 | AppStorage |
 /// | array, set or dictionary | a collection of elements in a foreign form | Defaults |
-/// | array, set or dictionary | JSON `Data` | SwiftyUserDefaults |
+/// | array, set or dictionary | a string of JSON | AppStorage |
 /// | array of URLs or objects | one archive of an array | SwiftyUserDefaults |
+/// | any but `Data` | JSON or property-list `Data` | `df`, SwiftyUserDefaults, DefaultsKit; the type was stored as JSON |
 enum ForeignForm {
     /// Translates a value from a foreign form to the own one.
     ///
@@ -40,8 +45,15 @@ extension ForeignForm {
     /// The JSON of a value in a foreign form.
     private static func json(of stored: PropertyListValue, as type: Any.Type) -> String? {
         switch stored {
-        case .string(let text):
-            return isJSON(text) ? text : nil
+        case .string(let text) where isJSON(text):
+            return text
+        case .string, .integer, .unsigned, .real, .boolean:
+            return (type as? any Codable.Type).flatMap { json(ofScalar: stored, as: $0) }
+        case .date:
+            return nil
+        case .data(let data):
+            guard data.isPropertyList, let type = type as? any Codable.Type else { return nil }
+            return decoded(type, from: data).flatMap { text(of: $0) }
         case .array(let values):
             guard let type = type as? any ForeignList.Type else { return nil }
             return array(of: values.map { elementJSON(of: $0, as: type.element) })
@@ -49,9 +61,19 @@ extension ForeignForm {
             guard let type = type as? any ForeignDictionary.Type else { return nil }
             let values = entries.map { (key: $0.key, value: elementJSON(of: $0.value, as: type.element)) }
             return object(of: values, keys: type.key)
-        default:
-            return nil
         }
+    }
+
+    /// The JSON of what the type was stored as before; nil when it can't be decoded as the type.
+    private static func json<Value: Codable>(ofScalar stored: PropertyListValue, as type: Value.Type) -> String? {
+        guard let scalar = (stored.object as? any Encodable).flatMap({ text(of: $0) }) else { return nil }
+        if decoded(type, from: Data(scalar.utf8)) != nil {
+            return scalar
+        }
+        // The raw value of a case that has none any more. A struct may take any object for its own.
+        let enumCase = "{\(scalar):{}}"
+        let value = decoded(type, from: Data(enumCase.utf8))
+        return value.flatMap { Mirror(reflecting: $0).displayStyle == .enum ? enumCase : nil }
     }
 
     /// The JSON of an element of a collection, which may be in its own form.
@@ -99,9 +121,6 @@ extension ForeignForm {
 extension ForeignForm {
     /// The own form of a value in a foreign form; nil when it is in no known form.
     private static func native(of stored: PropertyListValue, as type: Any.Type) -> PropertyListValue? {
-        if case .data(let data) = stored, let value = archived(data, as: type) {
-            return value
-        }
         switch stored {
         case .array(let values):
             guard let type = type as? any ForeignList.Type else { return nil }
@@ -110,14 +129,19 @@ extension ForeignForm {
             guard let type = type as? any ForeignDictionary.Type else { return nil }
             return .dictionary(entries.mapValues { element($0, as: type.element) })
         case .data(let data):
-            guard type is any ForeignCollection.Type, let type = type as? any Codable.Type else { return nil }
-            return fromJSON(data, as: type)
-        case .string(let text):
-            // No library stores strings, numbers, dates and UUIDs in JSON, so their text is not taken for it.
-            guard type == URL.self || !ValueSemantics.isLeaf(type), !(type is any ForeignCollection.Type),
+            return archived(data, as: type) ?? (type as? any Codable.Type).flatMap { coded(data, as: $0) }
+        case .string, .integer, .real:
+            if type == Date.self {
+                return date(of: stored)
+            }
+            if type == String.self {
+                return stored.asString.map { .string($0) }
+            }
+            // No library stores strings, numbers and UUIDs as JSON in a string, so their text is not taken for it.
+            guard case .string(let text) = stored, type == URL.self || !ValueSemantics.isLeaf(type),
                 let type = type as? any Codable.Type
             else { return nil }
-            return fromJSON(Data(text.utf8), as: type)
+            return coded(Data(text.utf8), as: type)
         default:
             return nil
         }
@@ -134,9 +158,35 @@ extension ForeignForm {
         return native(of: stored, as: type) ?? stored
     }
 
-    private static func fromJSON<Value: Codable>(_ data: Data, as type: Value.Type) -> PropertyListValue? {
-        guard let value = try? DefaultsCoder.json.decode(type, from: data) else { return nil }
-        return try? ValueBridge<Value>.storedInside().encode(value)
+    /// The own form of bytes that a built-in coder encoded.
+    private static func coded<Value: Codable>(_ data: Data, as type: Value.Type) -> PropertyListValue? {
+        if let value = decoded(type, from: data) {
+            return try? ValueBridge<Value>.storedInside().encode(value)
+        }
+        // A case of an enum that had no raw values.
+        guard type is any RawRepresentable.Type, let object = decoded([String: [String: Int]].self, from: data),
+            let (name, values) = object.first, object.count == 1, values.isEmpty
+        else { return nil }
+        return .string(name)
+    }
+
+    private static func decoded<Value: Decodable>(_ type: Value.Type, from data: Data) -> Value? {
+        guard data.isPropertyList else { return try? DefaultsCoder.json.decodeTopLevel(type, from: data) }
+        // An archive is a property list, but not of a type's properties.
+        let isArchive = data.range(of: Data("$archiver".utf8)) != nil
+        return isArchive ? nil : try? DefaultsCoder.propertyList.decodeTopLevel(type, from: data)
+    }
+
+    /// A date in seconds since 2001, or in ISO 8601.
+    private static func date(of stored: PropertyListValue) -> PropertyListValue? {
+        if case .string(let text) = stored, let date = try? Date.ISO8601FormatStyle().parse(text) {
+            return .date(date)
+        }
+        // From 2032 on it is more likely to be a number of seconds since 1970, which nothing distinguishes from the others.
+        guard let seconds = Double(propertyListValue: stored), seconds.isFinite,
+            seconds < Date.timeIntervalBetween1970AndReferenceDate
+        else { return nil }
+        return .date(Date(timeIntervalSinceReferenceDate: seconds))
     }
 
     /// The own form of an archived URL, or of an archived array of URLs or other objects.
@@ -178,14 +228,13 @@ private protocol ForeignOptional {
     static var wrapped: Any.Type { get }
 }
 
-private protocol ForeignCollection {
+/// A collection that is stored as an array.
+private protocol ForeignList {
     static var element: Any.Type { get }
 }
 
-/// A collection that is stored as an array.
-private protocol ForeignList: ForeignCollection {}
-
-private protocol ForeignDictionary: ForeignCollection {
+private protocol ForeignDictionary {
+    static var element: Any.Type { get }
     static var key: any Codable.Type { get }
 }
 
@@ -193,23 +242,23 @@ extension Optional: ForeignOptional {
     fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
-extension Array: ForeignCollection, ForeignList {
+extension Array: ForeignList {
     fileprivate static var element: Any.Type { Element.self }
 }
 
-extension Set: ForeignCollection, ForeignList {
+extension Set: ForeignList {
     fileprivate static var element: Any.Type { Element.self }
 }
 
-extension Range: ForeignCollection, ForeignList {
+extension Range: ForeignList {
     fileprivate static var element: Any.Type { Bound.self }
 }
 
-extension ClosedRange: ForeignCollection, ForeignList {
+extension ClosedRange: ForeignList {
     fileprivate static var element: Any.Type { Bound.self }
 }
 
-extension Dictionary: ForeignCollection, ForeignDictionary where Key: Codable {
+extension Dictionary: ForeignDictionary where Key: Codable {
     fileprivate static var element: Any.Type { Value.self }
     fileprivate static var key: any Codable.Type { Key.self }
 }

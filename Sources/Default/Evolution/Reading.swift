@@ -35,7 +35,7 @@ extension Reading {
         let report = report ?? LoadReport()
         let known = Set(report.unusable.map(\.path))
         let added = unused.map { $0.joined(separator: ".") }.filter { !known.contains($0) }.map { path in
-            LoadReport.UnusableValue(path: path, reason: "has an old name, and there is a value with the new name")
+            LoadReport.UnusableValue(path: path, reason: LoadReport.UnusableValue.hasOldName)
         }
         guard !added.isEmpty else {
             return self

@@ -16,8 +16,7 @@ enum StoredTree: Equatable {
 
     /// Parses bytes; nil when they are neither JSON nor a property list.
     static func parse(_ data: Data) -> (tree: StoredTree, format: Format)? {
-        let isPropertyList = ["bplist", "<?xml", "<!DOCTYPE", "<plist"].contains { data.starts(with: Data($0.utf8)) }
-        if isPropertyList {
+        if data.isPropertyList {
             return StoredTree(propertyList: data).map { ($0, .propertyList) }
         }
         return StoredTree(json: data).map { ($0, .json) }

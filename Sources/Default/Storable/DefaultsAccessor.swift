@@ -14,6 +14,9 @@ extension DefaultsStore {
 /// single number, string, Boolean, date or nil is wrapped in a dictionary if the encoder rejects it, as a property-list
 /// encoder does.
 ///
+/// Typed keys and containers read what the default encoder stores, and the default decoder fetches what they store: all
+/// but `Data`, which an encoder makes a string.
+///
 /// An accessor may be used from several threads if its store may.
 public struct DefaultsAccessor {
     private let suite: any DefaultsStore

@@ -1,5 +1,7 @@
 // The checks that every store makes before it stores a value; public, because third-party stores need them.
 
+internal import Foundation
+
 extension StoreKey {
     /// Creates a key to store a value under, and checks it.
     ///
@@ -34,7 +36,8 @@ extension PropertyListValue {
         guard let object else {
             return nil
         }
-        if let convertible = object as? any PropertyListConvertible {
+        // An NSURL is a URL, too.
+        if let convertible = object as? URL ?? object as? any PropertyListConvertible {
             self = convertible.propertyListValue
             return
         }

@@ -51,7 +51,8 @@ extension UserDefaultsVocabulary {
     /// The string for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The string, or a number's decimal notation ("1" and "0" for Booleans); nil for anything else.
+    /// - Returns: The string, or a number's decimal notation ("1" and "0" for Booleans, "12.34" for a `Float`); nil for anything
+    ///   else.
     public func string(forKey key: String) -> String? {
         storedValue(forKey: key)?.asString
     }
@@ -148,7 +149,8 @@ extension UserDefaultsVocabulary {
     /// Stores an object that contains only property-list types, or removes the stored value.
     ///
     /// - Parameters:
-    ///   - value: The object, of Swift types, Foundation classes or a ``PropertyListConvertible`` type; nil removes.
+    ///   - value: The object, of Swift types, Foundation classes (`NSURL` among them, stored as its absolute string) or a
+    ///     ``PropertyListConvertible`` type; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
     ///   or one of the store's. Nothing has changed then.

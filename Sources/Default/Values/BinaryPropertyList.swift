@@ -196,3 +196,10 @@ extension BinaryPropertyList {
         number(at: start + entry * referenceSize, size: referenceSize).flatMap { value(at: $0) }
     }
 }
+
+extension Data {
+    /// Whether this begins like a property list, which no JSON does.
+    var isPropertyList: Bool {
+        ["bplist", "<"].contains { starts(with: Data($0.utf8)) }
+    }
+}

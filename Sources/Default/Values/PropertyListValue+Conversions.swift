@@ -6,8 +6,19 @@ extension PropertyListValue {
     var asString: String? {
         switch self {
         case .string(let string): string
+        case .real(let real): Self.text(of: real)
         default: asNumber?.stringValue
         }
+    }
+
+    /// The text of a number; that of a `Float`, 12.34 and not 12.34000015258789, where this is one.
+    ///
+    /// A stored `Float` has become a `Double`. A `Double` that has a fraction, needs more than 15 digits, and is a `Float` as well,
+    /// was hardly anything else before.
+    private static func text(of real: Double) -> String {
+        let float = Float(exactly: real)
+        let isShort = real.rounded() == real || Double(String(format: "%.15g", real)) == real
+        return float.flatMap { isShort ? nil : "\($0)" } ?? NSNumber(value: real).stringValue
     }
 
     /// The result of `integer(forKey:)`: the whole part, clamped to the range of `Int`; 0 for anything but a number.

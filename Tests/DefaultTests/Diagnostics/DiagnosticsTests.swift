@@ -117,8 +117,73 @@ struct DiagnosticsTests {
         #expect(outcome.status == 0)
         let lines = outcome.errors.split(separator: "\n")
         #expect(lines.count == 1)
-        #expect(lines.first?.hasPrefix("Default: filled in: ") == true)
+        #expect(lines.first?.hasPrefix("Default: read with differences: ") == true)
         #expect(lines.first?.contains("\"unusable\"") == true)
+    }
+
+    @Test("name the property that can't be decoded, and the cure")
+    func cure() throws {
+        struct Settings: DefaultStorable {
+            struct Window: Codable { var width: Int }
+            var window: Window
+            static let defaults = MemoryDefaults()
+        }
+        for (text, fault) in [
+            (#"{"window":{}}"#, #"no value for "window.width""#),
+            (#"{"window":{"width":"w"}}"#, #""window.width" is not"#),
+        ] {
+            try Settings.defaults.set(Data(text.utf8), forKey: "Settings")
+            let error = expectError(.undecodable) { try Settings.load() }
+            let message = try #require(error?.description)
+            #expect(message.contains(fault))
+            #expect(message.contains("Make the property optional, or give the settings type a defaultValue"))
+            // So does the event of the write that replaces the value.
+            let collector = EventCollector()
+            collector.collect { Settings(window: .init(width: 5)).write() }
+            #expect(collector.events.map(\.kind) == [.quarantined])
+            #expect(collector.events.first?.description.contains(fault) == true)
+        }
+        // There is no property in what isn't JSON.
+        try Settings.defaults.set(Data("{".utf8), forKey: "Settings")
+        let error = expectError(.undecodable) { try Settings.load() }
+        #expect(error?.description.hasSuffix("They were left unchanged.") == true)
+    }
+
+    @Test("name the property of a value that was filled in, and quarantined when it was replaced")
+    func quarantinedProperty() throws {
+        struct Settings: DefaultStorable {
+            var name = "n"
+            var count = 1
+            static let defaults = MemoryDefaults()
+            static var defaultValue: Settings? { Settings() }
+        }
+        try Settings.defaults.set(Data(#"{"name":"x","count":"y"}"#.utf8), forKey: "Settings")
+        let collector = EventCollector()
+        collector.collect { Settings().write() }
+        #expect(collector.events.map(\.kind) == [.quarantined])
+        #expect(collector.events.first?.description.contains(#""count" is not of type Int"#) == true)
+    }
+
+    @Test("don't say that anything was filled in where an old name and the new one have a value")
+    func nameConflict() throws {
+        struct Settings: DefaultStorable {
+            var color = "red"
+            static let defaults = MemoryDefaults()
+            static var defaultValue: Settings? { Settings() }
+            static var renamedProperties: [String: String] { ["colour": "color"] }
+        }
+        try Settings.defaults.set(Data(#"{"color":"blue","colour":"green"}"#.utf8), forKey: "Settings")
+        let collector = EventCollector()
+        collector.collect {
+            #expect(Settings.read()?.color == "blue")
+            Settings().write()
+        }
+        #expect(collector.events.map(\.kind) == [.filledIn, .quarantined])
+        for event in collector.events {
+            #expect(event.description.contains(#""colour" has an old name"#))
+            #expect(!event.description.contains("filled in"))
+        }
+        #expect(collector.events.first?.description.contains("These were not used.") == true)
     }
 
     @Test("state how serious an event is")

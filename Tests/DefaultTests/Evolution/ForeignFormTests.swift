@@ -510,14 +510,24 @@ struct ForeignFormTests {
             #expect(store.storedValue(forKey: key.name) == stored)
         }
         try kind.withStore { store in
-            // Numbers in text are not dates, and text in quotation marks is neither of the other types.
-            try expectUnread(.string("700000000"), Defaults.Key<Date?>("date"), in: store)
+            // These numbers may be seconds since 1970, and others are no dates.
+            try expectUnread(.string("1700000000"), Defaults.Key<Date?>("date"), in: store)
+            try expectUnread(.integer(978_307_200), Defaults.Key<Date?>("date number"), in: store)
+            try expectUnread(.real(-.infinity), Defaults.Key<Date?>("no date"), in: store)
+            try expectUnread(.boolean(true), Defaults.Key<Date?>("Boolean"), in: store)
+            try expectUnread(.string("nan"), Defaults.Key<Date?>("not a number"), in: store)
+            // Text in quotation marks is neither of the other types.
             try expectUnread(.string("\"AAEC\""), Defaults.Key<Data?>("data"), in: store)
             try expectUnread(.string("\"\(uuid.uuidString)\""), Defaults.Key<UUID?>("uuid"), in: store)
             try expectUnread(.string("\"5\""), Defaults.Key<Int?>("int"), in: store)
-            try expectUnread(.string("[1]"), Defaults.Key<[Int]>("ints"), in: store)
-            try expectUnread(json("5"), Defaults.Key<Int?>("number"), in: store)
-            try expectUnread(json("\"dark\""), Defaults.Key<Theme?>("theme data"), in: store)
+            try expectUnread(.string("1"), Defaults.Key<[Int]>("ints"), in: store)
+            try expectUnread(.string("[1,\"a\"]"), Defaults.Key<[Int]>("mixed ints"), in: store)
+            try expectUnread(json("\"5\""), Defaults.Key<Int?>("number"), in: store)
+            try expectUnread(json("dark"), Defaults.Key<String?>("text data"), in: store)
+            try expectUnread(json("\"blue\""), Defaults.Key<Theme?>("theme data"), in: store)
+            try expectUnread(json(#"{"light":{"x":1}}"#), Defaults.Key<Theme?>("case with a value"), in: store)
+            try expectUnread(json(#"{"light":{},"dark":{}}"#), Defaults.Key<Theme?>("two cases"), in: store)
+            try expectUnread(json(#"{"light":{}}"#), Defaults.Key<String?>("case as text"), in: store)
             // JSON of another type, and what is almost JSON.
             try expectUnread(.string("\"blue\""), Defaults.Key<Theme?>("theme"), in: store)
             try expectUnread(.string("dark blue"), Defaults.Key<Theme?>("words"), in: store)

@@ -140,7 +140,7 @@ private struct Release5: Release, DefaultMigratable {
 /// What a release makes of what another stored.
 private enum Outcome: String {
     case own = "its own"
-    case filledIn = "filled in"
+    case filledIn = "read with differences"
     case migrated = "migrated"
     case newer = "newer"
 }

@@ -621,3 +621,51 @@ struct OneNameForAll: FaultyStore {
     let base = MemoryDefaults()
     var storeDescription: String { "Faulty" }
 }
+
+// Stores that the kit has to come to an end with
+
+struct NeverNotifies: FaultyStore {
+    let base = MemoryDefaults()
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation { StoreObservation {} }
+}
+
+/// No call returns as long as somebody else has the lock.
+struct NeverReturns: FaultyStore {
+    private let store = MemoryDefaults()
+    let lock: BreakableLock
+
+    init(lock: BreakableLock) {
+        self.lock = lock
+    }
+
+    var base: MemoryDefaults {
+        lock.lock()
+        defer { lock.unlock() }
+        return store
+    }
+}
+
+/// Stores a value once, and notifies of all that follow.
+struct FirstValueStays: FaultyStore {
+    let base = MemoryDefaults()
+    private let handlers = Handlers()
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        if base.storedValue(forKey: key) == nil {
+            try base.setStoredValue(value, forKey: key)
+        }
+        handlers.notify(key)
+    }
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        handlers.add(handler) { $0.remove($1) }
+    }
+}
+
+/// Throws errors with a long description, to all threads.
+struct Verbose: FaultyStore {
+    let base = MemoryDefaults()
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        throw DefaultsError(.storeFailed, reason: String(repeating: "The disk is full. ", count: 5_000), key: key)
+    }
+}

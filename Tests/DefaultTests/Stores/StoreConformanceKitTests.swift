@@ -314,6 +314,13 @@ final class Breakables: Sendable {
         return lock
     }
 
+    /// A lock that nobody gets.
+    func heldLock() -> BreakableLock {
+        let lock = lock()
+        lock.lock()
+        return lock
+    }
+
     func breakOpen() {
         meetingOfTwo.breakOpen()
         for lock in locks.withLock({ $0 }) {
@@ -372,6 +379,45 @@ struct StoreConformanceKitTests {
         let findings = conformance.findings(of: try check(named: promise))
         #expect(Set(findings.map(\.promise)) == [promise])
         #expect(findings.first?.details.hasPrefix("The check had not ended after 0.1 seconds: the store waits") == true)
+    }
+
+    @Test("says of a store that never notifies anybody what it doesn't do, and not that it doesn't end")
+    func neverNotifying() {
+        let conformance = StoreConformance(capabilities: .all, patience: 4, makeStore: { NeverNotifies() })
+        let findings = conformance.findings()
+        #expect(findings.allSatisfy { !$0.details.contains("had not ended") }, "\(findings)")
+        #expect(Set(findings.map(\.promise)).count >= 5)
+    }
+
+    @Test("ends for a store that never returns from a call")
+    func neverReturning() {
+        let breakables = Breakables()
+        defer { breakables.breakOpen() }
+        let conformance = StoreConformance(capabilities: .all, patience: 0.05) { body in
+            try body(NeverReturns(lock: breakables.heldLock()))
+        }
+        let findings = conformance.findings()
+        #expect(findings.count == StoreConformance.checks.count)
+        #expect(findings.allSatisfy { $0.details.contains("had not ended") })
+    }
+
+    @Test("ends for a store that takes no change of a value, and notifies of each attempt")
+    func neverChanging() throws {
+        let conformance = StoreConformance(capabilities: .all, patience: 20, makeStore: { FirstValueStays() })
+        let findings = conformance.findings(of: try check(named: "An observer may change the key that it observes."))
+        #expect(
+            findings.map(\.details) == [
+                "What an observer does when it is called had not been done after the first change."
+            ]
+        )
+    }
+
+    @Test("says each finding once, in some lines at most")
+    func shortFindings() {
+        let findings = StoreConformance(capabilities: .all, patience: 1, makeStore: { Verbose() }).findings()
+        #expect(!findings.isEmpty && Set(findings).count == findings.count)
+        #expect(findings.allSatisfy { $0.details.count <= 600 })
+        #expect(findings.contains { $0.details.hasSuffix("…") })
     }
 
     @Test("has a planted fault for each of its checks, which have names of their own")

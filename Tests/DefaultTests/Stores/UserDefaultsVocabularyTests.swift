@@ -45,6 +45,24 @@ struct Conversion: Sendable, CustomTestStringConvertible {
         Conversion(stored: .real(-3.99), string: "-3.99", integer: -3, double: -3.99, bool: true),
         Conversion(stored: .real(0.4), string: "0.4", integer: 0, double: 0.4, bool: true),
         Conversion(stored: .real(1e300), string: "1e+300", integer: .max, double: 1e300, bool: true),
+        Conversion(
+            stored: .real(Double(Float(12.34))),
+            string: "12.34",
+            integer: 12,
+            double: Double(Float(12.34)),
+            bool: true
+        ),
+        Conversion(stored: .real(Double(Float(-0.1))), string: "-0.1", double: Double(Float(-0.1)), bool: true),
+        Conversion(stored: .real(12.34), string: "12.34", integer: 12, double: 12.34, bool: true),
+        Conversion(stored: .real(0.1 + 0.2), string: "0.30000000000000004", double: 0.1 + 0.2, bool: true),
+        Conversion(stored: .real(0x1p-20), string: "9.5367431640625e-07", double: 0x1p-20, bool: true),
+        Conversion(
+            stored: .real(0x1p53),
+            string: NSNumber(value: 0x1p53).stringValue,
+            integer: 1 << 53,
+            double: 0x1p53,
+            bool: true
+        ),
         Conversion(stored: .real(-.infinity), string: "-inf", integer: .min, double: -.infinity, bool: true),
         Conversion(stored: .data(Data([1]))),
         Conversion(stored: .date(Date(timeIntervalSinceReferenceDate: 1))),
@@ -123,6 +141,13 @@ struct UserDefaultsVocabularyTests {
                 try store.set(url, forKey: "u")
                 #expect(store.url(forKey: "u") == url)
             }
+            let object = try #require(NSURL(string: "https://example.com/a"))
+            try store.set(object, forKey: "u")
+            #expect(store.url(forKey: "u") == object as URL)
+            Defaults(suite: store)["u"] = object
+            #expect(store.string(forKey: "u") == "https://example.com/a")
+            try store.register(defaults: ["registered": object])
+            #expect(store.url(forKey: "registered") == object as URL)
             try store.set("/tmp/a b", forKey: "u")
             #expect(store.url(forKey: "u") == URL(filePath: "/tmp/a b"))
             try store.set("~/a", forKey: "u")
