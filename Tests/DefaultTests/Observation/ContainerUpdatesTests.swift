@@ -67,11 +67,13 @@ private final class Received<Value: Sendable> {
         let (values, continuation) = AsyncStream<Value>.makeStream()
         self.values = values
         task = Task { @TestActor in
-            var updates = updates().makeAsyncIterator()
-            while let value = await updates.next(isolation: TestActor.shared) {
-                continuation.yield(value)
+            await withTaskExecutorPreference(TestThreads.waiting) { @TestActor in
+                var updates = updates().makeAsyncIterator()
+                while let value = await updates.next(isolation: TestActor.shared) {
+                    continuation.yield(value)
+                }
+                continuation.finish()
             }
-            continuation.finish()
         }
     }
 
