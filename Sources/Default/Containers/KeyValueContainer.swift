@@ -194,7 +194,10 @@ public final class KeyValueContainer<Value: Codable> {
         }
     }
 
-    private var elementBridge: ValueBridge<Value> { coder.map { .coded(by: $0) } ?? .storedInside() }
+    private var elementBridge: ValueBridge<Value> {
+        // No optional bridge, whose type would be looked up.
+        if let coder { .coded(by: coder) } else { .storedInside() }
+    }
 
     private var bridge: ValueBridge<Value?> { elementBridge.optional }
 }
