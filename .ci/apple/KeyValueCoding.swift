@@ -10,6 +10,32 @@ extension UserDefaults {
     @objc dynamic var greeting: String? { string(forKey: "greeting") }
 }
 
+// Subscripts of the program's own, by strings and by keys with a type.
+class ProgramKeys {}
+
+final class ProgramKey<Value>: ProgramKeys {
+    let name: String
+
+    init(_ name: String) { self.name = name }
+}
+
+extension ProgramKeys {
+    static var launchCount: ProgramKey<Int> { ProgramKey("launchCount") }
+    static var title: ProgramKey<String> { ProgramKey("title") }
+}
+
+extension UserDefaults {
+    subscript(key: String) -> Any? {
+        get { object(forKey: key) }
+        set { set(newValue, forKey: key) }
+    }
+
+    subscript<Value>(key: ProgramKey<Value>) -> Value? {
+        get { object(forKey: key.name) as? Value }
+        set { set(newValue, forKey: key.name) }
+    }
+}
+
 final class Watcher: NSObject {
     var count = 0
 }
@@ -44,6 +70,16 @@ func statements(suite: UserDefaults, data: Data, watcher: Watcher) throws {
     suite.removeObserver(watcher, forKeyPath: "n", context: nil)
     _ = watcher.value(forKey: "count")
     watcher.setValue(3, forKey: "count")
+
+    // The program's subscripts.
+    suite["n"] = 5
+    suite["n"] = nil
+    _ = suite["n"] as? Int
+    suite[.launchCount] = 5
+    suite[.launchCount]? += 1
+    suite[.title] = nil
+    _ = suite[.title] ?? ""
+    _ = UserDefaults.standard[ProgramKey<Data>("d")]?.count
 
     // UserDefaults's own calls.
     suite.set(data, forKey: "d")

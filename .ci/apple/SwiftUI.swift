@@ -3,7 +3,8 @@
 // developer.apple.com/documentation/swiftui. What a page states and nothing here depends on is left out.
 
 @_exported import Foundation
-import Observation
+// …/managing-model-data-in-your-app: `@Observable` in a file that imports SwiftUI alone.
+@_exported import Observation
 
 // …/view, …/viewbuilder, …/emptyview, …/tupleview: `body` is a main-actor view builder; an empty block is an EmptyView.
 @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)

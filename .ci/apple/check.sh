@@ -6,9 +6,10 @@
 #
 # 1. DefaultJournal is compiled to an object file, debug and release; everything else is type-checked, with Objective-C
 #    interoperability, for which the toolchain for Linux can't generate code.
-# 2. Statements on a UserDefaults mean the same declarations with and without `import Default` (KeyValueCoding.swift).
-# 3. `Default` is type-checked for iOS too, for what is compiled only where the system suspends apps (`check.sh ios`).
-# 4. What the objects call, and the sources name, that Apple requires a reason for is in the privacy manifest
+# 2. A program that imports the library, FirstTry.swift, is type-checked too.
+# 3. Statements on a UserDefaults mean the same declarations with and without `import Default` (KeyValueCoding.swift).
+# 4. `Default` is type-checked for iOS too, for what is compiled only where the system suspends apps (`check.sh ios`).
+# 5. What the objects call, and the sources name, that Apple requires a reason for is in the privacy manifest
 #    (required-reasons).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -153,6 +154,12 @@ for snippet in "$work"/snippets/*.swift; do
     swiftc -typecheck "${viewing[@]}" -module-name Snippet "$snippet" || fail "A view in the documentation does not compile."
 done
 
+for isolation in "" "-default-isolation MainActor"; do
+    echo "FirstTry.swift $isolation"
+    swiftc -typecheck "${common[@]}" -target "${triple[0]}$views" -swift-version 6 -warnings-as-errors -parse-as-library $isolation \
+        -module-name FirstTry "$kit/FirstTry.swift" || fail "FirstTry.swift does not compile for macOS $views ($isolation)."
+done
+
 wait "$ios" || fail "Default does not compile for iOS."
 cat "$work/ios"
 
@@ -162,7 +169,7 @@ meanings() {
     swiftc -dump-ast "${common[@]}" -target "x86_64-apple-macosx$minimum" -swift-version 5 -parse-as-library "$@" \
         -module-name KeyValueCoding "$kit/KeyValueCoding.swift" >"$work/ast"
     # Each with its type, which differs between overloads of one name.
-    grep -E ' decl="(Foundation|ObjectiveC|Default|DefaultJournal)\.' "$work/ast" | sed 's/^ *//'
+    grep -E ' decl="(Foundation|ObjectiveC|Default|DefaultJournal|KeyValueCoding)\.' "$work/ast" | sed 's/^ *//'
 }
 meanings >"$work/meanings" && meanings -D WITH_DEFAULT >"$work/meanings-with-default" ||
     fail "KeyValueCoding.swift does not compile."

@@ -54,8 +54,6 @@ extension Binding {
     fileprivate init(_ defaults: Defaults, _ key: Defaults.Key<Value>) {
         // Tracked: a control may read a binding where nothing tracks it, so the body that makes it depends on the value.
         _ = defaults[key]
-        // Views use bindings on the main actor. Other uses are subject to what the store allows, which the initializer says.
-        nonisolated(unsafe) let defaults = defaults
         self.init(get: { defaults[key] }, set: { defaults[key] = $0 })
     }
 }

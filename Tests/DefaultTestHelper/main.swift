@@ -153,9 +153,10 @@ func run() throws {
             try Counter.update { $0.count += 1 }
         }
     case "increment":
-        let defaults = Defaults(suite: try suite())
+        let suite = try suite()
+        let defaults = Defaults(suite: suite)
         for _ in 0..<(Int(arguments[1]) ?? 0) {
-            defaults[DefaultsKey<Int>("count")] += 1
+            suite[DefaultsKey<Int>("count")] += 1
             defaults["string key"] += 1
         }
     case "idle-watcher":

@@ -58,7 +58,7 @@ extension KeyAccess {
         let bridge = ValueBridge<Value>.stored()
         return store.storedValue(forKey: key).flatMap { stored in
             (try? decodeExactly(stored, by: bridge, sharing: false))
-                ?? ForeignForm.translate(stored, to: type, isJSON: bridge.decodesData)
+                ?? ForeignForm.translate(stored, by: bridge)
                 .flatMap { try? decodeExactly($0, by: bridge, sharing: false) }
         }
     }

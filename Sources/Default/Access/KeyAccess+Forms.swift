@@ -11,7 +11,7 @@ extension KeyAccess {
         do {
             let isConverted = try store.withExclusiveAccess {
                 guard let stored = ownValue, (try? decodeExactly(stored, by: bridge, sharing: false)) == nil,
-                    let translated = ForeignForm.translate(stored, to: Value.self, isJSON: bridge.decodesData),
+                    let translated = ForeignForm.translate(stored, by: bridge),
                     let value = try? decodeExactly(translated, by: bridge, sharing: false)
                 else {
                     return false

@@ -42,7 +42,7 @@ extension KeyAccess {
         because fault: DefaultsError
     ) throws(DefaultsError) -> Value {
         var stored = stored
-        if let translated = ForeignForm.translate(stored, to: Value.self, isJSON: bridge.decodesData) {
+        if let translated = ForeignForm.translate(stored, by: bridge) {
             if let value = try? decodeExactly(translated, by: bridge) {
                 return value
             }
@@ -207,7 +207,7 @@ extension KeyAccess {
         because fault: DefaultsError
     ) -> DefaultsError? {
         var stored = stored
-        if let translated = ForeignForm.translate(stored, to: Value.self, isJSON: bridge.decodesData) {
+        if let translated = ForeignForm.translate(stored, by: bridge) {
             if (try? decodeExactly(translated, by: bridge, sharing: false)) != nil {
                 return nil
             }

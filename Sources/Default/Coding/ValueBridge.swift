@@ -12,8 +12,10 @@ struct ValueBridge<Value>: @unchecked Sendable {
     let encode: (Value) throws -> PropertyListValue?
     /// Decodes a stored value.
     let decode: (PropertyListValue) throws -> Value
-    /// Whether values are decoded from `Data` by a coder, which is slow.
+    /// Whether values are decoded from JSON `Data`, which is slow, so that they are remembered.
     var decodesData = false
+    /// Whether no other form is read than that which `encode` makes.
+    var isExclusive = false
 }
 
 /// Thrown for a stored value that can't be converted to a type; the error that callers see describes the stored value.
@@ -100,6 +102,24 @@ extension ValueBridge where Value: Codable {
     }
 }
 
+extension ValueBridge where Value: Codable {
+    /// Stores a value as the `Data` of a coder that was given, which alone reads it.
+    ///
+    /// Decoded values are not remembered: they may be secret, and another key of that name may have another coder.
+    static func coded(by coder: DefaultsCoder) -> ValueBridge {
+        ValueBridge(
+            encode: { .data(try coder.encodeTopLevel($0)) },
+            decode: { stored in
+                guard case .data(let data) = stored else {
+                    throw UnexpectedValue()
+                }
+                return try coder.decodeTopLevel(Value.self, from: data)
+            },
+            isExclusive: true
+        )
+    }
+}
+
 extension ValueBridge where Value: PropertyListCollection {
     /// Stores a collection as an array or dictionary of its elements, with the bridge of their type.
     static func collection(of element: ValueBridge<Value.StoredElement>) -> ValueBridge {
@@ -128,7 +148,8 @@ extension ValueBridge {
         ValueBridge<Value?>(
             encode: { try $0.flatMap(encode) },
             decode: { .some(try decode($0)) },
-            decodesData: decodesData
+            decodesData: decodesData,
+            isExclusive: isExclusive
         )
     }
 }

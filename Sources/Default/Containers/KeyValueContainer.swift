@@ -1,3 +1,4 @@
+internal import Foundation
 public import Observation
 
 /// A single value under a key of a storage.
@@ -26,6 +27,7 @@ public final class KeyValueContainer<Value: Codable> {
     public let key: String
     /// The value that is read while nothing is stored; nil for none.
     public let defaultValue: Value?
+    private let coder: DefaultsCoder?
 
     /// Creates a container.
     ///
@@ -33,10 +35,17 @@ public final class KeyValueContainer<Value: Codable> {
     ///   - storage: The storage of the value.
     ///   - key: The key of the value.
     ///   - defaultValue: The value that is read while nothing is stored. It is never stored itself.
-    public init(storage: any KeyValueStorage, key: String, defaultValue: Value? = nil) {
+    ///   - coder: The coder whose `Data` is stored, and which alone reads it; nil, the default, for the value's own form.
+    public init(
+        storage: any KeyValueStorage,
+        key: String,
+        defaultValue: Value? = nil,
+        coder: DefaultsCoder? = nil
+    ) {
         self.storage = storage
         self.key = key
         self.defaultValue = defaultValue
+        self.coder = coder
     }
 
     /// The value: the stored one, otherwise the default value.
@@ -66,9 +75,13 @@ public final class KeyValueContainer<Value: Codable> {
             } else {
                 let isExclusive = (try? storage.beginExclusiveAccess()) != nil
                 defer { if isExclusive { storage.endExclusiveAccess() } }
-                var changed = storage.value(forKey: key) ?? defaultValue
+                let stored = DefaultsDiagnostics.reporting(.readFailed, customValue)
+                var changed = (stored ?? nil) ?? defaultValue
                 yield &changed
-                set(changed)
+                // What can't be read isn't replaced by what it wasn't made from, since there is no quarantine here.
+                if stored != nil {
+                    set(changed)
+                }
             }
         }
     }
@@ -114,8 +127,7 @@ public final class KeyValueContainer<Value: Codable> {
     public func update<Result>(_ change: (inout Value?) throws -> Result) throws -> Result {
         try storage.withExclusiveAccess {
             guard let access = storage.keyAccess(forKey: key) else {
-                // A custom storage does not throw these errors.
-                var changed = storage.value(forKey: key) ?? defaultValue
+                var changed = try customValue() ?? defaultValue
                 let result = try change(&changed)
                 set(changed)
                 return result
@@ -138,27 +150,56 @@ public final class KeyValueContainer<Value: Codable> {
 
     /// The stored value, which is not tracked.
     var storedValue: Value? {
-        guard let access = storage.keyAccess(forKey: key) else {
-            return storage.value(forKey: key)
-        }
         let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            try access.load(by: ValueBridge<Value>.storedInside(), default: defaultValue)
+            guard let access = storage.keyAccess(forKey: key) else {
+                return try customValue()
+            }
+            return try access.load(by: elementBridge, default: defaultValue)
         }
         return stored ?? nil
     }
 
-    private func set(_ value: Value?) {
-        guard let access = storage.keyAccess(forKey: key) else {
-            storage.setValue(value, forKey: key)
-            storage.notifyChange(forKey: key)
-            return
+    /// The value in a storage that isn't a store, where a coder's `Data` is a value like any other.
+    private func customValue() throws(DefaultsError) -> Value? {
+        guard let coder else {
+            return storage.value(forKey: key)
         }
+        let data: Data? = storage.value(forKey: key)
+        do {
+            return try data.map { try coder.decodeTopLevel(Value.self, from: $0) }
+        } catch {
+            let size = data?.count ?? 0
+            throw .undecodable(error, byteCount: size, key: key, type: Value.self, store: storage.hubName)
+        }
+    }
+
+    private func setCustomValue(_ value: Value?) throws(DefaultsError) {
+        guard let coder else {
+            return storage.setValue(value, forKey: key)
+        }
+        do {
+            storage.setValue(try value.map { try coder.encodeTopLevel($0) }, forKey: key)
+        } catch {
+            throw .encodingFailed(error, key: key, type: Value.self, store: storage.hubName)
+        }
+    }
+
+    private func set(_ value: Value?) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            guard let access = storage.keyAccess(forKey: key) else {
+                try setCustomValue(value)
+                return storage.notifyChange(forKey: key)
+            }
             try access.save(value, by: bridge, default: defaultValue)
         }
     }
 
-    private var bridge: ValueBridge<Value?> { ValueBridge<Value>.storedInside().optional }
+    private var elementBridge: ValueBridge<Value> {
+        // No optional bridge, whose type would be looked up.
+        if let coder { .coded(by: coder) } else { .storedInside() }
+    }
+
+    private var bridge: ValueBridge<Value?> { elementBridge.optional }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
@@ -173,11 +214,13 @@ extension KeyValueStorage {
     /// - Parameters:
     ///   - defaultValue: The value that is read while nothing is stored.
     ///   - key: The key; the name of the property or method that calls this, by default.
+    ///   - coder: The coder whose `Data` is stored, and which alone reads it; nil, the default, for the value's own form.
     /// - Returns: The container.
     public func makeContainer<Value: Codable>(
         default defaultValue: Value? = nil,
-        key: String = #function
+        key: String = #function,
+        coder: DefaultsCoder? = nil
     ) -> KeyValueContainer<Value> {
-        KeyValueContainer(storage: self, key: key, defaultValue: defaultValue)
+        KeyValueContainer(storage: self, key: key, defaultValue: defaultValue, coder: coder)
     }
 }

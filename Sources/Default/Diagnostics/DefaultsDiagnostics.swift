@@ -194,10 +194,10 @@ extension DefaultsDiagnostics {
         }
     }
 
-    /// Reports a type whose default value can't be encoded, once per process.
-    static func reportDefault(of type: Any.Type, _ error: any Error) {
+    /// Reports a type whose default value is missing or can't be encoded, once per process.
+    static func reportDefault(of type: Any.Type, _ error: DefaultsError) {
         if reportedDefaults.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) {
-            report(.defaultUnusable, .defaultNotEncodable(error, type: type))
+            report(.defaultUnusable, error)
         }
     }
 

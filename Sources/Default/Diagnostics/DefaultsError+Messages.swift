@@ -55,6 +55,14 @@ extension DefaultsError {
         return DefaultsError(.encodingFailed, reason: reason, type: type, underlyingError: error)
     }
 
+    static func defaultMissing(type: Any.Type) -> DefaultsError {
+        let reason = """
+            \(type) conforms to DefaultProviding, but has no defaultValue of its own type, so stored values that lack \
+            properties can't be filled in. Give it a `static var defaultValue: \(type)?`.
+            """
+        return DefaultsError(.valueMissing, reason: reason, type: type)
+    }
+
     static func undecodable(
         _ error: any Error,
         byteCount: Int,
@@ -91,7 +99,8 @@ extension DefaultsError {
     static func valueMissing(key: String, type: Any.Type, store: String) -> DefaultsError {
         let reason = """
             Nothing is stored under \(key.debugDescription) in \(store), and \(type) has no defaultValue for an \
-            update to start from. Save a value first, or give the type a defaultValue.
+            update to start from. Save a value first, or give the type a `static var defaultValue: \(type)?`. A \
+            defaultValue of an unrelated type is not used.
             """
         return DefaultsError(.valueMissing, reason: reason, key: key, type: type, store: store)
     }

@@ -9,14 +9,51 @@
 ///     var url: String
 ///     var tags: [String] = []                   // new in this version
 ///
-///     static var defaultValue: Bookmark? { Bookmark(url: "about:blank") }
+///     static let defaultValue = Bookmark(url: "about:blank")
 /// }
 /// ```
 ///
-/// See <doc:ChangingYourSettings>.
-public protocol DefaultProviding: Codable {
+/// In a class that isn't final, the property has the type `Self` or `Self?`. A type that declares no default value, or one of
+/// another type, has none, which is reported when a value has to be filled in.
+///
+/// The conformance is used by any task, so it can't be isolated to an actor; see <doc:Gotchas>. For what is filled in, see
+/// <doc:ChangingYourSettings>.
+public protocol DefaultProviding: Codable, PlainDefaultProviding {
     /// The value that missing and unusable properties are taken from; nil for none.
     ///
+    /// Declare it as `Self?`, or as `Self`, such as `static let defaultValue = Bookmark()`: then this is the same value.
     /// Evaluated when a stored value has to be filled in, on any thread. Reads of unchanged bytes may share the outcome.
     static var defaultValue: Self? { get }
+}
+
+/// The requirement that makes `static let defaultValue = Settings()` count, without an optional.
+///
+/// ``DefaultProviding`` and `DefaultStorable` inherit it; conform to those. In generic code,
+/// ``DefaultProviding/defaultValue`` has the value, however the type declares it.
+public protocol PlainDefaultProviding: SendableMetatype {
+    /// The default value of a type that declares it without an optional.
+    static var defaultValue: Self { get throws(NoDefaultValue) }
+}
+
+/// Thrown for a type that doesn't declare a default value without an optional.
+public struct NoDefaultValue: Error {}
+
+extension DefaultProviding {
+    /// The default value that is declared without an optional; if there is none, that is reported.
+    public static var defaultValue: Self? {
+        do {
+            return try plainDefault()
+        } catch {
+            DefaultsDiagnostics.reportDefault(of: Self.self, .defaultMissing(type: Self.self))
+            return nil
+        }
+    }
+}
+
+extension PlainDefaultProviding {
+    /// Throws; for a type that declares its default value as an optional.
+    public static var defaultValue: Self { get throws(NoDefaultValue) { throw NoDefaultValue() } }
+
+    /// The default value that is declared without an optional.
+    static func plainDefault() throws(NoDefaultValue) -> Self { try defaultValue }
 }

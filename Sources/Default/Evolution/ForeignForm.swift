@@ -30,12 +30,13 @@ enum ForeignForm {
     ///
     /// - Parameters:
     ///   - stored: The stored value, which is not the own form of the type.
-    ///   - type: The type of the value.
-    ///   - isJSON: Whether the own form of the type is JSON `Data`.
-    /// - Returns: What may be the own form; nil when the stored value is in no known form.
-    static func translate(_ stored: PropertyListValue, to type: Any.Type, isJSON: Bool) -> PropertyListValue? {
-        let type = (type as? any ForeignOptional.Type)?.wrapped ?? type
-        return isJSON ? json(of: stored, as: type).map { .data(Data($0.utf8)) } : native(of: stored, as: type)
+    ///   - bridge: How the type is stored.
+    /// - Returns: What may be the own form; nil when the stored value is in no known form, or only a coder can read it.
+    static func translate<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) -> PropertyListValue? {
+        guard !bridge.isExclusive else { return nil }
+        let type = (Value.self as? any ForeignOptional.Type)?.wrapped ?? Value.self
+        return bridge.decodesData
+            ? json(of: stored, as: type).map { .data(Data($0.utf8)) } : native(of: stored, as: type)
     }
 }
 

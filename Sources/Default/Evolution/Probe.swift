@@ -172,7 +172,7 @@ final class Probe {
         do {
             data = try coder.encodeTopLevel(value)
         } catch {
-            DefaultsDiagnostics.reportDefault(of: Value.self, error)
+            DefaultsDiagnostics.reportDefault(of: Value.self, .defaultNotEncodable(error, type: Value.self))
             return body(nil)
         }
         guard let (tree, format) = StoredTree.parse(data), format == keys.format else {

@@ -85,6 +85,11 @@ extension Defaults.Keys {
     public typealias Key = Defaults.Key
 }
 
+extension Defaults {
+    /// A key without the type of its values: an alias of ``Defaults/Keys``.
+    public typealias AnyKey = Keys
+}
+
 /// A key with the type of its values: an alias of ``Defaults/Key``.
 public typealias DefaultsKey = Defaults.Key
 
@@ -176,44 +181,26 @@ extension Defaults.Key {
     }
 
     /// Creates a key for an optional enum or option set, which is stored as its raw value.
-    public convenience init<Raw: RawRepresentable>(_ name: String)
-    where Value == Raw?, Raw.RawValue: PropertyListConvertible {
-        self.init(name, bridge: ValueBridge<Raw>.rawValue(by: .native).optional, constant: nil)
-    }
-
-    /// Creates a key for an optional enum or option set, which is stored as its raw value.
     public convenience init<Raw: RawRepresentable>(
         _ name: String,
-        default value: sending Value
+        default value: sending Value = nil
     ) where Value == Raw?, Raw.RawValue: PropertyListConvertible {
         self.init(name, bridge: ValueBridge<Raw>.rawValue(by: .native).optional, constant: value)
     }
 
     /// Creates a key for an optional enum or option set that defines how it is stored.
-    public convenience init<Raw: RawRepresentable & PropertyListConvertible>(_ name: String)
-    where Value == Raw?, Raw.RawValue: PropertyListConvertible {
-        self.init(name, bridge: ValueBridge<Raw>.native.optional, constant: nil)
-    }
-
-    /// Creates a key for an optional enum or option set that defines how it is stored.
     public convenience init<Raw: RawRepresentable & PropertyListConvertible>(
         _ name: String,
-        default value: sending Value
+        default value: sending Value = nil
     ) where Value == Raw?, Raw.RawValue: PropertyListConvertible {
         self.init(name, bridge: ValueBridge<Raw>.native.optional, constant: value)
     }
 
     /// Creates a key for an optional object; Foundation's property-list objects are stored as they are, others as keyed
     /// archives.
-    public convenience init<Object: NSObject & NSSecureCoding>(_ name: String) where Value == Object? {
-        self.init(name, bridge: ValueBridge<Object>.object.optional, constant: nil)
-    }
-
-    /// Creates a key for an optional object; Foundation's property-list objects are stored as they are, others as keyed
-    /// archives.
     public convenience init<Object: NSObject & NSSecureCoding>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
     ) where Value == Object? {
         self.init(name, bridge: ValueBridge<Object>.object.optional, default: makeDefault)
     }
@@ -221,18 +208,36 @@ extension Defaults.Key {
     /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
     /// type.
     @_disfavoredOverload
-    public convenience init<Other: Codable>(_ name: String) where Value == Other? {
-        self.init(name, bridge: ValueBridge<Other>.storedInside().optional, constant: nil)
-    }
-
-    /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
-    /// type.
-    @_disfavoredOverload
-    public convenience init<Other: Codable>(
-        _ name: String,
-        default value: sending Value
-    ) where Value == Other? {
+    public convenience init<Other: Codable>(_ name: String, default value: sending Value = nil) where Value == Other? {
         self.init(name, bridge: ValueBridge<Other>.storedInside().optional, constant: value)
+    }
+}
+
+// Keys with a coder of their own.
+extension Defaults.Key where Value: Codable {
+    /// Creates a key for values that are stored as the `Data` of a coder, which alone reads them.
+    ///
+    /// What it can't decode, such as bytes that it encrypted with another secret, is unreadable: reads return the default, and a
+    /// write quarantines it. Forms of other libraries are not read. Each read decodes: no decoded value is kept in memory. Missing
+    /// properties are not filled in.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - makeDefault: The value that is read while nothing is stored; evaluated at each such read.
+    ///   - coder: The coder.
+    public convenience init(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value,
+        coder: DefaultsCoder
+    ) {
+        self.init(name, bridge: .coded(by: coder), default: makeDefault)
+    }
+}
+
+extension Defaults.Key {
+    /// Creates a key for an optional value that is stored as the `Data` of a coder; see ``init(_:default:coder:)``.
+    public convenience init<Other: Codable>(_ name: String, coder: DefaultsCoder) where Value == Other? {
+        self.init(name, bridge: ValueBridge<Other>.coded(by: coder).optional, constant: nil)
     }
 }
 
@@ -257,5 +262,33 @@ extension Defaults.Key where Value: EmptyValueProviding & Codable {
     @_disfavoredOverload
     public convenience init(_ name: String) {
         self.init(name, bridge: .stored(), constant: Value.emptyValue)
+    }
+}
+
+extension Defaults.Key where Value == NSData {
+    /// Creates a key that reads as no bytes while nothing is stored.
+    public convenience init(_ name: String) {
+        self.init(name, default: NSData())
+    }
+}
+
+extension Defaults.Key where Value == NSString {
+    /// Creates a key that reads as the empty string while nothing is stored.
+    public convenience init(_ name: String) {
+        self.init(name, default: NSString())
+    }
+}
+
+extension Defaults.Key where Value == NSArray {
+    /// Creates a key that reads as an empty array while nothing is stored.
+    public convenience init(_ name: String) {
+        self.init(name, default: NSArray())
+    }
+}
+
+extension Defaults.Key where Value == NSDictionary {
+    /// Creates a key that reads as an empty dictionary while nothing is stored.
+    public convenience init(_ name: String) {
+        self.init(name, default: NSDictionary())
     }
 }

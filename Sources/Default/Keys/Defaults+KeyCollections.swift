@@ -9,10 +9,7 @@ where
     Value.StoredElement.RawValue: PropertyListConvertible
 {
     /// Creates a key for a collection of enums or option sets, which is stored as a collection of raw values.
-    public convenience init(
-        _ name: String,
-        default value: sending Value = .emptyValue
-    ) {
+    public convenience init(_ name: String, default value: sending Value = .emptyValue) {
         self.init(name, bridge: .collection(of: .rawValue(by: .native)), constant: value)
     }
 }
@@ -24,71 +21,107 @@ where
     Value.StoredElement.RawValue: PropertyListConvertible
 {
     /// Creates a key for a collection of enums or option sets that define how they are stored.
-    public convenience init(
-        _ name: String,
-        default value: sending Value = .emptyValue
-    ) {
+    public convenience init(_ name: String, default value: sending Value = .emptyValue) {
         self.init(name, bridge: .native, constant: value)
     }
 }
 
 extension Defaults.Key
-where Value: PropertyListCollection & EmptyValueProviding, Value.StoredElement: NSObject & NSSecureCoding {
+where
+    Value: PropertyListCollection & EmptyValueProviding & SendableMetatype,
+    Value.StoredElement: NSObject & NSSecureCoding
+{
     /// Creates a key for a collection of objects, which is stored as a collection of property-list objects or archives.
     public convenience init(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
     ) {
         self.init(name, bridge: .collection(of: .object), default: makeDefault)
     }
+}
 
-    /// Creates a key for a collection of objects, which is stored as a collection of property-list objects or archives.
-    public convenience init(_ name: String) {
-        self.init(name, bridge: .collection(of: .object), constant: .emptyValue)
+// Keys for collections of those collections: `[[Theme]]`, `[String: [Theme]]`, `[[String: NSUUID]]`.
+
+extension Defaults.Key
+where
+    Value: PropertyListCollection & EmptyValueProviding, Value.StoredElement: PropertyListCollection,
+    Value.StoredElement.StoredElement: RawRepresentable,
+    Value.StoredElement.StoredElement.RawValue: PropertyListConvertible
+{
+    /// Creates a key for a collection of collections of enums or option sets, which are stored as raw values.
+    public convenience init(_ name: String, default value: sending Value = .emptyValue) {
+        self.init(name, bridge: .collection(of: .collection(of: .rawValue(by: .native))), constant: value)
+    }
+}
+
+extension Defaults.Key
+where
+    Value: PropertyListCollection & EmptyValueProviding & SendableMetatype,
+    Value.StoredElement: PropertyListCollection,
+    Value.StoredElement.StoredElement: NSObject & NSSecureCoding
+{
+    /// Creates a key for a collection of collections of objects, which are stored as property-list objects or archives.
+    public convenience init(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
+    ) {
+        self.init(name, bridge: .collection(of: .collection(of: .object)), default: makeDefault)
     }
 }
 
 extension Defaults.Key {
     /// Creates a key for an optional collection of enums or option sets, which is stored as a collection of raw values.
-    public convenience init<List: PropertyListCollection>(_ name: String)
-    where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
-        self.init(name, bridge: ValueBridge<List>.collection(of: .rawValue(by: .native)).optional, constant: nil)
-    }
-
-    /// Creates a key for an optional collection of enums or option sets, which is stored as a collection of raw values.
     public convenience init<List: PropertyListCollection>(
         _ name: String,
-        default value: sending Value
+        default value: sending Value = nil
     ) where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
         self.init(name, bridge: ValueBridge<List>.collection(of: .rawValue(by: .native)).optional, constant: value)
     }
 
     /// Creates a key for an optional collection of enums or option sets that define how they are stored.
-    public convenience init<List: PropertyListCollection & PropertyListConvertible>(_ name: String)
-    where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
-        self.init(name, bridge: ValueBridge<List>.native.optional, constant: nil)
-    }
-
-    /// Creates a key for an optional collection of enums or option sets that define how they are stored.
     public convenience init<List: PropertyListCollection & PropertyListConvertible>(
         _ name: String,
-        default value: sending Value
+        default value: sending Value = nil
     ) where Value == List?, List.StoredElement: RawRepresentable, List.StoredElement.RawValue: PropertyListConvertible {
         self.init(name, bridge: ValueBridge<List>.native.optional, constant: value)
     }
 
     /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
-    public convenience init<List: PropertyListCollection>(_ name: String)
-    where Value == List?, List.StoredElement: NSObject & NSSecureCoding {
-        self.init(name, bridge: ValueBridge<List>.collection(of: .object).optional, constant: nil)
-    }
-
-    /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
-    public convenience init<List: PropertyListCollection>(
+    public convenience init<List: PropertyListCollection & SendableMetatype>(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
     ) where Value == List?, List.StoredElement: NSObject & NSSecureCoding {
         self.init(name, bridge: ValueBridge<List>.collection(of: .object).optional, default: makeDefault)
+    }
+
+    /// Creates a key for an optional collection of collections of enums or option sets, which are stored as raw values.
+    public convenience init<List: PropertyListCollection>(
+        _ name: String,
+        default value: sending Value = nil
+    )
+    where
+        Value == List?, List.StoredElement: PropertyListCollection,
+        List.StoredElement.StoredElement: RawRepresentable,
+        List.StoredElement.StoredElement.RawValue: PropertyListConvertible
+    {
+        let bridge = ValueBridge<List>.collection(of: .collection(of: .rawValue(by: .native)))
+        self.init(name, bridge: bridge.optional, constant: value)
+    }
+
+    /// Creates a key for an optional collection of collections of objects, stored as property-list objects or archives.
+    public convenience init<List: PropertyListCollection & SendableMetatype>(
+        _ name: String,
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
+    )
+    where
+        Value == List?, List.StoredElement: PropertyListCollection,
+        List.StoredElement.StoredElement: NSObject & NSSecureCoding
+    {
+        self.init(
+            name,
+            bridge: ValueBridge<List>.collection(of: .collection(of: .object)).optional,
+            default: makeDefault
+        )
     }
 }
 
@@ -96,30 +129,21 @@ extension Defaults.Key {
 
 extension Defaults.Key where Value == [Any] {
     /// Creates a key for an array of property-list objects of any type.
-    public convenience init(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = []
-    ) {
+    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value = []) {
         self.init(name, bridge: .propertyListObject { $0 as? [Any] }, default: makeDefault)
     }
 }
 
 extension Defaults.Key where Value == [String: Any] {
     /// Creates a key for a dictionary of property-list objects of any type.
-    public convenience init(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = [:]
-    ) {
+    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value = [:]) {
         self.init(name, bridge: .propertyListObject { $0 as? [String: Any] }, default: makeDefault)
     }
 }
 
 extension Defaults.Key where Value == Any? {
     /// Creates a key for a property-list object of any type; nil while nothing is stored.
-    public convenience init(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
-    ) {
+    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil) {
         self.init(name, bridge: ValueBridge<Any>.propertyListObject { $0 }.optional, default: makeDefault)
     }
 }

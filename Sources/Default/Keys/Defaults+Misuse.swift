@@ -18,12 +18,25 @@ extension Defaults {
     }
 }
 
+extension DefaultsStore {
+    /// Matches a value of another type than the key's.
+    @available(*, unavailable, message: "The key is for values of another type.")
+    @_disfavoredOverload
+    public subscript<Value, Other>(key: Defaults.Key<Value>) -> Other {
+        get { fatalError("The key is for values of another type.") }
+        nonmutating set { fatalError("The key is for values of another type.") }
+    }
+}
+
 extension Defaults.Key {
     /// Matches a key without a default, of a type that has no empty value.
     @available(
         *,
         unavailable,
-        message: "A key for this type needs a default: Key(\"name\", default: value). Or make it a key for an optional."
+        message: """
+            A key for this type needs a default: Key("name", default: value). Or make it a key for an optional. For objects \
+            of any type, use Any instead of AnyObject or AnyHashable.
+            """
     )
     @_disfavoredOverload
     public convenience init(_ name: String) {

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Access to single values of a store by typed keys or string keys.
 ///
 /// Static members use the platform's standard store, and instances any store:
@@ -23,28 +25,50 @@
 /// **Unreadable values are kept:** a stored value that can't be read as the key's type is quarantined before it is replaced;
 /// see ``quarantined(_:)-swift.method``.
 ///
-/// An instance may be used from several threads if its store may, but is not `Sendable`, because its type doesn't say what its
-/// store is. Tasks share the store, and make an instance where they need one, which costs next to nothing. A computed
-/// property does so, and doesn't compile with a store that isn't `Sendable`:
+/// An instance can be a global constant, and may be used from any task. So its store is `Sendable`, as those of this library are,
+/// or a `UserDefaults`:
 ///
 /// ```swift
-/// struct PlayerSettings: Sendable {
-///     let suite: FileDefaults
-///     var defaults: Defaults { Defaults(suite: suite) }
+/// enum Player {
+///     static let defaults = Defaults(suite: MemoryDefaults())
 ///
-///     func mute() {
+///     static func mute() {
 ///         Task.detached { defaults[.volume] = 0 }
 ///     }
 /// }
 /// ```
-public struct Defaults {
+///
+/// Values in any store, also one of your own that isn't `Sendable`, are accessed by keys on the store itself, without an
+/// instance: `store[.volume] += 0.1`; see ``DefaultsStore/subscript(_:)``.
+public struct Defaults: @unchecked Sendable {
+    // The public initializers take a Sendable store, or a UserDefaults, which Apple documents as safe to use from several
+    // threads, but doesn't declare so on all systems.
+
     /// The store; nil for the standard one.
     private let explicitStore: (any DefaultsStore)?
 
-    /// Creates an instance for a store.
-    public init(suite: any DefaultsStore) {
+    /// Creates an instance for a store that isn't `Sendable`, for use where the store is.
+    package init(suite: any DefaultsStore) {
         explicitStore = suite
     }
+
+    /// Creates an instance for a store.
+    public init(suite: any DefaultsStore & Sendable) {
+        explicitStore = suite
+    }
+
+    /// Creates an instance for a store of the platform's default type, such as `Defaults(suite: .standard)`.
+    public init(suite: StandardDefaults) {
+        explicitStore = suite
+    }
+
+    #if !canImport(Darwin)
+    /// Creates an instance for a `UserDefaults`, where that isn't the platform's default type.
+    @_disfavoredOverload
+    public init(suite: UserDefaults) {
+        explicitStore = suite
+    }
+    #endif
 
     /// Creates an instance for the platform's standard store: `UserDefaults.standard` on Apple's systems,
     /// ``FileDefaults/standard`` elsewhere.
@@ -55,9 +79,6 @@ public struct Defaults {
     /// The store.
     public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
 }
-
-@available(*, unavailable, message: "Share the store; make an instance of Defaults where it is used.")
-extension Defaults: Sendable {}
 
 extension Defaults {
     /// The value of a key.

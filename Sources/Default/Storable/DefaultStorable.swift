@@ -29,7 +29,8 @@
 /// Reading unchanged settings again decodes nothing, if the type uses a built-in coder and consists only of structs, enums,
 /// collections and Foundation's value types. The reads share one decoded value then.
 ///
-/// All operations may be called from any thread from which the store may be used.
+/// All operations may be called from any thread from which the store may be used. So the type can't be isolated to an actor, and
+/// isn't where declarations are isolated to the main actor by default; see <doc:Gotchas>.
 public protocol DefaultStorable: DefaultProviding {
     /// The type of the store, inferred from ``defaults``.
     associatedtype DefaultsSuite: DefaultsStore = StandardDefaults
@@ -60,6 +61,9 @@ public protocol DefaultStorable: DefaultProviding {
 
     /// The value that ``read(from:forKey:)`` returns when nothing usable is stored, and that ``update(in:forKey:_:)`` starts
     /// from when nothing is stored; nil by default.
+    ///
+    /// Declare it as an optional or not, as a constant or computed: `static let defaultValue = Settings()`. In a class that isn't
+    /// final its type is `Self` or `Self?`. In generic code it is an optional. One of another type is not used.
     ///
     /// Values that older versions of the app stored are also filled in from it, if properties are missing or have another
     /// type. See <doc:ChangingYourSettings>.
@@ -124,8 +128,8 @@ extension DefaultStorable {
     /// JSON.
     public static var defaultCoder: DefaultsCoder { .json }
 
-    /// Nil.
-    public static var defaultValue: Self? { nil }
+    /// The default value that is declared without an optional; nil when there is none.
+    public static var defaultValue: Self? { try? plainDefault() }
 
     /// None.
     public static var previousIdentifiers: [String] { [] }

@@ -36,8 +36,9 @@ public final class LiveSettings<Settings: DefaultStorable> {
         guard let initial = Settings.defaultValue else {
             fatalError(
                 """
-                LiveSettings<\(Settings.self)> needs a value to read while nothing is stored. Implement \
-                \(Settings.self).defaultValue, or create it with LiveSettings(default:in:forKey:).
+                LiveSettings<\(Settings.self)> needs a value to read while nothing is stored. Give the type a \
+                `static var defaultValue: \(Settings.self)?`, or create it with LiveSettings(default:in:forKey:). A \
+                defaultValue of an unrelated type is not used.
                 """
             )
         }

@@ -1,6 +1,7 @@
 // In each test target beside this folder: the settings for concurrency that an app can have. What counts is that it compiles.
 import Default
 import Foundation
+import Observation
 
 struct Item: Codable, Hashable {
     var name = "a"
@@ -53,6 +54,10 @@ extension Defaults.Keys {
     static let theme = Key<Theme>("theme", default: .light)
     static let optionalTheme = Key<Theme?>("optionalTheme")
     static let themes = Key<[Theme]>("themes", default: [.light])
+    static let rows = Key<[[Theme]]>("rows")
+    static let bookmarks = Key<[Bookmark]>("bookmarks")
+    static let coded = Key<Item?>("coded", coder: .propertyList)
+    static let codedItem = Key<Item>("codedItem", default: Item(), coder: .propertyList)
     static let mode = Key<Mode>("mode", default: standardMode)
     static let optionalMode = Key<Mode?>("optionalMode")
     static let modes = Key<[Mode]>("modes")
@@ -68,7 +73,12 @@ extension Defaults.Keys {
 
 struct Settings: DefaultStorable {
     var level = 3
-    static var defaultValue: Settings? { Settings() }
+    static let defaultValue = Settings()
+}
+
+struct Bookmark: DefaultProviding {
+    var url = "about:blank"
+    static let defaultValue = Bookmark()
 }
 
 struct Visual: Codable, DefaultStorable {
@@ -81,6 +91,13 @@ extension PersistentStorage {
     var counter: KeyValueContainer<Int> { makeContainer() }
     var volume: KeyValueContainer<Double> { makeContainer(default: 0.5) }
     var item: KeyValueContainer<Item> { makeContainer(default: Item()) }
+}
+
+@MainActor @Observable
+final class Model {
+    @ObservationIgnored @Stored(.volume) var volume
+    @ObservationIgnored @Stored(.theme) var theme
+    var isPlaying = false
 }
 
 struct Player {

@@ -1,34 +1,69 @@
-// Compiled where declarations aren't isolated: what goes into tasks.
+// What goes into tasks, actors and concurrent functions. Where declarations are isolated to the main actor, `nonisolated` exempts
+// keys and constants; settings types need nothing.
 import Default
 
-extension Defaults.Keys {
+nonisolated extension Defaults.Keys {
     static let volume = Key<Double>("volume")
     static let title = Key<String?>("title")
 }
 
-struct Radio: Sendable {
-    @Stored(.volume) var volume
-    @Stored(.title) var title
+nonisolated let suite = MemoryDefaults()
+nonisolated let title = Stored(.title)
+nonisolated let settings = Defaults(suite: suite)
+
+nonisolated extension PersistentStorage {
+    var plays: KeyValueContainer<Int> { makeContainer() }
 }
 
-let suite = MemoryDefaults()
-let radio = Radio()
-let title = Stored(.title)
+struct Deck: DefaultStorable {
+    struct Speed: Codable {
+        var rpm = 33
+    }
 
-var settings: Defaults { Defaults(suite: suite) }
+    var speed = Speed()
+    var plays = 0
+    static let defaultValue = Deck()
+}
+
+actor Turntable {
+    func play(in store: MemoryDefaults) throws {
+        try Deck.update(in: store) { $0.plays += 1 }
+        store[.volume] += 1
+        Defaults(suite: store)[.title] = "actor"
+    }
+}
+
+@concurrent
+func playConcurrently(in store: MemoryDefaults) async throws {
+    try Deck.update(in: store) { $0.plays += 1 }
+    store[.volume] += 1
+    for await deck in Deck.updates(in: store) where deck?.plays ?? 0 > 0 {
+        break
+    }
+}
+
+func playInTask(_ store: MemoryDefaults) async throws {
+    try await Task.detached {
+        try Deck.update(in: store) { $0.plays += 1 }
+        store[.volume] += 1
+        if let deck = Deck.read(from: store) {
+            deck.write(to: store, withKey: "copy")
+        }
+    }.value
+}
 
 func storeInTasks() {
     Task.detached {
-        storage.setValue(1, forKey: "count")
-        storage.counter.value = 1
+        PersistentStorage()?.setValue(1, forKey: "count")
+        PersistentStorage()?.plays.value = 1
         settings[.volume] = 0.5
-        radio.volume += 0.1
-        title.wrappedValue = radio.title
+        title.wrappedValue = "Otto"
+        try Deck.update { $0.plays += 1 }
     }
     storage.setValue(2, forKey: "count")
     storage.counter.value? += 1
     settings[.volume] -= 0.1
-    radio.title = "Otto"
+    title.wrappedValue? += "!"
 }
 
 /// A property in a given store stays where it is.

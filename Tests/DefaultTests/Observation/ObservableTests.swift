@@ -127,7 +127,9 @@ struct ObservableTests {
             _ = LiveSettings<Undefaulted>(in: MemoryDefaults())
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(message.contains("Implement Undefaulted.defaultValue, or create it with LiveSettings(default:"))
+        #expect(
+            message.contains("Give the type a `static var defaultValue: Undefaulted?`, or create it with LiveSettings(")
+        )
     }
 
     @Test("of a container with a default need no optional", arguments: StoreKind.allCases)

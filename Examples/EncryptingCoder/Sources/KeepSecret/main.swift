@@ -11,6 +11,11 @@ struct AccessToken: DefaultStorable {
     }
 }
 
+extension Defaults.Keys {
+    /// A single secret needs no type of its own: its key has the coder.
+    static let hint = Key<String?>("hint", coder: .encrypting(for: "hint") { try keyFile.key() })
+}
+
 /// In the directory for data, away from the suite, which is configuration: a copy of the one has not the other.
 let keyFile: KeyFile = {
     let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(filePath: $0) }
@@ -37,8 +42,16 @@ do {
             fail("No token is kept.", status: 1)
         }
         print(secret.token)
+    case "hint":
+        let words = CommandLine.arguments.dropFirst(2)
+        if words.isEmpty {
+            print(try Defaults.load(.hint) ?? "No hint is kept.")
+        } else {
+            try keyFile.createIfMissing()
+            try Defaults.save(words.joined(separator: " "), for: .hint)
+        }
     default:
-        fail("Usage: KeepSecret set < token, or KeepSecret show", status: 64)
+        fail("Usage: KeepSecret set < token, KeepSecret show, or KeepSecret hint [WORDS]", status: 64)
     }
 } catch {
     // What the coder threw is the cause of the library's error, which doesn't print it: other coders' errors may hold values.

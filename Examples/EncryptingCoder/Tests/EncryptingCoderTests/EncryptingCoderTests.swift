@@ -42,6 +42,27 @@ struct EncryptingCoderTests {
         }
     }
 
+    @Test("A typed key with the coder stores nothing else, and another key or purpose reads nothing")
+    func typedKey() throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        let secret = Defaults.Key<Secret?>("secret", coder: coder())
+        store[secret] = Secret()
+        store[secret]?.count += 1
+        #expect(store[secret] == Secret(count: 4))
+        #expect(store.data(forKey: "secret")?.range(of: Data("token".utf8)) == nil)
+        for other in [coder(for: "Other"), coder(key: SymmetricKey(size: .bits256)), .json] {
+            #expect(throws: DefaultsError.self) {
+                try defaults.load(Defaults.Key<Secret?>("secret", coder: other))
+            }
+        }
+        #expect(throws: DefaultsError.self) { try defaults.load(Defaults.Key<Secret?>("secret")) }
+        #expect(store[secret] == Secret(count: 4))
+        // What can't be decrypted is quarantined before it is replaced.
+        store[Defaults.Key<Secret?>("secret", coder: coder(for: "Other"))] = Secret()
+        #expect(try defaults.quarantined(secret).count == 1)
+    }
+
     @Test("A value alone, without a struct around it, is stored as well")
     func loneValue() throws {
         let store = MemoryDefaults()

@@ -34,7 +34,6 @@ func wrongTypes(_ defaults: UserDefaults, _ optional: UserDefaults?) {
 func missingMembers(_ defaults: UserDefaults) async {
     defaults.color = "red"
     defaults.store(1)
-    defaults["k"] = 1
     defaults.date(forKey: "k")
     defaults.get("k")
     defaults.remove(forKey: "k")

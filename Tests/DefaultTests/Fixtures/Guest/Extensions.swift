@@ -4,6 +4,19 @@ import Foundation
 
 enum Theme: String, Codable { case dark, light }
 
+class OwnKeys {}
+
+final class OwnKey<Value>: OwnKeys {
+    let name: String
+
+    init(_ name: String) { self.name = name }
+}
+
+extension OwnKeys {
+    static var launchCount: OwnKey<Int> { OwnKey("launchCount") }
+    static var title: OwnKey<String> { OwnKey("title") }
+}
+
 extension UserDefaults {
     enum Key: String, CaseIterable { case theme, launchCount }
 
@@ -24,6 +37,11 @@ extension UserDefaults {
     subscript(key: String) -> Any? {
         get { object(forKey: key) }
         set { set(newValue, forKey: key) }
+    }
+
+    subscript<Value>(key: OwnKey<Value>) -> Value? {
+        get { object(forKey: key.name) as? Value }
+        set { set(newValue, forKey: key.name) }
     }
 
     subscript<Value>(key: Key, as type: Value.Type) -> Value? { object(forKey: key.rawValue) as? Value }
@@ -105,6 +123,13 @@ func useExtensions(_ defaults: UserDefaults, number: Decimal) throws {
     defaults["k"] = Data()
     defaults["k"] = nil
     let first = defaults["k"] as? Int
+    defaults[.launchCount] = 5
+    defaults[.launchCount]? += 1
+    defaults[.title] = "text"
+    defaults[.title] = nil
+    let launches: Int = defaults[.launchCount] ?? 0
+    let title = defaults[.title] ?? ""
+    let own = UserDefaults.standard[OwnKey<Data>("data")]
     let second = defaults[.theme, as: String.self]
     defaults.set(encodable: ["a": 1], forKey: "k")
     let decoded = defaults.decoded([String: Int].self, forKey: "k")

@@ -7,12 +7,25 @@ extension DefaultsKeys {
     static let installed = DefaultsKey<Date>("installed", default: Date())
 }
 
+enum Holder {
+    static let defaults = Defaults()
+    static let standard = Defaults(suite: .standard)
+    static let suite = Defaults(suite: MemoryDefaults())
+    static let foundation = Defaults(suite: UserDefaults.standard)
+}
+
+class Document: DefaultStorable {
+    var title = ""
+    required init() {}
+    class var defaultValue: Self { Self() }
+}
+
 struct Player {
     var volume = 0.5
 }
 
 extension Player: DefaultStorable {
-    static var defaultValue: Player? { Player() }
+    static let defaultValue = Player()
     static var defaultCoder: DefaultsCoder { .propertyList }
     static let defaults = MemoryDefaults()
 }
@@ -21,4 +34,6 @@ func control() {
     Defaults[.launchCount] = 10
     Defaults[.launchCount] += 1
     Defaults[.installed] = Date()
+    UserDefaults.standard[.launchCount] += 1
+    Holder.suite[.launchCount] = 10
 }

@@ -6,5 +6,5 @@ struct Player {
 }
 
 extension Player: DefaultStorable {
-    static var defaultValue: Player { Player() }
+    static let defaultValue = 5
 }

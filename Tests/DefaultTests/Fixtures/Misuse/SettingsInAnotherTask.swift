@@ -6,5 +6,5 @@ extension Defaults.Keys {
 }
 
 func mute(_ store: any DefaultsStore) -> @Sendable () -> Void {
-    { Defaults(suite: store)[.volume] = 0 }
+    { store[.volume] = 0 }
 }

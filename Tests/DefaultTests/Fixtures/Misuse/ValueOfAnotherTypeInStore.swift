@@ -1,0 +1,10 @@
+// The key is for values of another type.
+import Default
+
+extension DefaultsKeys {
+    static let launchCount = DefaultsKey<Int>("launchCount")
+}
+
+func misuse(store: MemoryDefaults) {
+    store[.launchCount] = "ten"
+}
