@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Compaction")
+@Suite("Compaction", .waits)
 struct CompactionTests {
     private let directory = TemporaryDirectory()
     private static let value = String(repeating: "v", count: 200)

@@ -5,7 +5,7 @@ import Testing
 @testable import DefaultJournal
 
 /// Every system call of every scenario fails once, in every way; no acknowledged write may be lost.
-@Suite("Faults")
+@Suite("Faults", .waits)
 struct FaultTests {
     private static let codes = [EIO, ENOSPC, EINTR, EACCES, EMFILE]
     private static let faults = codes.map { SystemCallProbe.Fault.fail(code: $0) }

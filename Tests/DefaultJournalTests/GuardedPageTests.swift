@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Files that are cut or overwritten while they are open")
+@Suite("Files that are cut or overwritten while they are open", .waits)
 struct GuardedPageTests {
     private let directory = TemporaryDirectory()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("A look at a suite's files")
+@Suite("A look at a suite's files", .waits)
 struct InspectionTests {
     private let directory = TemporaryDirectory()
     private let files = FileManager.default

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Journal")
+@Suite("Journal", .waits)
 struct JournalTests {
     private let directory = TemporaryDirectory()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Large files")
+@Suite("Large files", .waits)
 struct LargeFileTests {
     /// Replays a file in pieces of the smallest size that can be.
     private func replayInPieces(_ path: String, salt: UInt64) throws -> (CollectingVisitor, ReplayReport) {

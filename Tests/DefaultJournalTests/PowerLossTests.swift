@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Power loss")
+@Suite("Power loss", .waits)
 struct PowerLossTests {
     private static let value = String(repeating: "v", count: 90)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Processes and threads")
+@Suite("Processes and threads", .waits)
 struct ProcessTests {
     private let directory = TemporaryDirectory()
 

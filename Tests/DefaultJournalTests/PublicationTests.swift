@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Publication")
+@Suite("Publication", .waits)
 struct PublicationTests {
     private let directory = TemporaryDirectory()
 

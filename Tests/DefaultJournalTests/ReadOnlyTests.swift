@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("A suite that can't be written")
+@Suite("A suite that can't be written", .waits)
 struct ReadOnlyTests {
     private let directory = TemporaryDirectory()
     private let files = FileManager.default

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("Recovery")
+@Suite("Recovery", .waits)
 struct RecoveryTests {
     private let sample = SampleJournal(records: 50)
 

@@ -473,7 +473,7 @@ struct FirstTryBlock {
     func keysOfOneName() throws {
         let defaults = Defaults(suite: MemoryDefaults())
         let plain = Defaults.Key<Token?>("one", default: nil)
-        let coded = Defaults.Key<Token?>("one", coder: .propertyList)
+        let coded = Defaults.Key<Token?>("one", coder: .sealed)
         try defaults.save(Token(text: "a"), for: coded)
         for _ in 0..<4 {
             expectError(.undecodable) { try defaults.load(plain) }
