@@ -108,6 +108,7 @@ struct FlushTests {
         let reports = ReportCollector()
         var options = reports.options
         options.calls = SystemCalls(probe: probe)
+        options.worker = BackgroundWorker()
         let journal = try Journal.openTest(directory.suite, options)
         // The one that the creation of the suite has scheduled.
         try wait(for: "the first flush") { !journal.isFlushScheduled }

@@ -103,8 +103,11 @@ struct LockTimeoutTests {
 
     @Test("for one suite does not hold up the flush and the compaction of another")
     func otherSuite() throws {
-        let blocked = try Journal.openTest(directory.suite)
-        let free = try Journal.openTest(directory.path + "/free")
+        // One that no other test uses.
+        var options = JournalOptions()
+        options.worker = BackgroundWorker()
+        let blocked = try Journal.openTest(directory.suite, options)
+        let free = try Journal.openTest(directory.path + "/free", options)
         try blocked.set("a", "1")
         let helper = try holder()
         try free.set("a", "1")

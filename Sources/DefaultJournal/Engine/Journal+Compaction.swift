@@ -46,7 +46,7 @@ extension Journal {
             return _ = consume old
         }
         guard !isCompactionScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if !BackgroundWorker.shared.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
+        if !options.worker.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
     }
 
     /// Compacts, on the background thread.

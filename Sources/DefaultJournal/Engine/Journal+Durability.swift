@@ -66,7 +66,7 @@ extension Journal {
 
     private func scheduleFirstFlush() {
         writer.isDirty = true
-        if BackgroundWorker.shared.flush(self, after: 1_000_000_000) { return }
+        if options.worker.flush(self, after: 1_000_000_000) { return }
         do throws(JournalError) {
             try synchronizeFiles()
         } catch {
@@ -94,7 +94,7 @@ extension Journal {
                 return
             }
             if case .busy = error.kind {
-                writer.isDirty = BackgroundWorker.shared.flush(self, after: BackgroundWorker.retryInterval)
+                writer.isDirty = options.worker.flush(self, after: BackgroundWorker.retryInterval)
                 return
             }
             writer.flushFailures += 1
@@ -105,7 +105,7 @@ extension Journal {
                 return
             }
             let delay: UInt64 = 1_000_000_000 << UInt64(min(writer.flushFailures, 6))
-            writer.isDirty = BackgroundWorker.shared.flush(self, after: delay)
+            writer.isDirty = options.worker.flush(self, after: delay)
         }
     }
 }

@@ -22,6 +22,8 @@ package struct JournalOptions: Sendable {
     package var lockTimeout: UInt64
     /// Whether the file lock may be kept from one write to the next.
     package var keepsFileLock: Bool
+    /// The thread for flushes and compactions; tests that need room in its queue have one of their own.
+    var worker = BackgroundWorker.shared
     /// Whether the suite is only read, even if it could be written: nothing is created, repaired or locked.
     package var isReadOnly = false
     /// Runs a flush or a compaction on the background thread, on systems that may suspend the process: it must not be while

@@ -361,9 +361,9 @@ struct StoreConformanceKitTests {
         #expect(Set(findings.map(\.promise)) == fault.otherPromises?.union([fault.promise]), "\(findings)")
     }
 
-    @Test("notices that observers are not called", arguments: PlantedFault.silent)
+    @Test("notices that observers are not called", .waits, arguments: PlantedFault.silent)
     func silentFault(fault: PlantedFault) throws {
-        let conformance = StoreConformance(capabilities: .all, patience: 2, makeStore: fault.makeStore)
+        let conformance = StoreConformance(capabilities: .all, patience: 20, makeStore: fault.makeStore)
         let findings = conformance.findings(of: try check(named: fault.promise))
         #expect(findings.contains { $0.details.contains(fault.details) }, "\(findings)")
     }
