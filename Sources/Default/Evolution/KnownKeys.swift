@@ -265,14 +265,6 @@ private struct RecordingDecoder: Decoder {
     }
 }
 
-/// A value that was decoded as its type.
-private func typed<Value: Decodable>(_ value: any Decodable) throws -> Value {
-    guard let value = value as? Value else {
-        throw CocoaError(.coderInvalidValue)
-    }
-    return value
-}
-
 private struct RecordingValue: SingleValueDecodingWrapper {
     let base: any SingleValueDecodingContainer
     let decoder: RecordingDecoder

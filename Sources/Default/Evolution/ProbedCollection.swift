@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// An element that can't be used is removed where neither order nor count can have a meaning: in sets and dictionaries. In
 /// arrays, it is removed if its type has a default value of its own. Other arrays are used as a whole or not at all.
-protocol ProbedCollection {
+protocol ProbedCollection: Decodable {
     /// Decodes the elements, and records those that have to be changed or removed.
     ///
     /// - Throws: The error of an element, when the collection can't do without it.
