@@ -49,7 +49,9 @@ extension KeyAccess {
         do {
             return try decoder.decodeTopLevel(type, from: data)
         } catch {
-            throw .undecodable(error, byteCount: data.count, key: key, type: type, store: store.storeDescription)
+            let store = store.storeDescription
+            throw DefaultsError.undecodable(error, byteCount: data.count, key: key, type: type, store: store)
+                .about(.data(data))
         }
     }
 

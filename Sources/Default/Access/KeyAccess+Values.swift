@@ -51,11 +51,10 @@ extension KeyAccess {
         guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
             let report = reading.report
         else {
-            throw fault
+            throw fault.about(stored)
         }
         if !report.isEmpty {
-            let error = difference(report, type: Value.self)
-            DefaultsDiagnostics.report(report, error: error, content: ContentDigest(data).bits)
+            DefaultsDiagnostics.report(report, error: difference(report, type: Value.self))
         }
         if let reading = DecodedValueCache.shared.sharedValue(Reading<Value>.self, of: data, forKey: key) {
             DecodedValueCache.shared.share(reading.value, of: data, forKey: key)

@@ -41,7 +41,12 @@ struct KeyAccess {
             try checkAbsence(type: type)
             return nil
         case let value?:
-            throw .typeMismatch(found: value, key: key, type: type, store: store.storeDescription)
+            throw DefaultsError.typeMismatch(
+                found: value,
+                key: key,
+                type: type,
+                store: store.storeDescription
+            ).about(value)
         }
     }
 

@@ -14,9 +14,26 @@ struct ContentDigest: Hashable, Sendable {
         }
     }
 
+    init(_ value: PropertyListValue) {
+        if case .data(let data) = value {
+            self.init(data)
+        } else {
+            self.init(value.binaryForm)
+        }
+    }
+
     /// Sixteen hexadecimal digits.
     var text: String {
         let digits = String(bits, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension DefaultsError {
+    /// The same error about a stored value, which is reported once for each value.
+    func about(_ value: PropertyListValue) -> DefaultsError {
+        var error = self
+        error.content = ContentDigest(value).bits
+        return error
     }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 // Containers that wrap a coder's own.
 //
 // The standard library's requirements for the integers of 128 bits have default implementations that throw, and which take
@@ -40,4 +42,12 @@ extension SingleValueDecodingWrapper {
     private func decodeValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try decode(type)
     }
+}
+
+/// A value that was decoded as this type by code that isn't generic.
+func typed<Value: Decodable>(_ value: any Decodable) throws -> Value {
+    guard let value = value as? Value else {
+        throw CocoaError(.coderInvalidValue)
+    }
+    return value
 }

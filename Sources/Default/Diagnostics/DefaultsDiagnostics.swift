@@ -15,7 +15,7 @@ internal import Foundation
 ///
 /// The handler is called on the thread of the call that failed, before that call returns, possibly from several threads at
 /// once. The handler may use stores itself. Events that it causes go to the built-in handler, so it can't call itself.
-/// Settings that can't be read are reported once per key and process, however often they are read.
+/// Settings that can't be read are reported once for each content and reason, however often they are read.
 public enum DefaultsDiagnostics: Sendable {
     /// A function that receives events.
     public typealias Handler = @Sendable (Event) -> Void
@@ -137,8 +137,9 @@ extension DefaultsDiagnostics.Event {
 
         /// A stored value was read that lacks properties, or has some that can't be used.
         ///
-        /// Reported once per key, content and process, in whichever store, with a ``DefaultsDiagnostics/Event/report``. If
-        /// properties are missing and nothing is unusable, the ``DefaultsDiagnostics/Event/severity`` is ``Severity/info``.
+        /// Reported once per key, reason and process, in whichever store and for however many contents, with a
+        /// ``DefaultsDiagnostics/Event/report``. If properties are missing and nothing is unusable, the
+        /// ``DefaultsDiagnostics/Event/severity`` is ``Severity/info``.
         public static let filledIn = Kind("read with differences")
         /// A type's default value can't be encoded, so stored values that lack properties can't be filled in from it.
         ///
@@ -170,7 +171,8 @@ extension DefaultsDiagnostics {
     /// Reports an error that a non-throwing call swallows, for third-party stores as well.
     ///
     /// The handler is called on this thread, before the call returns, so the caller must not hold a lock that the handler may need.
-    /// For ``Event/Kind/readFailed``, each value that can't be used is reported once per key and process.
+    /// For ``Event/Kind/readFailed``, each value that can't be used is reported once for each reason and, for the
+    /// library's own errors, content.
     ///
     /// - Parameters:
     ///   - kind: The kind of event.
@@ -186,10 +188,9 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
-    /// Reports a value that was filled in, once per process for content with this digest.
-    static func report(_ report: LoadReport, error: DefaultsError, content: UInt64) {
-        let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""), content: content)
-        if reportedReads.withLock({ $0.insert(value).inserted }) {
+    /// Reports a value that was filled in, once per key and reason.
+    static func report(_ report: LoadReport, error: DefaultsError) {
+        if isFirst(error) {
             self.report(Event(kind: .filledIn, error: error, report: report))
         }
     }
@@ -203,20 +204,36 @@ extension DefaultsDiagnostics {
 
     private static let reportedDefaults = Guarded<Set<ObjectIdentifier>>([])
 
-    private struct UnreadableValue: Hashable {
+    private struct ReportedRead: Hashable {
         let store: String?
         let key: StoreKey
-        var content: UInt64?
+        let reason: String
+        let content: UInt64?
     }
 
-    private static let reportedReads = Guarded<Set<UnreadableValue>>([])
+    /// What was reported; it is bounded, and what is forgotten is reported again.
+    private static let reportedReads = Guarded<Set<ReportedRead>>([])
+    private static let maximumReportedReads = 4_096
 
     /// Returns false for an unreadable stored value that has already been reported in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {
-        guard [.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code) else {
-            return true
+        ![.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code)
+            || isFirst(error)
+    }
+
+    /// Whether this is the first report with this reason and content.
+    private static func isFirst(_ error: DefaultsError) -> Bool {
+        let read = ReportedRead(
+            store: error.store,
+            key: StoreKey(unchecked: error.key ?? ""),
+            reason: error.description,
+            content: error.content
+        )
+        return reportedReads.withLock { reads in
+            if reads.count >= maximumReportedReads {
+                reads.removeAll()
+            }
+            return reads.insert(read).inserted
         }
-        let value = UnreadableValue(store: error.store, key: StoreKey(unchecked: error.key ?? ""))
-        return reportedReads.withLock { $0.insert(value).inserted }
     }
 }

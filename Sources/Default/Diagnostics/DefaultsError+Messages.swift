@@ -261,7 +261,7 @@ extension DefaultsError {
             return "the top level"
         }
         let steps = codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
-        return steps.joined(separator: ".").debugDescription
+        return LoadReport.path(steps).debugDescription
     }
 }
 

@@ -32,6 +32,8 @@ public struct DefaultsError: Error, Sendable {
     private let reason: String
     /// What is wrong with which parts of a value that was filled in, as clauses without stored values.
     var faults: String?
+    /// A digest of the stored value that can't be read; nil for other errors.
+    var content: UInt64?
 
     /// Creates an error, for third-party stores and coders.
     ///

@@ -1,7 +1,7 @@
 /// Describes how a loaded value differs from the stored one.
 ///
 /// You get a report from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that other reads send. A path is
-/// the list of stored keys that lead to a value, joined with dots.
+/// the list of stored keys that lead to a value, joined with dots, with indexes behind arrays: "windows[2].width".
 public struct LoadReport: Hashable, Sendable {
     /// A stored value that is missing from the loaded one.
     public struct UnusableValue: Hashable, Sendable {
@@ -28,6 +28,13 @@ public struct LoadReport: Hashable, Sendable {
         self.filledIn = filledIn
         self.unusable = unusable
         self.migratedFrom = migratedFrom
+    }
+
+    /// The path of some keys, of which indexes are in brackets.
+    static func path(_ keys: some Sequence<String>) -> String {
+        keys.reduce(into: "") { path, key in
+            path += path.isEmpty || key.hasPrefix("[") ? key : "." + key
+        }
     }
 
     /// Whether a part of the loaded value may come from a default; false if stored values were only left out.

@@ -92,8 +92,8 @@ extension Reading {
         self.init(
             value: value,
             report: LoadReport(
-                filledIn: outcome.filledIn.map { $0.joined(separator: ".") }.sorted(),
-                unusable: unusable.map { .init(path: $0.key.joined(separator: "."), reason: $0.value) }
+                filledIn: outcome.filledIn.map { LoadReport.path($0) }.sorted(),
+                unusable: unusable.map { .init(path: LoadReport.path($0.key), reason: $0.value) }
                     .sorted { $0.path < $1.path }
             ),
             isCurrent: false,

@@ -30,7 +30,7 @@ struct DecodingFault {
     func reason(at depth: Int) -> String {
         let inner = path.dropFirst(depth).map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
         return inner.isEmpty
-            ? reason : "can't be used because \(inner.joined(separator: ".").debugDescription) in it \(reason)"
+            ? reason : "can't be used because \(LoadReport.path(inner).debugDescription) in it \(reason)"
     }
 }
 

@@ -71,33 +71,31 @@ final class Probe {
         do {
             return try decoder.singleValueContainer().decode(Value.self)
         } catch {
-            return try decodeParts(Value.self, from: decoder, fallback: fallback, at: path, because: error)
+            return try typed(decodeParts(type, from: decoder, fallback: fallback, at: path, because: error))
         }
     }
 
     /// Decodes the parts of a value that can't be decoded as a whole.
-    func decodeParts<Value: Decodable>(
-        _ type: Value.Type,
+    ///
+    /// From here on the type is erased: code that is generic to the bottom would be compiled for each integer type.
+    func decodeParts(
+        _ type: any Decodable.Type,
         from decoder: any Decoder,
         fallback: Fallback?,
         at path: StoredTree.Path,
         because reason: (any Error)? = nil
-    ) throws -> Value {
-        if let reason, path.count > Self.maximumDepth || ValueSemantics.isLeaf(Value.self) {
+    ) throws -> any Decodable {
+        if let reason, path.count > Self.maximumDepth || ValueSemantics.isLeaf(type) {
             throw reason
         }
-        if let collection = Value.self as? any ProbedCollection.Type {
-            let decoded = try collection.decodeElements(from: decoder, fallback: fallback, at: path, by: self)
-            guard let value = decoded as? Value else {
-                throw reason ?? CocoaError(.coderInvalidValue)
-            }
-            return value
+        if let collection = type as? any ProbedCollection.Type {
+            return try collection.decodeElements(from: decoder, fallback: fallback, at: path, by: self)
         }
-        guard fallback == nil, let provider = Value.self as? any DefaultProviding.Type else {
-            return try ProbedLevel(self, fallback: fallback, path: path).decode(Value.self, from: decoder)
+        guard fallback == nil, let provider = type as? any DefaultProviding.Type else {
+            return try ProbedLevel(self, fallback: fallback, path: path).decode(type, from: decoder)
         }
         return try withDefault(of: provider) { fallback in
-            try ProbedLevel(self, fallback: fallback, path: path).decode(Value.self, from: decoder)
+            try ProbedLevel(self, fallback: fallback, path: path).decode(type, from: decoder)
         }
     }
 

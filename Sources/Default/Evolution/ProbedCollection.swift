@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// An element that can't be used is removed where neither order nor count can have a meaning: in sets and dictionaries. In
 /// arrays, it is removed if its type has a default value of its own. Other arrays are used as a whole or not at all.
-protocol ProbedCollection {
+protocol ProbedCollection: Decodable {
     /// Decodes the elements, and records those that have to be changed or removed.
     ///
     /// - Throws: The error of an element, when the collection can't do without it.
@@ -14,9 +14,21 @@ protocol ProbedCollection {
         at path: StoredTree.Path,
         by probe: Probe
     ) throws -> Self
+
+    /// The types of the elements; for dictionaries, those of key and value or, if names are the keys, of the value.
+    static var partTypes: [any Decodable.Type] { get }
+
+    /// Whether it is coded with names as keys.
+    static var isKeyedByNames: Bool { get }
+}
+
+extension ProbedCollection {
+    static var isKeyedByNames: Bool { false }
 }
 
 extension Array: ProbedCollection where Element: Decodable {
+    static var partTypes: [any Decodable.Type] { [Element.self] }
+
     static func decodeElements(
         from decoder: any Decoder,
         fallback: Probe.Fallback?,
@@ -44,6 +56,8 @@ extension Array: ProbedCollection where Element: Decodable {
 }
 
 extension Set: ProbedCollection where Element: Decodable {
+    static var partTypes: [any Decodable.Type] { [Element.self] }
+
     static func decodeElements(
         from decoder: any Decoder,
         fallback: Probe.Fallback?,
@@ -65,6 +79,11 @@ extension Set: ProbedCollection where Element: Decodable {
 }
 
 extension Dictionary: ProbedCollection where Key: Decodable, Value: Decodable {
+    static var partTypes: [any Decodable.Type] {
+        isKeyedByNames ? [Value.self] : [Key.self, Value.self]
+    }
+    static var isKeyedByNames: Bool { DictionaryKey.isCodingKey(Key.self) }
+
     static func decodeElements(
         from decoder: any Decoder,
         fallback: Probe.Fallback?,
@@ -72,7 +91,7 @@ extension Dictionary: ProbedCollection where Key: Decodable, Value: Decodable {
         by probe: Probe
     ) throws -> [Key: Value] {
         try probe.withDefault(of: Value.self) { initial in
-            if DictionaryKey.isCodingKey(Key.self) {
+            if isKeyedByNames {
                 return try decodeEntries(from: decoder, default: initial, fallback: fallback, at: path, by: probe)
             }
             return try decodePairs(from: decoder, default: initial, at: path, by: probe)
@@ -91,18 +110,20 @@ extension Dictionary: ProbedCollection where Key: Decodable, Value: Decodable {
         let defaults = try? fallback?.decoder.container(keyedBy: PathKey.self)
         var entries: [Key: Value] = [:]
         for name in container.allKeys {
+            // An entry that the default has too is filled in and replaced like a property.
+            let replacement = fallback.flatMap { probe.part(name.stringValue, of: $0.tree, at: path) }
             let path = path + [name.stringValue]
             do {
                 guard let key = DictionaryKey.make(Key.self, from: name) else {
                     throw UnexpectedValue()
                 }
                 let part = try container.superDecoder(forKey: name)
-                entries[key] = try probe.decode(Value.self, from: part, fallback: initial, at: path)
+                let own = Probe.Fallback(
+                    decoder: try? defaults?.superDecoder(forKey: name),
+                    tree: replacement?.tree
+                )
+                entries[key] = try probe.decode(Value.self, from: part, fallback: own ?? initial, at: path)
             } catch {
-                // An entry that the default has too is replaced like a property.
-                let replacement = fallback.flatMap {
-                    probe.part(name.stringValue, of: $0.tree, at: Array(path.dropLast()))
-                }
                 if let key = DictionaryKey.make(Key.self, from: name), replacement != nil {
                     entries[key] = try? defaults?.decode(Value.self, forKey: name)
                 }

@@ -45,9 +45,9 @@ final class ProbedLevel {
     private var calls = 0
 
     private enum Outcome {
-        case exact(Any)
+        case exact(any Decodable)
         case inexact(any Error)
-        case filledIn(Any, TreeEdits, because: any Error)
+        case filledIn(any Decodable, TreeEdits, because: any Error)
         case unusable(any Error)
     }
 
@@ -62,11 +62,11 @@ final class ProbedLevel {
         self.path = path
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
+    func decode(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
         var first: (any Error)?
         while calls < Self.maximumCalls {
             do {
-                return try finish(call(Value.self, from: decoder))
+                return try finish(call(type, from: decoder))
             } catch {
                 if let failure, fillIn(failure.place) {
                     continue
@@ -79,13 +79,13 @@ final class ProbedLevel {
         }
         let reason = first ?? CocoaError(.coderInvalidValue)
         // The initializer rejects parts each of which can be decoded, or needs one that neither value has.
-        return try finish(search(Value.self, from: decoder, because: reason))
+        return try finish(search(type, from: decoder, because: reason))
     }
 
-    private func call<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
+    private func call(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
         calls += 1
         failure = nil
-        let value = try Value(from: ProbingDecoder(base: decoder, level: self, fallback: fallback, path: path))
+        let value = try type.init(from: ProbingDecoder(base: decoder, level: self, fallback: fallback, path: path))
         // A case's values belong together.
         if !replaced.isEmpty, Mirror(reflecting: value).displayStyle == .enum {
             throw replaced.values.first?.error ?? CocoaError(.coderInvalidValue)
@@ -93,7 +93,7 @@ final class ProbedLevel {
         return value
     }
 
-    private func finish<Value>(_ value: Value) -> Value {
+    private func finish(_ value: any Decodable) -> any Decodable {
         for failure in replaced.values {
             probe.replace(failure.place.path, by: failure.replacement, because: failure.error)
         }
@@ -119,12 +119,12 @@ final class ProbedLevel {
     ///   - fillIn: Fills it in after an error, possibly as one of several types; nil when there is nothing to fill in.
     /// - Returns: The part.
     /// - Throws: The error of the first attempt to decode it.
-    func part<Part>(
-        _ type: Part.Type,
+    func part(
+        _ type: any Decodable.Type,
         at place: Place,
-        exactly decode: () throws -> Part,
-        fillingIn fillIn: ((_ error: any Error, _ isTrial: Bool) throws -> Part)?
-    ) throws -> Part {
+        exactly decode: () throws -> any Decodable,
+        fillingIn fillIn: ((_ error: any Error, _ isTrial: Bool) throws -> any Decodable)?
+    ) throws -> any Decodable {
         let id = ObjectIdentifier(type)
         var outcome: Outcome
         if let known = outcomes[place]?[id] {
@@ -148,9 +148,9 @@ final class ProbedLevel {
             outcomes[place]?[id] = outcome
         }
         switch outcome {
-        case .exact(let part as Part):
+        case .exact(let part):
             return part
-        case .filledIn(let part as Part, let edits, _) where candidates(at: place).count == 1:
+        case .filledIn(let part, let edits, _) where candidates(at: place).count == 1:
             probe.insert(edits)
             return part
         case .inexact(let error), .unusable(let error), .filledIn(_, _, let error):
@@ -158,8 +158,6 @@ final class ProbedLevel {
                 _ = note(Failure(place: place, error: error, replacement: nil, isReplaceable: false))
             }
             throw error
-        case .exact:
-            throw CocoaError(.coderInvalidValue)
         }
     }
 
@@ -242,11 +240,11 @@ final class ProbedLevel {
     /// Finds the smallest part of the value that has to be replaced, if no single part can be blamed.
     ///
     /// All parts are replaced first, and then as many as possible are taken back, by halves.
-    private func search<Value: Decodable>(
-        _ type: Value.Type,
+    private func search(
+        _ type: any Decodable.Type,
         from decoder: any Decoder,
         because error: any Error
-    ) throws -> Value {
+    ) throws -> any Decodable {
         guard let fallback, let stored = try? decoder.container(keyedBy: PathKey.self) else {
             throw error
         }
@@ -260,9 +258,9 @@ final class ProbedLevel {
             replaceAll(name, of: fallback.tree, at: path, because: error)
         }
         do {
-            var value = try callFillingIn(Value.self, from: decoder)
+            var value = try callFillingIn(type, from: decoder)
             func canCall() -> Bool {
-                guard calls < Self.maximumCalls, let next = try? callFillingIn(Value.self, from: decoder) else {
+                guard calls < Self.maximumCalls, let next = try? callFillingIn(type, from: decoder) else {
                     return false
                 }
                 value = next
@@ -290,10 +288,10 @@ final class ProbedLevel {
     }
 
     /// Calls the initializer, and again for each part that it reaches for the first time and that has to be filled in.
-    private func callFillingIn<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
+    private func callFillingIn(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
         while true {
             do {
-                return try call(Value.self, from: decoder)
+                return try call(type, from: decoder)
             } catch {
                 guard let failure, fillIn(failure.place) else {
                     throw error

@@ -34,11 +34,11 @@ extension ProbingDecoder {
     /// Decodes the parts of a value that can't be decoded as a whole.
     ///
     /// The default value may be of another type than the one that is tried, so a type's own comes first.
-    fileprivate func decodeParts<Value: Decodable>(
-        _ type: Value.Type,
+    fileprivate func decodeParts(
+        _ type: any Decodable.Type,
         because error: any Error,
         isTrial: Bool
-    ) throws -> Value {
+    ) throws -> any Decodable {
         let fallback = isTrial && type is any DefaultProviding.Type ? nil : fallback
         return try level.probe.decodeParts(type, from: base, fallback: fallback, at: path, because: error)
     }
@@ -54,6 +54,10 @@ private struct ProbingValue: SingleValueDecodingWrapper {
     func decodeNil() -> Bool { base.decodeNil() }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try typed(decodePart(type))
+    }
+
+    private func decodePart(_ type: any Decodable.Type) throws -> any Decodable {
         try decoder.level.part(
             type,
             at: .init(path: decoder.path, isWhole: true),
@@ -97,11 +101,16 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try typed(decodeAny(type, forKey: key))
+    }
+
+    private func decodeAny(_ type: any Decodable.Type, forKey key: Key) throws -> any Decodable {
         do {
-            return try attempt(key) {
+            return try attempt(key, as: type) {
                 try $0.decode(type, forKey: key)
             } else: {
-                try level.isOpened(path + [key.stringValue]) ? Value(from: part(key)) : decodePart(type, forKey: key)
+                try level.isOpened(path + [key.stringValue])
+                    ? type.init(from: part(key)) : decodePart(type, forKey: key)
             }
         } catch {
             if level.isImpatient {
@@ -111,7 +120,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
         }
     }
 
-    private func decodePart<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    private func decodePart(_ type: any Decodable.Type, forKey key: Key) throws -> any Decodable {
         try level.part(
             type,
             at: place(key),
@@ -126,7 +135,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     ///
     /// An initializer that goes through all keys gets no further than the first part that it can't use and that the default
     /// doesn't have. It would have to be called once for each.
-    private func removeOthers<Value: Decodable>(thatAreNo type: Value.Type) {
+    private func removeOthers(thatAreNo type: any Decodable.Type) {
         for key in base.allKeys where replacement(key.stringValue) == nil && !level.isKnown(place(key)) {
             do {
                 _ = try decodePart(type, forKey: key)
@@ -224,6 +233,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
     /// Gets a part from the default value if it is replaced, otherwise from the stored one, and records it if it fails.
     private func attempt<Part>(
         _ key: Key,
+        as type: Any.Type = Part.self,
         fromDefault: (KeyedDecodingContainer<Key>) throws -> Part,
         else fromStored: () throws -> Part
     ) throws -> Part {
@@ -233,7 +243,7 @@ private struct ProbingContainer<Key: CodingKey>: KeyedDecodingWrapper {
             }
             return try fromDefault(defaults)
         }
-        level.takeBackGuess(at: path + [key.stringValue], unlessFrom: Part.self)
+        level.takeBackGuess(at: path + [key.stringValue], unlessFrom: type)
         guard !isReplaced(key) else {
             return try partOfDefault()
         }

@@ -25,15 +25,17 @@ struct Quarantine {
     ///
     /// Call it before the value is replaced, in the same transaction. When this throws, the value must not be replaced.
     ///
-    /// - Parameter value: The stored value.
+    /// - Parameters:
+    ///   - value: The stored value.
+    ///   - version: Its recorded version; nil for none.
     /// - Throws: ``DefaultsError/Code/quarantineFailed``.
-    func add(_ value: PropertyListValue) throws(DefaultsError) {
+    func add(_ value: PropertyListValue, version: SchemaVersion? = nil) throws(DefaultsError) {
         do {
             let present = try values()
             guard !present.contains(where: { $0.value == value }) else {
                 return
             }
-            let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: value)
+            let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: value, version: version?.text)
             var room = Self.byteLimit
             func fits(_ value: QuarantinedValue) -> Bool {
                 room -= value.value.binaryForm.count
@@ -45,6 +47,20 @@ struct Quarantine {
         } catch {
             throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
         }
+    }
+
+    /// Takes a value out that is about to be stored again, and puts the value in its place that it replaces.
+    ///
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key, or errors of the
+    ///   store.
+    func exchange(_ restored: QuarantinedValue, for replaced: PropertyListValue?, version: SchemaVersion?) throws {
+        var values = try values().filter { $0 != restored }
+        if let replaced, replaced != restored.value, !values.contains(where: { $0.value == replaced }) {
+            let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: replaced, version: version?.text)
+            values.insert(new, at: 0)
+        }
+        let entries = values.map(\.entry)
+        try store.setStoredValue(entries.isEmpty ? nil : .array(entries), forKey: quarantineKey)
     }
 
     /// The values, newest first.

@@ -12,6 +12,9 @@ public struct QuarantinedValue: Hashable, Sendable {
     /// The value as it was stored.
     public let value: PropertyListValue
 
+    /// The recorded version of the bytes; nil when there was none.
+    var version: String?
+
     /// The value as a property-list object.
     public var object: Any { value.object }
 
@@ -31,9 +34,14 @@ extension QuarantinedValue {
             return nil
         }
         self.init(date: date, typeName: typeName, value: value)
+        if case .string(let version)? = fields["version"] {
+            self.version = version
+        }
     }
 
     var entry: PropertyListValue {
-        .dictionary(["date": .date(date), "type": .string(typeName), "value": value])
+        var fields: [String: PropertyListValue] = ["date": .date(date), "type": .string(typeName), "value": value]
+        fields["version"] = version.map { .string($0) }
+        return .dictionary(fields)
     }
 }

@@ -34,7 +34,7 @@ extension Reading {
         var reading = self
         let report = report ?? LoadReport()
         let known = Set(report.unusable.map(\.path))
-        let added = unused.map { $0.joined(separator: ".") }.filter { !known.contains($0) }.map { path in
+        let added = unused.map { LoadReport.path($0) }.filter { !known.contains($0) }.map { path in
             LoadReport.UnusableValue(path: path, reason: LoadReport.UnusableValue.hasOldName)
         }
         guard !added.isEmpty else {

@@ -40,7 +40,7 @@ extension StoredTree {
         return try? encoder.encode(CodedPropertyList(value: value))
     }
 
-    private var propertyListValue: PropertyListValue? {
+    var propertyListValue: PropertyListValue? {
         switch self {
         case .json:
             return nil

@@ -67,6 +67,20 @@ extension StoredTree {
         }
     }
 
+    /// Bytes that are the same for values that are written alike, apart from the order of fields and from nil; nil for a mixture
+    /// of formats.
+    var identity: Data? {
+        let normalized = normalized
+        return normalized.jsonData ?? normalized.propertyListValue?.binaryForm
+    }
+
+    private var normalized: StoredTree {
+        if let fields {
+            return .object(fields.filter { !$1.mayBeNull }.mapValues(\.normalized))
+        }
+        return elements.flatMap { replacingElements(with: $0.map(\.normalized)) } ?? self
+    }
+
     /// Whether this is nil and nothing else.
     var isNull: Bool {
         if case .json(let bytes) = self { bytes.elementsEqual("null".utf8) } else { false }

@@ -30,8 +30,8 @@ extension DefaultStorable {
 
     /// Stores the value in the type's current form, if the stored form differs.
     ///
-    /// This is the case when the value was migrated, filled in, renamed, or found under one of the ``previousIdentifiers``.
-    /// The call is optional: reading returns the same value without it, and the next write has the same effect. The stored
+    /// This is the case when the value was migrated, filled in, renamed, has one of the ``removedProperties``, or was found under
+    /// one of the ``previousIdentifiers``. The call is optional: reading returns the same value without it, and the next write has the same effect. The stored
     /// value is replaced once, at the end, with exclusive access. So calling it again, or in two processes at once, has no
     /// further effect.
     ///
@@ -51,7 +51,9 @@ extension DefaultStorable {
                 guard let stored = try findStored(in: store, forKey: key) else {
                     return false
                 }
-                if stored.reading.isCurrent, stored.key == key ?? defaultIdentifier {
+                if stored.reading.isCurrent, stored.key == key ?? defaultIdentifier,
+                    !hasRemovedProperties(stored.data)
+                {
                     return false
                 }
                 stored.reportFillingIn()
@@ -82,6 +84,74 @@ extension DefaultStorable {
         forKey key: String? = nil
     ) throws(DefaultsError) -> [QuarantinedValue] {
         try KeyAccess(key ?? defaultIdentifier, in: store ?? ownStore).quarantine(of: Self.self).values()
+    }
+
+    /// Stores the newest quarantined value again that can be read now.
+    ///
+    /// A later release may read what an earlier one could not: because an error in it was mended, or because the user went back to an
+    /// older version of the app for a while. A value counts if all of it can be used; it may be migrated or filled in. It is
+    /// stored as it was, and taken out of the quarantine. The value that it replaces is quarantined in its place, so nothing is
+    /// lost, and calling it again exchanges the two.
+    ///
+    /// ```swift
+    /// if let restored = try VisualSettings.restoreQuarantined() {
+    ///     print("Restored what was replaced on", restored.date)
+    /// }
+    /// ```
+    ///
+    /// The exchange is one operation, also between processes on a ``FileDefaults``.
+    ///
+    /// - Parameters:
+    ///   - store: The store; nil, the default, for the type's ``defaults``.
+    ///   - key: The key that it was stored under; nil, the default, for the type's ``defaultIdentifier``.
+    /// - Returns: The value that was stored again; nil when none of the quarantined values can be read, or there is none.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
+    ///   something else is stored under the key of the quarantine, or one of the store's. Nothing is changed then.
+    @discardableResult
+    public static func restoreQuarantined(
+        in store: (any DefaultsStore)? = nil,
+        forKey key: String? = nil
+    ) throws(DefaultsError) -> QuarantinedValue? {
+        let store = store ?? ownStore
+        let key = key ?? defaultIdentifier
+        _ = try StoreKey(key)
+        let access = KeyAccess(key, in: store)
+        let quarantine = access.quarantine(of: Self.self)
+        let restored: QuarantinedValue?
+        do {
+            restored = try store.withExclusiveAccess {
+                for value in try quarantine.values() {
+                    guard let data = value.data else {
+                        continue
+                    }
+                    let recorded = try recordedVersion(of: data, forKey: key, in: store)
+                    let version = value.version.flatMap { SchemaVersion(text: $0[...]) } ?? recorded
+                    guard let reading = try? read(data, ofVersion: version, coder: nil), reading.loss == 0 else {
+                        continue
+                    }
+                    let replaced = access.ownValue
+                    let replacedVersion = replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) }
+                    let record =
+                        schemaVersion == 0 ? nil : try SchemaRecord.stored(beside: key, of: Self.self, in: store)
+                    try store.transaction {
+                        try quarantine.exchange(value, for: replaced, version: replacedVersion)
+                        if schemaVersion > 0, let version {
+                            let text = SchemaRecord(version: version, data: data, replacing: record).text
+                            try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
+                        }
+                        try store.setStoredValue(value.value, forKey: key)
+                    }
+                    return value
+                }
+                return nil
+            }
+        } catch {
+            throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
+        }
+        if restored != nil {
+            store.notifyChange(forKey: key)
+        }
+        return restored
     }
 
     /// Removes the stored values that could not be used and were replaced.

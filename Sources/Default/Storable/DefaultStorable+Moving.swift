@@ -106,29 +106,33 @@ extension DefaultStorable {
     private static func inspect(
         _ found: StoredSettings<Self>
     ) throws(DefaultsError) -> (loss: DefaultsError?, kept: KeptFields) {
-        let bytes = found.reading.bytes ?? found.data
         guard keepsUnknownFields else {
             return (found.loss, KeptFields())
         }
         let store = found.store.storeDescription
-        guard found.reading.report?.migratedFrom == nil else {
-            let data = try KeyAccess(found.key, in: found.store).encode(found.value, encoder: defaultCoder)
-            let (lost, fields) = inspect(found.reading.unknown, besides: data, forKey: found.key, in: store)
-            return (found.loss ?? lost, KeptFields(fields: fields))
+        let kept: KeptFields
+        if found.reading.report?.migratedFrom != nil {
+            kept = KeptFields(fields: found.reading.unknown, arePredecessors: true)
+        } else {
+            kept = try KeptFields(
+                fields: unknownFields(in: found.data, of: found.reading),
+                version: newerVersion(of: found)
+            )
         }
-        if let fields = unknownFields(in: bytes, besides: found.value) {
-            return (found.loss, try KeptFields(fields: fields, version: newerVersion(of: found)))
+        if kept.fields != nil || kept.arePredecessors {
+            let data = try KeyAccess(found.key, in: found.store).encode(found.value, encoder: defaultCoder)
+            return (found.loss ?? add(kept, to: data, forKey: found.key, in: store).loss, kept)
         }
         // In another format than the type's own, they can't be added to what it encodes.
         guard
-            let lost = unknownFields(in: bytes, besides: found.value, coder: .json)
-                ?? unknownFields(in: bytes, besides: found.value, coder: .propertyList)
+            let lost = unknownFields(in: found.data, of: found.reading, coder: .json)
+                ?? unknownFields(in: found.data, of: found.reading, coder: .propertyList)
         else {
-            return (found.loss, try KeptFields(version: newerVersion(of: found)))
+            return (found.loss, kept)
         }
         let report = LoadReport(
             unusable: lost.paths.map {
-                .init(path: $0.joined(separator: "."), reason: "is not a property of the type")
+                .init(path: LoadReport.path($0), reason: LoadReport.UnusableValue.isUnknown)
             }
         )
         return (found.loss ?? .filledIn(report, key: found.key, type: Self.self, store: store), KeptFields())

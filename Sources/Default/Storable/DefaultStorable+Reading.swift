@@ -26,30 +26,28 @@ extension DefaultStorable {
             return try remember(data, ofVersion: version, forKey: key, unless: coder != nil) {
                 try read(data, ofVersion: version, coder: coder)
             }
-        } catch let newer as NewerVersion {
-            throw .newerVersion(
-                newer.version,
-                key: key,
-                type: Self.self,
-                own: schemaVersion,
-                store: store.storeDescription
-            )
-        } catch let failure as MigrationFailure {
-            throw .migrationFailed(
+        } catch {
+            throw Self.readError(error, byteCount: data.count, key: key, store: store.storeDescription)
+                .about(.data(data))
+        }
+    }
+
+    private static func readError(_ error: any Error, byteCount: Int, key: String, store: String)
+        -> DefaultsError
+    {
+        switch error {
+        case let newer as NewerVersion:
+            .newerVersion(newer.version, key: key, type: Self.self, own: schemaVersion, store: store)
+        case let failure as MigrationFailure:
+            .migrationFailed(
                 failure.underlyingError,
                 from: failure.typeName,
                 key: key,
                 type: Self.self,
-                store: store.storeDescription
+                store: store
             )
-        } catch {
-            throw .undecodable(
-                error,
-                byteCount: data.count,
-                key: key,
-                type: Self.self,
-                store: store.storeDescription
-            )
+        default:
+            .undecodable(error, byteCount: byteCount, key: key, type: Self.self, store: store)
         }
     }
 
@@ -98,8 +96,20 @@ extension DefaultStorable {
         }
     }
 
+    /// The recorded version of a stored value that is quarantined; nil when there is none, or it can't be known.
+    static func recordedVersion(
+        of value: PropertyListValue,
+        forKey key: String,
+        in store: any DefaultsStore
+    ) -> SchemaVersion? {
+        guard case .data(let data) = value else {
+            return nil
+        }
+        return (try? recordedVersion(of: data, forKey: key, in: store)) ?? nil
+    }
+
     /// Decodes bytes with a known version, or bytes without a recorded version.
-    private static func read(
+    static func read(
         _ data: Data,
         ofVersion version: SchemaVersion?,
         coder: DefaultsCoder?
@@ -139,28 +149,49 @@ extension DefaultStorable {
         let own = MigrationStep<Self>(
             version: schemaVersion,
             hasVersion: schemaVersion > 0,
-            remembersDecodedValues: remembersDecodedValues
-        ) { data, coder, fillingIn in
-            let coder = coder ?? defaultCoder
-            return try fillingIn ? readCurrent(data, coder: coder) : decodeCurrent(data, coder: coder)
-        }
+            remembersDecodedValues: remembersDecodedValues,
+            read: { data, coder, fillingIn in
+                let coder = coder ?? defaultCoder
+                return try fillingIn ? readCurrent(data, coder: coder) : decodeCurrent(data, coder: coder)
+            },
+            claim: { _, _ in .nothing }
+        )
         let newestFirst = [own] + steps
         // The current type is filled in last: its default has all that it needs, so it reads bytes of any other type.
         let currentLast = steps + [own]
         var last: Reading<Self>?
         for hasVersion in [false, true] {
+            let claim = hasVersion ? strongestClaim(to: data, by: steps, coder: coder) : nil
             let reading = try bestReading(
                 of: data,
-                exactlyBy: newestFirst.filter { $0.hasVersion == hasVersion },
-                orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion },
+                exactlyBy: newestFirst.filter { $0.hasVersion == hasVersion && claim?.claim != .all },
+                orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && claim == nil },
                 coder: coder
             )
             if let reading, !reading.keepsNothing {
                 return reading
             }
+            if let claim, reading == nil, last == nil {
+                return try claim.step.read(data, coder, true)
+            }
             last = last ?? reading
         }
         return try last ?? own.read(data, coder, true)
+    }
+
+    /// The predecessor without a version that could mean the most by bytes that it can't read.
+    ///
+    /// - Returns: The predecessor and its claim; nil when none can use anything of the bytes.
+    private static func strongestClaim(
+        to data: Data,
+        by steps: [MigrationStep<Self>],
+        coder: DefaultsCoder?
+    ) -> (step: MigrationStep<Self>, claim: KnownKeys.Claim)? {
+        let claims = steps.filter { !$0.hasVersion && (try? $0.read(data, coder, true)) == nil }.map {
+            step in
+            (step: step, claim: step.claim(data, coder))
+        }
+        return claims.first { $0.claim == .all } ?? claims.first { $0.claim == .some }
     }
 
     /// Decodes bytes as one of several types.

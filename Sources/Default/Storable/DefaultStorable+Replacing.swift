@@ -24,24 +24,20 @@ extension DefaultStorable {
             try store.withExclusiveAccess {
                 let stored = access.ownValue
                 (loss, kept) = stored.map { Self.inspect($0, forKey: key, in: store) } ?? (nil, KeptFields())
-                kept.fields = kept.fields ?? moved.fields
-                kept.version = kept.version ?? moved.version
-                if kept.arePredecessors {
-                    let (lost, fields) = Self.inspect(
-                        kept.fields,
-                        besides: data,
-                        forKey: key,
-                        in: store.storeDescription
-                    )
-                    (loss, kept.fields) = (loss ?? lost, fields)
+                if kept.fields == nil {
+                    (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
                 }
-                let data = kept.fields?.added(to: data) ?? data
+                kept.version = kept.version ?? moved.version
+                let (lost, data) = Self.add(kept, to: data, forKey: key, in: store.storeDescription)
+                // What was moved has been inspected where it was found.
+                loss = loss ?? (stored == nil ? nil : lost)
                 guard loss != nil || Self.schemaVersion > 0 else {
                     return try store.setStoredValue(.data(data), forKey: key)
                 }
                 try store.transaction {
                     if let stored, loss != nil {
-                        try access.quarantine(of: Self.self).add(stored)
+                        let version = Self.recordedVersion(of: stored, forKey: key, in: store)
+                        try access.quarantine(of: Self.self).add(stored, version: version)
                     }
                     if Self.schemaVersion > 0 {
                         let record = try SchemaRecord.stored(beside: key, of: Self.self, in: store)
@@ -96,7 +92,7 @@ extension DefaultStorable {
             return (
                 loss,
                 KeptFields(
-                    fields: unknownFields(in: reading.bytes ?? data, besides: reading.value),
+                    fields: unknownFields(in: data, of: reading),
                     // With its fields, the value is still one that the newer version understands.
                     version: version.flatMap { $0.number > schemaVersion ? $0 : nil }
                 )
@@ -107,46 +103,92 @@ extension DefaultStorable {
     }
 
     /// What the type doesn't know in some bytes, apart from what is to be dropped; nil when the type knows everything.
+    ///
+    /// - Parameters:
+    ///   - data: The stored bytes.
+    ///   - reading: What they were read as.
+    ///   - coder: Their coder.
+    /// - Returns: The fields.
     static func unknownFields(
         in data: Data,
-        besides value: Self,
+        of reading: Reading<Self>,
         coder: DefaultsCoder = defaultCoder
     ) -> UnknownFields? {
+        let data = reading.bytes ?? data
         // Nothing is unknown in what the type itself encodes.
-        if let own = try? coder.encodeTopLevel(value), own == data {
+        if let own = try? coder.encodeTopLevel(reading.value), own == data {
             return nil
         }
-        return UnknownFields(in: data, besides: Self.self, coder: coder).flatMap(withoutDropped)
+        guard var unknown = UnknownFields(in: data, unknownTo: Self.self, coder: coder) else {
+            return nil
+        }
+        // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
+        for value in reading.report?.unusable ?? []
+        where value.reason == LoadReport.UnusableValue.hasOldName {
+            unknown.remove(value.path.split(separator: ".").map(String.init), keepingParts: true)
+        }
+        return withoutRemoved(unknown)
     }
 
-    /// Removes what the type drops; nil when nothing remains.
-    static func withoutDropped(_ fields: UnknownFields) -> UnknownFields? {
+    /// Removes the removed properties; nil when nothing remains.
+    static func withoutRemoved(_ fields: UnknownFields) -> UnknownFields? {
         var unknown = fields
-        // An old name that is not used counts as unusable, so it was quarantined.
-        for path in removedProperties + renamedProperties.keys {
+        for path in removedProperties {
             unknown.remove(path.split(separator: ".").map(String.init))
         }
         return unknown.isEmpty ? nil : unknown
     }
 
-    /// Finds out which fields are kept of those that a predecessor doesn't know.
+    /// Whether the next write removes a property from some bytes, which are of this type.
+    static func hasRemovedProperties(_ data: Data) -> Bool {
+        guard !removedProperties.isEmpty,
+            let unknown = UnknownFields(in: data, unknownTo: Self.self, coder: defaultCoder)
+        else {
+            return false
+        }
+        return withoutRemoved(unknown) != unknown
+    }
+
+    /// Adds what is kept to the bytes of a new value.
     ///
     /// - Parameters:
-    ///   - fields: The fields.
-    ///   - data: The bytes of the value that they were migrated to.
+    ///   - kept: What is kept.
+    ///   - data: The bytes of a value of this type.
     ///   - key: The key, for the error.
     ///   - store: The description of the store, for the error.
-    /// - Returns: The reason why some are not kept, nil when all are; and those that are.
-    static func inspect(
-        _ fields: UnknownFields?,
-        besides data: Data,
+    /// - Returns: The reason why some of it has no place there, nil when all has one; and the bytes with the rest.
+    static func add(
+        _ kept: KeptFields,
+        to data: Data,
         forKey key: String,
         in store: String
-    ) -> (loss: DefaultsError?, kept: UnknownFields?) {
-        let kept = fields?.unknown(to: Self.self, besides: data, coder: defaultCoder)
-        let lost = Set(fields?.paths ?? []).subtracting(kept?.paths ?? []).map { $0.joined(separator: ".") }.sorted()
-        let report = LoadReport(unusable: lost.map { .init(path: $0, reason: "was not used by the migration") })
-        return (lost.isEmpty ? nil : .filledIn(report, key: key, type: Self.self, store: store), kept)
+    ) -> (loss: DefaultsError?, data: Data) {
+        guard var fields = kept.fields else {
+            return (nil, data)
+        }
+        var lost: [StoredTree.Path] = []
+        if kept.arePredecessors {
+            let all = Set(fields.paths)
+            // Under the old name of a property, the next read would take it for that.
+            for path in renamedProperties.keys {
+                fields.remove(path.split(separator: ".").map(String.init), keepingParts: true)
+            }
+            lost = Array(all.subtracting(fields.paths))
+            let unknown = fields.unknown(to: Self.self, writing: data, coder: defaultCoder)
+            lost += unknown.lost
+            fields = unknown.kept ?? UnknownFields()
+        }
+        let placement = fields.added(to: data)
+        lost += placement.homeless
+        let report = LoadReport(
+            unusable: lost.map { LoadReport.path($0) }.sorted().map {
+                .init(path: $0, reason: "is not a property of the type, and has no place in the new value")
+            }
+        )
+        return (
+            lost.isEmpty ? nil : .filledIn(report, key: key, type: Self.self, store: store),
+            placement.data ?? data
+        )
     }
 }
 

@@ -90,10 +90,11 @@ public protocol DefaultStorable: DefaultProviding {
     /// Whether a write keeps what the replaced value has and this type doesn't know; true by default.
     ///
     /// So a version of the app that a user goes back to loses nothing of what a newer one has added, in nested structs as
-    /// well. The properties that the type asks for when it is decoded are known to it, also those that are nil. What is in
-    /// arrays, in dictionaries and in the values of an enum's case is replaced as a whole, and so is a value that a coder of your
-    /// own encodes as neither JSON nor a property list. Of what a ``DefaultMigratable`` predecessor stored, a write keeps what
-    /// neither type knows, if it has a place in the new value; otherwise the old value is quarantined.
+    /// well, in entries of dictionaries, in the values of an enum's case, and in elements of arrays and sets that are written back as
+    /// they were. The properties that the type asks for when it is decoded are known to it, also those that are nil. If something
+    /// unknown has no place in the new value, because its container is gone or its element was changed, the old value is
+    /// quarantined. The same holds for what neither a ``DefaultMigratable`` predecessor nor this type knows. A value that a coder of
+    /// your own encodes as neither JSON nor a property list is replaced as a whole.
     ///
     /// A write costs more only while there is something to keep. Return false for a type whose `init(from:)` does not always
     /// ask for the same keys.
@@ -173,8 +174,8 @@ extension DefaultStorable {
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: The value; ``defaultValue`` when nothing is stored or the stored value can't be read, such as one that a
-    ///   newer version of the app stored. The latter is reported to ``DefaultsDiagnostics``, once per key and process, and the
-    ///   stored value is left unchanged.
+    ///   newer version of the app stored. The latter is reported to ``DefaultsDiagnostics``, once for each content and reason,
+    ///   and the stored value is left unchanged.
     public static func read(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) -> Self? {
         let store = store ?? ownStore
         do throws(FastPathUnavailable) {

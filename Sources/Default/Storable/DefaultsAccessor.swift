@@ -53,7 +53,7 @@ extension DefaultsAccessor {
     ///   - type: The type of the value.
     ///   - decoder: The decoder; JSON by default.
     /// - Returns: The value; nil when nothing is stored or the stored value can't be read. The latter is reported to
-    ///   ``DefaultsDiagnostics``, once per key and process, and the stored value is left unchanged.
+    ///   ``DefaultsDiagnostics``, once for each content and reason, and the stored value is left unchanged.
     public func fetch<Value: Decodable>(
         forKey key: String,
         type: Value.Type,

@@ -11,6 +11,8 @@ struct MigrationStep<Value> {
     /// Decodes the bytes with a coder, or with each type's own if it is nil, fills them in if requested and possible, and
     /// migrates.
     let read: (_ data: Data, _ coder: DefaultsCoder?, _ fillingIn: Bool) throws -> Reading<Value>
+    /// What the earlier type might use of bytes that can't be read as it.
+    let claim: (_ data: Data, _ coder: DefaultsCoder?) -> KnownKeys.Claim
 }
 
 /// The error of a migration that threw, after the bytes were decoded.
@@ -39,7 +41,7 @@ extension DefaultStorable {
             try fillingIn
             ? readCurrent(data, coder: coder, isOwn: false) : decodeCurrent(data, coder: coder)
         if keepsUnknownFields {
-            reading.unknown = unknownFields(in: reading.bytes ?? data, besides: reading.value, coder: coder)
+            reading.unknown = unknownFields(in: data, of: reading, coder: coder)
         }
         return reading.map { $0 }
     }
@@ -67,11 +69,17 @@ extension DefaultMigratable {
         let step = MigrationStep<Self>(
             version: previousVersion,
             hasVersion: stated > 0,
-            remembersDecodedValues: storable?.remembersDecodedValues ?? true
-        ) { data, coder, fillingIn in
-            let previous = try readPrevious(data, coder: coder, fillingIn: fillingIn)
-            return try migrating(previous, of: "\(Previous.self)")
-        }
+            remembersDecodedValues: storable?.remembersDecodedValues ?? true,
+            read: { data, coder, fillingIn in
+                let previous = try readPrevious(data, coder: coder, fillingIn: fillingIn)
+                return try migrating(previous, of: "\(Previous.self)")
+            },
+            claim: { data, coder in
+                let renamed = storable.flatMap { Renaming($0.renamedProperties, in: data)?.data }
+                let coder = coder ?? storable?.defaultCoder ?? defaultCoder
+                return KnownKeys.claim(of: Previous.self, on: renamed ?? data, coder: coder)
+            }
+        )
         guard let migratable = Previous.self as? any DefaultMigratable.Type else {
             return [step]
         }
@@ -88,11 +96,13 @@ extension DefaultMigratable {
             MigrationStep(
                 version: step.version,
                 hasVersion: step.hasVersion,
-                remembersDecodedValues: step.remembersDecodedValues
-            ) { data, coder, fillingIn in
-                let reading = try step.read(data, coder, fillingIn)
-                return try migrating(reading.map { $0 }, of: nil)
-            }
+                remembersDecodedValues: step.remembersDecodedValues,
+                read: { data, coder, fillingIn in
+                    let reading = try step.read(data, coder, fillingIn)
+                    return try migrating(reading.map { $0 }, of: nil)
+                },
+                claim: step.claim
+            )
         }
     }
 
@@ -116,7 +126,11 @@ extension DefaultMigratable {
             }
             reading = filledIn
         }
-        reading.unknown = UnknownFields(in: reading.bytes ?? data, besides: Previous.self, coder: coder)
+        reading.unknown = UnknownFields(
+            in: reading.bytes ?? data,
+            unknownTo: Previous.self,
+            coder: coder
+        )
         return reading
     }
 
@@ -133,7 +147,7 @@ extension DefaultMigratable {
                 migratedFrom: name ?? reading.report?.migratedFrom
             )
             migrated.isCurrent = false
-            migrated.unknown = keepsUnknownFields ? migrated.unknown.flatMap(withoutDropped) : nil
+            migrated.unknown = keepsUnknownFields ? migrated.unknown.flatMap(withoutRemoved) : nil
             return migrated
         } catch {
             throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)

@@ -14,12 +14,12 @@ struct StoredSettings<Settings: DefaultStorable> {
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     var loss: DefaultsError? { reading.loss == 0 ? nil : difference }
 
-    /// Reports filled-in values to ``DefaultsDiagnostics``, once for the same stored bytes.
+    /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
     func reportFillingIn() {
         guard let report = reading.report, let difference else {
             return
         }
-        DefaultsDiagnostics.report(report, error: difference, content: ContentDigest(data).bits)
+        DefaultsDiagnostics.report(report, error: difference)
     }
 
     /// How the value differs from the stored one; nil when it doesn't.

@@ -533,6 +533,22 @@ struct FirstTryBlock {
         #expect(vault.values.isEmpty)
     }
 
+    @Test("a value that was put aside is stored again, if it can be read now")
+    func restoring() throws {
+        enum Before {
+            struct Settings: DefaultStorable { var level: Int }
+        }
+        struct Settings: DefaultStorable { var level: Double }
+        let suite = MemoryDefaults()
+        let stored = Data(#"{"level":0.5}"#.utf8)
+        try suite.setStoredValue(.data(stored), forKey: "Settings")
+        try EventCollector().collect { try Before.Settings(level: 1).save(to: suite) }
+        #expect(try Before.Settings.restoreQuarantined(in: suite) == nil)
+        #expect(try Settings.restoreQuarantined(in: suite)?.data == stored)
+        #expect(Settings.read(from: suite)?.level == 0.5)
+        #expect(suite.data(forKey: "Settings") == stored)
+    }
+
     @Test("one property of an observable class is one tracked key")
     @MainActor
     func model() {

@@ -233,9 +233,9 @@ struct DefaultsErrorTests {
         struct Outer: Codable { var inners: [Inner] }
         let store = MemoryDefaults()
         let cases: [(String, String)] = [
-            (#"{"inners":[{"level":"x"}]}"#, "\"inners.[0].level\" is not of type Int"),
-            (#"{"inners":[{}]}"#, "no value for \"inners.[0].level\""),
-            (#"{"inners":[{"level":null}]}"#, "null at \"inners.[0].level\""),
+            (#"{"inners":[{"level":"x"}]}"#, "\"inners[0].level\" is not of type Int"),
+            (#"{"inners":[{}]}"#, "no value for \"inners[0].level\""),
+            (#"{"inners":[{"level":null}]}"#, "null at \"inners[0].level\""),
             (#"{"#, "the top level is malformed"),
         ]
         for (text, fault) in cases {

@@ -407,8 +407,8 @@ struct CorpusTests {
                 byKind: [.web: .init(url: "c")],
                 kinds: [.web]
             ),
-            filledIn: ["bookmarks.[0].tags", "bookmarks.[1].tags", "byKind.[1].tags"],
-            unusable: ["bookmarks.[2]", "byKind.[2]", "byKind.[3]", "kinds.[1]"]
+            filledIn: ["bookmarks[0].tags", "bookmarks[1].tags", "byKind[1].tags"],
+            unusable: ["bookmarks[2]", "byKind[2]", "byKind[3]", "kinds[1]"]
         )
         try corpus.check("property-renamed-twice", PropertyRenamedTwice(color: "red", window: .init(width: 3)))
         try corpus.check("property-added", PropertyAdded(theme: "dark", volume: 0.1), filledIn: ["fontSize"])
@@ -495,7 +495,7 @@ struct CorpusTests {
         try corpus.check(
             "struct-keys",
             StructKeys(limits: [.init(id: 1): 5, .init(id: 3): 7], theme: "dark"),
-            unusable: ["limits.[2]", "limits.[3]", "limits.[4]", "limits.[5]"]
+            unusable: ["limits[2]", "limits[3]", "limits[4]", "limits[5]"]
         )
     }
 

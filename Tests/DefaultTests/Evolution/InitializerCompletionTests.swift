@@ -325,7 +325,7 @@ struct InitializerCompletionTests {
     func filledInAlternatives() throws {
         try fillIn(#"{"homes":[{"town":"x"},{"street":"y"}],"age":"old"}"#, with: Traveller()) { value, report in
             #expect(value == Traveller(homes: ["s in x", "y in t"]))
-            #expect(report.filledIn == ["homes.[0].street", "homes.[1].town"])
+            #expect(report.filledIn == ["homes[0].street", "homes[1].town"])
             #expect(report.unusablePaths == ["age"])
         }
         try fillIn(#"{"homes":{"name":"x"},"age":5}"#, with: Traveller()) { value, report in
@@ -389,7 +389,7 @@ struct InitializerCompletionTests {
         }
         try fillIn(#"{"age":1000,"homes":[{"town":"x"}]}"#, with: Strict()) { value, report in
             #expect(value == Strict(homes: [.init(town: "x")]))
-            #expect(report.filledIn == ["homes.[0].street"])
+            #expect(report.filledIn == ["homes[0].street"])
             #expect(report.unusablePaths == ["age"])
         }
     }

@@ -231,3 +231,100 @@ private final class HalfFullStore: DefaultsStore {
         try base.transaction(body)
     }
 }
+
+/// Releases of one type: the second reads what the first could not.
+private enum Restored {
+    struct Strict: DefaultStorable, Equatable {
+        var level: Int
+        static var defaultIdentifier: String { "Restored" }
+    }
+    struct Lenient: DefaultStorable, Equatable {
+        var level: Double
+        static var defaultIdentifier: String { "Restored" }
+    }
+    struct V2: DefaultStorable, Equatable {
+        var size = 1
+        static var defaultIdentifier: String { "Restored" }
+        static var schemaVersion: Int { 2 }
+    }
+    struct V3: DefaultMigratable, Equatable {
+        var size = 1
+        static var defaultIdentifier: String { "Restored" }
+        static var schemaVersion: Int { 3 }
+        init(size: Int) { self.size = size }
+        init(migrating previous: V2) { size = previous.size * 10 }
+    }
+}
+
+@Suite("A quarantined value", .ownCache)
+struct RestoringTests {
+    @Test(
+        "is stored again as it was if it can be read now, and exchanged with what it replaces",
+        arguments: StoreKind.allCases
+    )
+    func exchanged(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try EventCollector().collect {
+                #expect(try Restored.Strict.restoreQuarantined(in: store) == nil)
+                let old = Data(#"{"level":0.5,"other":[1]}"#.utf8)
+                try store.set(old, forKey: "Restored")
+                try Restored.Strict(level: 2).save(to: store)
+                let new = try #require(store.data(forKey: "Restored"))
+                // It can't be read by this release yet.
+                #expect(try Restored.Strict.restoreQuarantined(in: store) == nil)
+                #expect(store.data(forKey: "Restored") == new)
+
+                let restored = try #require(try Restored.Lenient.restoreQuarantined(in: store))
+                #expect(restored.data == old && restored.typeName == "Strict")
+                #expect(store.data(forKey: "Restored") == old)
+                #expect(try Restored.Lenient.load(from: store) == Restored.Lenient(level: 0.5))
+                #expect(try Restored.Lenient.quarantined(in: store).map(\.data) == [new])
+
+                #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == new)
+                #expect(try Restored.Lenient.quarantined(in: store).map(\.data) == [old])
+                // Nothing is replaced.
+                try Restored.Lenient.remove(from: store)
+                #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == old)
+                #expect(try Restored.Lenient.quarantined(in: store).isEmpty)
+                #expect(try Restored.Lenient.restoreQuarantined(in: store) == nil)
+            }
+        }
+    }
+
+    @Test("is the newest that can be read whole")
+    func newest() throws {
+        let store = MemoryDefaults()
+        try EventCollector().collect {
+            for text in [#"{"level":0.25}"#, #"{"level":0.5}"#, #"{"level":"x"}"#, "7"] {
+                try store.setStoredValue(.data(Data(text.utf8)), forKey: "Restored")
+                try Restored.Strict(level: 1).save(to: store)
+            }
+            let readable = try Restored.Strict.quarantined(in: store).compactMap(\.data).first { $0.count == 14 }
+            #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == readable)
+            try store.setStoredValue(.string("mine"), forKey: "Other.quarantine")
+            expectError(.typeMismatch) { try Restored.Lenient.restoreQuarantined(in: store, forKey: "Other") }
+            expectError(.invalidKey) { try Restored.Lenient.restoreQuarantined(in: store, forKey: "") }
+        }
+    }
+
+    @Test("has the version that it had when it was replaced", arguments: StoreKind.allCases)
+    func versions(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try EventCollector().collect {
+                try Restored.V3(size: 7).save(to: store)
+                let newer = store.data(forKey: "Restored")
+                // The user goes back a release for a while, and changes the settings more than once.
+                for size in 1...4 {
+                    Restored.V2(size: size).write(to: store)
+                }
+                #expect(try Restored.V2.restoreQuarantined(in: store) == nil)
+                #expect(try Restored.V3.load(from: store)?.size == 40)
+                #expect(try Restored.V3.restoreQuarantined(in: store)?.data == newer)
+                #expect(try Restored.V3.load(from: store) == Restored.V3(size: 7))
+                // What was replaced is the older release's.
+                #expect(try Restored.V3.restoreQuarantined(in: store) != nil)
+                #expect(try Restored.V3.load(from: store)?.size == 40)
+            }
+        }
+    }
+}
