@@ -21,7 +21,9 @@ func printFirstAsynchronousUse() -> Never {
     dispatchMain()
 }
 
-/// The threads that the library watches suites with, and calls observers on. A thread names itself only once it runs.
+/// The threads that the library watches suites with, and calls observers on.
+///
+/// A thread names itself only once it runs.
 private enum LibraryThread: String {
     case watching = "DefaultWatch"
     case notifying = "DefaultNotify"

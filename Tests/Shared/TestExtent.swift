@@ -15,8 +15,9 @@ enum TestExtent {
         isFull ? elements : elements.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }
 
-    /// The seed of the tests that make up their data: another one in each run, unless `DEFAULT_TEST_SEED` has a number. It is
-    /// printed, so that a failure can be repeated.
+    /// The seed of the tests that make up their data.
+    ///
+    /// It is another one in each run, and printed, so that a failure can be repeated with it in `DEFAULT_TEST_SEED`.
     static let seed: UInt64 = {
         let chosen = ProcessInfo.processInfo.environment["DEFAULT_TEST_SEED"].flatMap(UInt64.init)
         let seed = chosen ?? .random(in: 1 ... .max)

@@ -74,7 +74,9 @@ extension Trait where Self == WaitingTrait {
     static var waits: Self { Self() }
 }
 
-/// Threads that run tasks. Dispatch's would be those that all other tests keep busy.
+/// Threads that run tasks.
+///
+/// Dispatch's would be those that all other tests keep busy.
 final class TestThreads: TaskExecutor, SerialExecutor {
     /// For the tests that wait.
     static let waiting = TestThreads(count: 8)
