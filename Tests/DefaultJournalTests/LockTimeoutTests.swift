@@ -35,10 +35,11 @@ struct LockTimeoutTests {
         let error = #expect(throws: JournalError.self) { try journal.set("a", "2") }
         #expect(error?.kind == .busy(process: helper.process.processIdentifier))
         #expect(error?.description.contains("\(helper.process.processIdentifier)") == true)
-        #expect(throws: JournalError.self) { try journal.synchronize() }
+        // Nothing is locked for a flush, or for the opening of a sound suite.
+        try journal.synchronize()
+        #expect(try Journal.openUnregistered(directory.suite, journal.options)["a"] == "1")
         #expect(throws: JournalError.self) { try journal.compact() }
         #expect(throws: JournalError.self) { try journal.withExclusiveAccess {} }
-        #expect(throws: JournalError.self) { try Journal.openUnregistered(directory.suite, journal.options) }
         #expect(journal["a"] == "1")
         #expect(kill(helper.process.processIdentifier, SIGSTOP) == 0)
         #expect(throws: JournalError.self) { try journal.set("a", "2") }
@@ -92,8 +93,8 @@ struct LockTimeoutTests {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))
         let helper = try holder()
         let isDone = setOnThread(journal)
-        while journal.page.waiters != .asleep { sched_yield() }
-        while !journal.exclusive.tryLock() { sched_yield() }
+        // While the thread sleeps, it doesn't exclude this one.
+        while !journal.exclusive.tryLock() || isDone.withLock({ $0 }) { sched_yield() }
         #expect(!isDone.withLock { $0 })
         journal.exclusive.unlock()
         try helper.closeInput()
@@ -110,10 +111,10 @@ struct LockTimeoutTests {
         try free.set("a", "1")
         while !free.isSynced { sched_yield() }
         let id = free.currentID
-        for number in 0..<2_000 where free.currentID == id {
+        for number in 0..<5_000 where free.currentID == id {
             try free.set("filler", String(repeating: "x", count: 400 + number % 100))
         }
-        while free.page.publication()?.journalID == id { sched_yield() }
+        while free.currentID == id { sched_yield() }
         try helper.closeInput()
         while !blocked.isSynced { sched_yield() }
     }

@@ -129,19 +129,6 @@ struct ReplayTests {
         #expect(replay(sample.bytes + markers).1.records == 50)
     }
 
-    @Test("The table of live entries has room for live ones, however many were replaced")
-    func replacedEntries() {
-        var journal = SampleJournal()
-        for number in 0..<5_000 { journal.set("key\(number % 10)", [1]) }
-        journal.bytes.withUnsafeBytes { bytes in
-            var table = LiveTable(bytes)
-            let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &table)
-            #expect(table.count == 10)
-            #expect(table.entryCount <= 128)
-        }
-    }
-
     @Test("The table of live entries agrees with a dictionary")
     func liveTable() {
         var random = SystemRandomNumberGenerator()
@@ -159,16 +146,20 @@ struct ReplayTests {
             }
             let expected = replay(journal.bytes).0.entries
             journal.bytes.withUnsafeBytes { bytes in
-                var table = LiveTable(bytes)
+                var visitor = TableVisitor()
                 let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &table)
+                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &visitor)
                 var found: [String: [UInt8]] = [:]
-                for index in 0..<table.entryCount {
-                    guard case .set(let key, let value) = table.entry(index) else { continue }
-                    found[String(decoding: key, as: UTF8.self)] = Array(value)
+                var size = 0
+                visitor.table.forEach { entry in
+                    found[String(decoding: entry.key, as: UTF8.self)] = Array(entry.value)
+                    size += entry.contentSize
+                    #expect(visitor.table.entry(entry.key) == entry)
                 }
+                #expect(visitor.table.contentSize == UInt64(size))
+                let count = visitor.table.count
                 #expect(found == expected)
-                #expect(table.count == expected.count)
+                #expect(count == expected.count)
             }
         }
     }

@@ -13,6 +13,15 @@ enum Clock {
         clock_gettime_nsec(CLOCK_MONOTONIC)
     }
 
+    /// ``monotonic()``, some milliseconds late, for a fifth of the time.
+    static func monotonicTick() -> UInt64 {
+        #if os(Linux)
+        clock_gettime_nsec(CLOCK_MONOTONIC_COARSE)
+        #else
+        clock_gettime_nsec(CLOCK_MONOTONIC)
+        #endif
+    }
+
     /// Nanoseconds since 1970 on the clock of the kernel's file times, which advances in ticks of some milliseconds.
     static func fileTime() -> UInt64 {
         #if os(Linux)

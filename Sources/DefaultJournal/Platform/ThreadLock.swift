@@ -111,6 +111,10 @@ final class ThreadCondition: @unchecked Sendable {
         pthread_cond_signal(condition)
     }
 
+    func broadcast() {
+        pthread_cond_broadcast(condition)
+    }
+
     /// Waits for a signal, or until ``Clock/monotonic()`` reaches `deadline`; `lock` is held before and after.
     func wait(_ lock: ThreadLock, until deadline: UInt64? = nil) {
         guard let deadline else {

@@ -40,7 +40,7 @@ extension FileDefaults {
             index.transaction = nil
             do throws(JournalError) {
                 // A value that is stored already is not a change, and neither is the removal of a key that has none.
-                let effective = changes.filter { index.entries[$0.key] != $0.value }
+                let effective = changes.filter { !index.holds($0.value, for: $0.key) }
                 guard !effective.isEmpty else {
                     // What is stored already may not have reached the disk yet.
                     if durability == .everyWrite, !changes.isEmpty { try suite.journal.synchronize() }
@@ -48,11 +48,9 @@ extension FileDefaults {
                 }
                 var batch = JournalBatch()
                 for (key, value) in effective {
-                    try batch.set(key, to: value)
+                    batch.set(key, to: value)
                 }
-                try index.withOwnChanges { () throws(JournalError) in
-                    try suite.journal.append(batch, durability: JournalDurability(durability))
-                }
+                try suite.journal.append(batch, durability: JournalDurability(durability))
             } catch {
                 throw DefaultsError.failing(error, in: storeDescription)
             }
