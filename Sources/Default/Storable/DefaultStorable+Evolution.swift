@@ -31,9 +31,9 @@ extension DefaultStorable {
     /// Stores the value in the type's current form, if the stored form differs.
     ///
     /// This is the case when the value was migrated, filled in, renamed, has one of the ``removedProperties``, or was found under
-    /// one of the ``previousIdentifiers``. The call is optional: reading returns the same value without it, and the next write has the same effect. The stored
-    /// value is replaced once, at the end, with exclusive access. So calling it again, or in two processes at once, has no
-    /// further effect.
+    /// one of the ``previousIdentifiers``. The call is optional: reading returns the same value without it, and the next write has
+    /// the same effect. The stored value is replaced once, at the end, with exclusive access. So calling it again, or in two
+    /// processes at once, has no further effect.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.

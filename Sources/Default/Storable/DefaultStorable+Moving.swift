@@ -121,7 +121,7 @@ extension DefaultStorable {
         }
         if kept.fields != nil || kept.arePredecessors {
             let data = try KeyAccess(found.key, in: found.store).encode(found.value, encoder: defaultCoder)
-            return (found.loss ?? add(kept, to: data, forKey: found.key, in: store).loss, kept)
+            return (found.loss ?? add(kept, to: data, forKey: found.key, in: found.store).loss, kept)
         }
         // In another format than the type's own, they can't be added to what it encodes.
         guard

@@ -28,7 +28,7 @@ extension DefaultStorable {
                     (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
                 }
                 kept.version = kept.version ?? moved.version
-                let (lost, data) = Self.add(kept, to: data, forKey: key, in: store.storeDescription)
+                let (lost, data) = Self.add(kept, to: data, forKey: key, in: store)
                 // What was moved has been inspected where it was found.
                 loss = loss ?? (stored == nil ? nil : lost)
                 guard loss != nil || Self.schemaVersion > 0 else {
@@ -155,13 +155,13 @@ extension DefaultStorable {
     ///   - kept: What is kept.
     ///   - data: The bytes of a value of this type.
     ///   - key: The key, for the error.
-    ///   - store: The description of the store, for the error.
+    ///   - store: The store, for the error.
     /// - Returns: The reason why some of it has no place there, nil when all has one; and the bytes with the rest.
     static func add(
         _ kept: KeptFields,
         to data: Data,
         forKey key: String,
-        in store: String
+        in store: any DefaultsStore
     ) -> (loss: DefaultsError?, data: Data) {
         guard var fields = kept.fields else {
             return (nil, data)
@@ -186,7 +186,7 @@ extension DefaultStorable {
             }
         )
         return (
-            lost.isEmpty ? nil : .filledIn(report, key: key, type: Self.self, store: store),
+            lost.isEmpty ? nil : .filledIn(report, key: key, type: Self.self, store: store.storeDescription),
             placement.data ?? data
         )
     }
