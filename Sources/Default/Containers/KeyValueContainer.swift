@@ -78,7 +78,7 @@ public final class KeyValueContainer<Value: Codable> {
                 let stored = DefaultsDiagnostics.reporting(.readFailed, customValue)
                 var changed = (stored ?? nil) ?? defaultValue
                 yield &changed
-                // What can't be read isn't replaced by what it wasn't made from, since there is no quarantine here.
+                // An unreadable value is not overwritten: a custom storage has no quarantine.
                 if stored != nil {
                     set(changed)
                 }

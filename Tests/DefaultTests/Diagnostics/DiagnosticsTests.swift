@@ -143,7 +143,7 @@ struct DiagnosticsTests {
             #expect(collector.events.map(\.kind) == [.quarantined])
             #expect(collector.events.first?.description.contains(fault) == true)
         }
-        // There is no property in what isn't JSON.
+        // Bytes that aren't JSON have no properties.
         try Settings.defaults.set(Data("{".utf8), forKey: "Settings")
         let error = expectError(.undecodable) { try Settings.load() }
         #expect(error?.description.hasSuffix("They were left unchanged.") == true)

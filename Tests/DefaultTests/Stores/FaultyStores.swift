@@ -629,7 +629,7 @@ struct NeverNotifies: FaultyStore {
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation { StoreObservation {} }
 }
 
-/// No call returns as long as somebody else has the lock.
+/// No call returns while another thread or process has the lock.
 struct NeverReturns: FaultyStore {
     private let store = MemoryDefaults()
     let lock: BreakableLock
