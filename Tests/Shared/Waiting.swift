@@ -5,12 +5,15 @@ import Testing
 /// The one limit of everything that tests wait for; `DEFAULT_TEST_MINUTES` makes it longer, for sanitizers.
 private let limitInMinutes = ProcessInfo.processInfo.environment["DEFAULT_TEST_MINUTES"].flatMap(Int.init) ?? 1
 
+/// The limit of a whole test, which may wait for several events and works in between, perhaps on a busy processor.
+private let testLimitInMinutes = 5 * limitInMinutes
+
 /// What a test waited for did not come.
 struct WaitingExpired: Error, CustomStringConvertible {
     let description: String
 
-    init(_ event: String) {
-        description = "Did not come within \(limitInMinutes) min: \(event)."
+    init(_ event: String, minutes: Int = limitInMinutes) {
+        description = "Did not come within \(minutes) min: \(event)."
     }
 }
 
@@ -28,7 +31,7 @@ func wait(for event: @autoclosure () -> String, until condition: () throws -> Bo
     }
 }
 
-/// Runs the tests of a suite on threads of their own, each with the limit.
+/// Runs the tests of a suite on threads of their own, each with a limit.
 ///
 /// Tests that wait take the place of no test that works then, and those that work can't keep them waiting: on two processors
 /// an asynchronous test would go on only when hundreds of others had been run.
@@ -57,13 +60,13 @@ struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
                 return true
             }
             group.addTask {
-                try await Task.sleep(for: .seconds(60 * limitInMinutes))
+                try await Task.sleep(for: .seconds(60 * testLimitInMinutes))
                 return false
             }
             let hasEnded = try await group.next()
             group.cancelAll()
             if hasEnded == false {
-                throw WaitingExpired("the end of \"\(name)\"")
+                throw WaitingExpired("the end of \"\(name)\"", minutes: testLimitInMinutes)
             }
         }
     }

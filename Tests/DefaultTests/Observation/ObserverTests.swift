@@ -455,7 +455,7 @@ struct ObserverTests {
 
     @Test("is woken by each change that comes while it is about to wait")
     func lostWakeUp() async {
-        let rounds = 20_000
+        let rounds = TestExtent.pick(brief: 2_000, full: 20_000)
         let signal = ChangeSignal()
         // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before, or a
         // little later each time, so that some come between the reader's look and its wait.
@@ -484,7 +484,7 @@ struct ObserverTests {
     @Test("ends when its task is cancelled while it is about to wait")
     func cancelledMeanwhile() async {
         let arrived = Counter()
-        for round in 0..<3_000 {
+        for round in 0..<TestExtent.pick(brief: 500, full: 3_000) {
             let signal = ChangeSignal()
             let task = Task(executorPreference: TestThreads.waiting) {
                 arrived.set(round + 1)
