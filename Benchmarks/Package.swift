@@ -12,9 +12,11 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .target(
             name: "BenchmarkSupport",
             dependencies: [
+                "CLMDB",
                 .product(name: "Default", package: "Default"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
@@ -53,7 +55,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "COperationCounts" {
+for target in package.targets where !["CLMDB", "COperationCounts"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -7,7 +7,7 @@ import Foundation
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
-    print("usage: BenchmarkPeer default|sqlite|locked-file|stamps PATH")
+    print("usage: BenchmarkPeer default|sqlite|lmdb|locked-file|stamps PATH")
     exit(2)
 }
 let path = arguments[2]
@@ -46,6 +46,11 @@ case "default":
     while readByte() {}
 case "sqlite":
     let store = try SQLiteStore(path: path)
+    try setContinually { try store.set(Raw.value($0), "setting.1") }
+    say("ready")
+    while readByte() {}
+case "lmdb":
+    let store = try LMDBStore(path: path)
     try setContinually { try store.set(Raw.value($0), "setting.1") }
     say("ready")
     while readByte() {}

@@ -30,7 +30,7 @@ struct Environment {
             Self.system,
             given["BENCHMARK_SWIFT_VERSION"] ?? "unknown",
             given["BENCHMARK_LIBRARY_VERSION"] ?? "unknown",
-            "\(given["BENCHMARK_PACKAGE_VERSIONS"] ?? "unknown"), SQLite \(sqlite)",
+            "\(given["BENCHMARK_PACKAGE_VERSIONS"] ?? "unknown"), SQLite \(sqlite), \(LMDBStore.version)",
             given["BENCHMARK_FILE_SYSTEM"] ?? "unknown",
             Date.now.formatted(.iso8601.year().month().day()),
         ]

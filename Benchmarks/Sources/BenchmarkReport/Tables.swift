@@ -86,7 +86,7 @@ struct Tables {
 
         `UserDefaults` is \(Environment.foundation), with a `JSONEncoder` or `JSONDecoder` made for each use, as people write it \
         by hand; off Apple's systems only `synchronize` brings anything to the disk. SQLite is GRDB's `DatabasePool` with write-ahead logging, \
-        `synchronous = NORMAL` and prepared statements. The property list is read and, with a temporary file that is synced and \
+        `synchronous = NORMAL` and prepared statements. LMDB does not sync (`MDB_NOSYNC`). The property list is read and, with a temporary file that is synced and \
         renamed, written as a whole each time. Sets change what is stored. The floor is what nothing that does the \
         operation can do without; the next table names them.
 

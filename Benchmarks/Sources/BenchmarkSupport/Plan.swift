@@ -10,6 +10,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
     case dataGet = "data-get"
     case dataSet = "data-set"
     case dataSetSame = "data-set-same"
+    case dataSetPaced = "data-set-paced"
     case open10 = "open-00010"
     case open1000 = "open-01000"
     case open10000 = "open-10000"
@@ -29,6 +30,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
     case encode = "floor-encode"
     case decode = "floor-decode"
     case lockedWrite = "floor-locked-write"
+    case lockedWritePaced = "floor-locked-write-paced"
     case encodeAndLockedWrite = "floor-encode-and-locked-write"
 
     /// What a table says.
@@ -44,6 +46,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         case .dataGet: "`data(forKey:)`, 112 bytes"
         case .dataSet: "`set(_:forKey:)`, 112 bytes"
         case .dataSetSame: "`set(_:forKey:)`, the same bytes again"
+        case .dataSetPaced: "`set(_:forKey:)`, one each 5 ms"
         case .open10: "open and read one of 10 keys"
         case .open1000: "open and read one of 1,000 keys"
         case .open10000: "open and read one of 10,000 keys"
@@ -63,6 +66,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         case .encode: "encode alone"
         case .decode: "decode alone"
         case .lockedWrite: "flock + `pwrite` of 150 bytes at the end of a file + unlock"
+        case .lockedWritePaced: "the same, once each 5 ms"
         case .encodeAndLockedWrite: "encode + flock + `pwrite` at the end of a file + unlock"
         }
     }
@@ -86,6 +90,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         case .settingsWrite, .settingsUpdate: .encodeAndLockedWrite
         case .keySet, .keyIncrement, .dataSet, .growth10, .growth100, .growth1000, .growth10000, .growth100000:
             .lockedWrite
+        case .dataSetPaced: .lockedWritePaced
         default: nil
         }
     }
@@ -99,6 +104,7 @@ package enum Contender: String, CaseIterable, Sendable {
     case userDefaults = "UserDefaults"
     case synchronized = "UserDefaults-synchronize"
     case sqlite = "SQLite"
+    case lmdb = "LMDB"
     case propertyList = "property-list"
     case floor = "floor"
 
@@ -109,6 +115,7 @@ package enum Contender: String, CaseIterable, Sendable {
         case .userDefaults: "`UserDefaults`"
         case .synchronized: "`UserDefaults` + `synchronize`"
         case .sqlite: "SQLite (GRDB)"
+        case .lmdb: "LMDB"
         case .propertyList: "property list, whole file"
         case .floor: "floor"
         }

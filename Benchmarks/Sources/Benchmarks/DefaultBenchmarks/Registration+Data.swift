@@ -7,6 +7,7 @@ extension Registration {
     func addData() {
         addReading()
         addSetting(.dataSet, value: Raw.value(_:_:))
+        addPaced()
         add(.dataSetSame, .library, count: 1_000) { keys in
             let suite = try Workspace.suite(keys)
             return {
@@ -29,9 +30,29 @@ extension Registration {
             let store = try Workspace.sqlite(keys)
             return { try store.data(keys[$0 % keys.count])?.count ?? 0 }
         }
+        add(.dataGet, .lmdb, count: 1_000) { keys in
+            let store = try Workspace.lmdb(keys)
+            return { try store.data(keys[$0 % keys.count])?.count ?? 0 }
+        }
         add(.dataGet, .propertyList, count: 10) { keys in
             let file = try Workspace.propertyList(keys)
             return { (try file.load()[keys[$0 % keys.count]] as? Data)?.count ?? 0 }
+        }
+    }
+
+    /// A set now and then, as programs make them: what it needs has left the processor's caches, and nothing is kept ready.
+    private func addPaced() {
+        add(.dataSetPaced, .library, each: 5_000) { keys in
+            let suite = try Workspace.suite(keys)
+            return { try suite.set(Raw.value($0, keys.count), forKey: keys[$0 % keys.count]) }
+        }
+        add(.dataSetPaced, .sqlite, each: 5_000) { keys in
+            let store = try Workspace.sqlite(keys)
+            return { try store.set(Raw.value($0, keys.count), keys[$0 % keys.count]) }
+        }
+        add(.dataSetPaced, .lmdb, each: 5_000) { keys in
+            let store = try Workspace.lmdb(keys)
+            return { try store.set(Raw.value($0, keys.count), keys[$0 % keys.count]) }
         }
     }
 
@@ -52,6 +73,13 @@ extension Registration {
         }
         add(operation, .sqlite, count: 50) { keys in
             let store = try Workspace.sqlite(keys)
+            return {
+                try store.set(value($0, keys.count), keys[$0 % keys.count])
+                return 0
+            }
+        }
+        add(operation, .lmdb, count: 500) { keys in
+            let store = try Workspace.lmdb(keys)
             return {
                 try store.set(value($0, keys.count), keys[$0 % keys.count])
                 return 0

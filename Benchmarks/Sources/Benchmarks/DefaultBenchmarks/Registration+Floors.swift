@@ -23,6 +23,10 @@ extension Registration {
                 return 0
             }
         }
+        add(.lockedWritePaced, .floor, each: 5_000) { _ in
+            let file = try LockedFile(path: Workspace.path("floor"))
+            return { _ in file.append() }
+        }
         add(.encodeAndLockedWrite, .floor, count: 200) { _ in
             let file = try LockedFile(path: Workspace.path("floor"))
             let encoder = JSONEncoder()

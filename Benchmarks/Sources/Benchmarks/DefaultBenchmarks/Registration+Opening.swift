@@ -25,6 +25,12 @@ extension Registration {
                 let store = try SQLiteStore(path: url.path(percentEncoded: false))
                 return (store, try store.data("setting.1"))
             }
+            addOpening(operation, .lmdb, name: "settings.lmdb") { keys in
+                _ = try Workspace.lmdb(keys)
+            } open: { url in
+                let store = try LMDBStore(path: url.path(percentEncoded: false))
+                return (store, try store.data("setting.1"))
+            }
             addOpening(operation, .propertyList, name: "settings.plist") { keys in
                 _ = try Workspace.propertyList(keys)
             } open: { url in

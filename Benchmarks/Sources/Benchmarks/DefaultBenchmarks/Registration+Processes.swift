@@ -53,6 +53,14 @@ extension Registration {
                 return withExtendedLifetime(peer) { 0 }
             }
         }
+        add(.dataSetProcesses2, .lmdb, count: 500) { keys in
+            let store = try Workspace.lmdb(keys)
+            let peer = try Peer("lmdb", path: Workspace.path("settings.lmdb"))
+            return { index in
+                try store.set(Raw.value(index), keys[0])
+                return withExtendedLifetime(peer) { 0 }
+            }
+        }
         add(.dataSetProcesses2, .floor, count: 1_000) { keys in
             let file = try LockedFile(path: Workspace.path("floor"))
             let peer = try Peer("locked-file", path: Workspace.path("floor"))

@@ -38,6 +38,31 @@ struct Registration {
         }
     }
 
+    /// Adds an operation that is done once in a while.
+    ///
+    /// - Parameters:
+    ///   - operation: What is measured.
+    ///   - contender: Who does it.
+    ///   - pause: Microseconds before each, which are not measured.
+    ///   - prepare: Makes ready what is needed.
+    func add(
+        _ operation: MeasuredOperation,
+        _ contender: Contender,
+        each pause: UInt32,
+        _ prepare: @escaping (_ keys: [String]) throws -> (_ index: Int) throws -> Void
+    ) {
+        addBatches(operation, contender, count: 1) { keys in
+            let step = try prepare(keys)
+            return { benchmark, indices in
+                usleep(pause)
+                benchmark.startMeasurement()
+                try step(indices.lowerBound)
+                benchmark.stopMeasurement()
+                return 0
+            }
+        }
+    }
+
     func addBatches(
         _ operation: MeasuredOperation,
         _ contender: Contender,

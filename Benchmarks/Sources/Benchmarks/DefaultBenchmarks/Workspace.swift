@@ -89,6 +89,12 @@ extension Workspace {
         return store
     }
 
+    static func lmdb(_ keys: [String], name: String = "settings.lmdb") throws -> LMDBStore {
+        let store = try LMDBStore(path: path(name))
+        try store.fill(keys)
+        return store
+    }
+
     static func propertyList(_ keys: [String], name: String = "settings.plist") throws -> PropertyListFile {
         let file = PropertyListFile(url: url(name))
         try file.fill(keys)
