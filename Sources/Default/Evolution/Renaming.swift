@@ -47,8 +47,9 @@ struct Renaming {
     ///   - value: The value that was decoded. An old name may be the name of one of its properties again.
     ///   - coder: The coder of the bytes.
     /// - Returns: The paths, in the order in which the names apply.
-    func unusedPaths(besides value: some Encodable, coder: DefaultsCoder) -> [StoredTree.Path] {
-        guard !unused.isEmpty, let data = try? coder.encodeTopLevel(value), let (used, _) = StoredTree.parse(data)
+    func unusedPaths(besides value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
+        guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
+            let (used, _) = StoredTree.parse(data)
         else {
             return unused
         }

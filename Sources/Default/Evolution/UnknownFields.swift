@@ -31,8 +31,8 @@ struct UnknownFields: Equatable {
     /// - Parameters:
     ///   - path: The path of a field, or of a container.
     ///   - keepingParts: Whether a known container at the path keeps its unknown fields.
-    mutating func remove(_ path: some Collection<String>, keepingParts: Bool = false) {
-        guard let key = path.first else {
+    mutating func remove(_ path: some Collection<Substring>, keepingParts: Bool = false) {
+        guard let key = path.first.map(String.init) else {
             return
         }
         let rest = path.dropFirst()
@@ -44,8 +44,17 @@ struct UnknownFields: Equatable {
             parts[key] = part.isEmpty ? nil : part
         } else {
             // An unknown container of which a part is to be removed.
-            fields[key]?[rest] = nil
+            fields[key]?[rest.map(String.init)] = nil
         }
+    }
+
+    /// Those that are not at one of some paths; nil when there are none.
+    func without(_ paths: [String]) -> UnknownFields? {
+        var rest = self
+        for path in paths {
+            rest.remove(path.split(separator: "."))
+        }
+        return rest.isEmpty ? nil : rest
     }
 
     /// Removes the fields from the tree that they were found in.
@@ -59,20 +68,20 @@ struct UnknownFields: Equatable {
             }
             return .object(known)
         }
-        guard !elements.isEmpty, var known = tree.elements else {
+        guard var known = tree.elements else {
             return tree
         }
         for element in elements {
             known[element.index] = element.fields.removed(from: known[element.index])
         }
-        return tree.replacingElements(with: known) ?? tree
+        return .array(known)
     }
 }
 
 /// Where an element belongs in an array that is written again.
 struct ElementPlace: Hashable {
     /// What the type knows of the element or, for a value of a dictionary whose entries are coded as an array, of its key.
-    let identity: Data
+    let identity: StoredTree
     /// The number of such elements before it.
     let occurrence: Int
     /// Whether the element follows the one with the identity.
@@ -149,7 +158,10 @@ extension UnknownFields {
         _ placement: inout Placement
     ) {
         let followsKey = elements.contains { $0.place?.followsKey ?? false }
-        var present = tree.elements ?? []
+        guard var present = tree.elements else {
+            placement.homeless += paths.map { path + $0 }
+            return
+        }
         let places = ElementPlace.all(of: present, inPairs: followsKey)
         var indexes: [ElementPlace: Int] = [:]
         for (index, place) in places.enumerated() {
@@ -162,7 +174,7 @@ extension UnknownFields {
             }
             element.fields.add(to: &present[index], at: path + ["[\(index)]"], &placement)
         }
-        tree = tree.replacingElements(with: present) ?? tree
+        tree = .array(present)
     }
 }
 
@@ -174,11 +186,9 @@ extension ElementPlace {
     ///   - inPairs: Whether they are keys and values in turn.
     /// - Returns: The places; nil for elements that can't be found again.
     static func all(of elements: [StoredTree], inPairs: Bool) -> [ElementPlace?] {
-        var counts: [Data: Int] = [:]
-        func next(_ element: StoredTree, followsKey: Bool) -> ElementPlace? {
-            guard let identity = element.identity else {
-                return nil
-            }
+        var counts: [StoredTree: Int] = [:]
+        func next(_ element: StoredTree, followsKey: Bool) -> ElementPlace {
+            let identity = element.withoutNil
             let occurrence = counts[identity, default: 0]
             counts[identity] = occurrence + 1
             return ElementPlace(identity: identity, occurrence: occurrence, followsKey: followsKey)
@@ -200,7 +210,7 @@ extension UnknownFields {
     ///   - type: The type that they are decoded as.
     ///   - coder: Their coder.
     init?(in data: Data, unknownTo type: any Decodable.Type, coder: DefaultsCoder) {
-        guard let (tree, format) = StoredTree.parse(data), tree.isContainer,
+        guard let (tree, format) = StoredTree.parse(data),
             let known = KnownKeys.recorded(type, from: data, coder: coder),
             let unknown = known.unknownFields(of: tree, keys: StoredKeys(coder: coder, format: format))
         else {

@@ -25,7 +25,7 @@ extension DefaultStorable {
         guard let stored = try findStored(in: store ?? ownStore, forKey: key) else {
             return nil
         }
-        return (stored.value, stored.reading.report ?? LoadReport())
+        return (stored.value, stored.form.report)
     }
 
     /// Stores the value in the type's current form, if the stored form differs.
@@ -51,7 +51,7 @@ extension DefaultStorable {
                 guard let stored = try findStored(in: store, forKey: key) else {
                     return false
                 }
-                if stored.reading.isCurrent, stored.key == key ?? defaultIdentifier,
+                if stored.form.isCurrent, stored.key == key ?? defaultIdentifier,
                     !hasRemovedProperties(stored.data)
                 {
                     return false
@@ -126,7 +126,9 @@ extension DefaultStorable {
                     }
                     let recorded = try recordedVersion(of: data, forKey: key, in: store)
                     let version = value.version.flatMap { SchemaVersion(text: $0[...]) } ?? recorded
-                    guard let reading = try? read(data, ofVersion: version, coder: nil), reading.loss == 0 else {
+                    guard let (_, form) = try? read(data, ofVersion: version, forKey: key, in: store),
+                        form.report.unusable.isEmpty
+                    else {
                         continue
                     }
                     let replaced = access.ownValue
