@@ -172,6 +172,31 @@ extension KeyAccess {
         }
     }
 
+    /// Stores the newest quarantined value again that can be used, and quarantines the value that it replaces.
+    ///
+    /// - Returns: The value; nil when there is none.
+    /// - Throws: `invalidKey`, `typeMismatch`, or errors of the store. Nothing is changed then.
+    func restoreQuarantined<Value>(
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> QuarantinedValue? {
+        _ = try StoreKey(key)
+        let restored: QuarantinedValue?
+        do {
+            restored = try store.withExclusiveAccess {
+                try quarantine(of: Value.self).restore(replacing: (ownValue, nil)) { value, _ in
+                    loss(inReplacing: value, by: bridge, default: initial()) == nil
+                }
+            }
+        } catch {
+            throw .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
+        }
+        if restored != nil {
+            store.notifyChange(forKey: key)
+        }
+        return restored
+    }
+
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     private func loss<Value>(
         inReplacing stored: PropertyListValue,

@@ -104,17 +104,24 @@ final class KnownKeys: DecodingHooks {
 }
 
 extension KnownKeys {
-    /// The fields of a tree that the type does not know.
+    /// What the type knows of a tree.
     ///
     /// - Parameters:
     ///   - tree: The tree of the bytes.
     ///   - keys: Finds the stored keys for coding keys.
     ///   - path: The path of the tree.
-    /// - Returns: The fields in their containers; nil when there are none.
-    func unknownFields(of tree: StoredTree, keys: StoredKeys, at path: StoredTree.Path = []) -> UnknownFields? {
-        var unknown = UnknownFields()
+    ///   - addUnknown: Called with each field that the type doesn't know.
+    ///   - addPairs: Called with the path of each array whose elements are keys and values in turn.
+    /// - Returns: The tree without what the type doesn't know.
+    func known(
+        of tree: StoredTree,
+        keys: StoredKeys,
+        at path: StoredTree.Path = [],
+        unknown addUnknown: (UnknownFields.Field) -> Void,
+        pairs addPairs: (StoredTree.Path) -> Void
+    ) -> StoredTree {
         switch tree {
-        case .object(let fields) where container == .keyed:
+        case .object(var fields) where container == .keyed:
             // The stored keys of the known ones.
             let stored = Dictionary(
                 names.map { (keys.storedKey(for: $0, among: fields.keys, below: path), $0) },
@@ -122,27 +129,36 @@ extension KnownKeys {
             )
             for (name, field) in fields {
                 if let known = stored[name] {
-                    unknown.parts[name] = parts[known]?.unknownFields(of: field, keys: keys, at: path + [name])
-                } else if !field.isNull {
-                    unknown.fields[name] = field
+                    fields[name] =
+                        parts[known]?.known(
+                            of: field,
+                            keys: keys,
+                            at: path + [name],
+                            unknown: addUnknown,
+                            pairs: addPairs
+                        ) ?? field
+                } else {
+                    fields[name] = nil
+                    if !field.isNull {
+                        addUnknown(.init(path: path + [name], value: field))
+                    }
                 }
             }
+            return .object(fields)
         case .array(let elements) where !parts.isEmpty:
-            let found = elements.enumerated().map { index, element in
-                parts["\(index)"]?.unknownFields(of: element, keys: keys, at: path + ["[\(index)]"])
+            if isInPairs {
+                addPairs(path)
             }
-            guard found.contains(where: { $0 != nil }) else {
-                break
-            }
-            let known = zip(elements, found).map { $1?.removed(from: $0) ?? $0 }
-            let places = ElementPlace.all(of: known, inPairs: isInPairs)
-            unknown.elements = found.enumerated().compactMap { index, fields in
-                fields.map { .init(index: index, place: places[index], fields: $0) }
-            }
+            return .array(
+                elements.enumerated().map { index, element in
+                    let path = path + ["[\(index)]"]
+                    return parts["\(index)"]?
+                        .known(of: element, keys: keys, at: path, unknown: addUnknown, pairs: addPairs) ?? element
+                }
+            )
         default:
-            break
+            return tree
         }
-        return unknown.isEmpty ? nil : unknown
     }
 }
 

@@ -19,14 +19,13 @@ final class RepairedValue {
         let isReplaceable: Bool
     }
 
-    private enum Repair {
-        case fillIn
-        case replace(Fault)
-    }
-
-    private struct Attempt: Hashable {
-        let path: StoredTree.Path
-        let type: ObjectIdentifier
+    /// What is known of a part from earlier calls.
+    private final class Part {
+        var outcomes: [(type: ObjectIdentifier, result: Result<any Decodable, any Error>)] = []
+        /// The number of types that it could be filled in as.
+        var candidateCount = 0
+        var isFilledIn = false
+        var replacement: Fault?
     }
 
     let finder: FaultFinder
@@ -35,11 +34,9 @@ final class RepairedValue {
     private let fallback: FaultFinder.Fallback?
     private let path: StoredTree.Path
 
-    private var repairs: [StoredTree.Path: Repair] = [:]
-    /// What was decoded in earlier calls.
-    private var outcomes: [Attempt: Result<any Decodable, any Error>] = [:]
-    /// The types that parts could be filled in as.
-    private var candidates: [StoredTree.Path: Set<ObjectIdentifier>] = [:]
+    private var parts: [StoredTree.Path: Part] = [:]
+    /// The paths of the parts that are replaced, in order.
+    private var replaced: [StoredTree.Path] = []
     /// The last part that failed during the current call.
     private var fault: Fault?
     private var calls = 0
@@ -69,13 +66,15 @@ final class RepairedValue {
             // What is missing first: to fill it in loses nothing.
             let names = stored.allKeys.map(\.stringValue).sorted()
             let missing = (try? fallback.decoder.container(keyedBy: PathKey.self).allKeys.map(\.stringValue)) ?? []
-            let known = repairs
-            for name in missing.sorted().filter({ !names.contains($0) }) + names.reversed() {
-                let path = path + [name]
-                let replacement = finder.part(name, of: fallback.tree, at: self.path)
-                repairs = known
-                repairs[path] =
-                    .replace(Fault(path: path, error: error, replacement: replacement, isReplaceable: true))
+            let known = replaced.count
+            for name in missing.sorted().filter({ !names.contains($0) }) + names.reversed()
+            where !isReplaced(path + [name]) {
+                for path in replaced.dropFirst(known) {
+                    parts[path]?.replacement = nil
+                }
+                replaced.removeLast(replaced.count - known)
+                let replacement = finder.part(name, of: fallback.tree, at: path)
+                replace(Fault(path: path + [name], error: error, replacement: replacement, isReplaceable: true))
                 if calls < Self.maximumCalls, let value = try? callRepairing() {
                     return value
                 }
@@ -92,12 +91,12 @@ final class RepairedValue {
             do {
                 let hooks = RepairingHooks(value: self, fallback: fallback, path: path)
                 let value = try type.init(from: ForwardingDecoder(base: decoder, hooks: hooks))
-                let replaced = repairs.values.compactMap { if case .replace(let fault) = $0 { fault } else { nil } }
+                let faults = replaced.compactMap { parts[$0]?.replacement }
                 // A case's values belong together.
-                if let first = replaced.first, Mirror(reflecting: value).displayStyle == .enum {
+                if let first = faults.first, Mirror(reflecting: value).displayStyle == .enum {
                     throw first.error
                 }
-                for fault in replaced {
+                for fault in faults {
                     finder.replace(fault.path, by: fault.replacement, because: fault.error)
                 }
                 return value
@@ -111,24 +110,36 @@ final class RepairedValue {
 
     /// Lets the next call get a part filled in or, if that was tried, replaced.
     private func repair(_ fault: Fault) -> Bool {
-        if repairs[fault.path] == nil, candidates[fault.path]?.count == 1 {
-            repairs[fault.path] = .fillIn
+        let part = part(fault.path)
+        if !part.isFilledIn, part.candidateCount == 1 {
+            part.isFilledIn = true
             return true
         }
-        guard fault.isReplaceable, !isReplaced(fault.path) else {
+        guard fault.isReplaceable, part.replacement == nil else {
             return false
         }
-        repairs[fault.path] = .replace(fault)
+        replace(fault)
         return true
     }
 
+    private func replace(_ fault: Fault) {
+        part(fault.path).replacement = fault
+        replaced.append(fault.path)
+    }
+
+    private func part(_ path: StoredTree.Path) -> Part {
+        let part = parts[path] ?? Part()
+        parts[path] = part
+        return part
+    }
+
     fileprivate func isReplaced(_ path: StoredTree.Path) -> Bool {
-        if case .replace = repairs[path] { true } else { false }
+        parts[path]?.replacement != nil
     }
 
     /// The names of the replaced parts of a container.
     fileprivate func replacedNames(in path: StoredTree.Path) -> [String] {
-        repairs.keys.filter { $0.count == path.count + 1 && $0.starts(with: path) && isReplaced($0) }.compactMap(\.last)
+        replaced.filter { $0.count == path.count + 1 && $0.starts(with: path) }.compactMap(\.last)
     }
 
     private var isLenient: Bool { calls > Self.callsWithErrors }
@@ -141,7 +152,7 @@ final class RepairedValue {
         guard isLenient, fault.replacement != nil else {
             return false
         }
-        repairs[fault.path] = .replace(fault)
+        replace(fault)
         return true
     }
 
@@ -162,20 +173,24 @@ final class RepairedValue {
         isFillable: () -> Bool,
         fillingIn fillIn: (any Error) throws -> any Decodable
     ) throws -> any Decodable {
-        let attempt = Attempt(path: path, type: ObjectIdentifier(type))
-        let outcome = outcomes[attempt] ?? Result { try decode() }
-        outcomes[attempt] = outcome
-        guard case .failure(let error) = outcome, isFillable() else {
-            return try outcome.get()
+        let (part, id) = (part(path), ObjectIdentifier(type))
+        let index = part.outcomes.firstIndex { $0.type == id } ?? part.outcomes.endIndex
+        if index == part.outcomes.endIndex {
+            part.outcomes.append((id, Result { try decode() }))
+            if case .failure = part.outcomes[index].result, isFillable() {
+                part.candidateCount += 1
+            }
         }
-        candidates[path, default: []].insert(attempt.type)
-        guard repairs[path] != nil || isLenient, candidates[path]?.count == 1,
-            let part = try? finder.attempt({ try fillIn(error) })
+        guard case .failure(let error) = part.outcomes[index].result else {
+            return try part.outcomes[index].result.get()
+        }
+        guard part.isFilledIn || isLenient, part.candidateCount == 1, isFillable(),
+            let value = try? finder.attempt({ try fillIn(error) })
         else {
             throw error
         }
-        outcomes[attempt] = .success(part)
-        return part
+        part.outcomes[index].result = .success(value)
+        return value
     }
 }
 

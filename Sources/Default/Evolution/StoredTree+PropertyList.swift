@@ -29,7 +29,7 @@ extension StoredTree {
         return try? PropertyListSerialization.data(fromPropertyList: value.object, format: .binary, options: 0)
     }
 
-    private var propertyListValue: PropertyListValue? {
+    var propertyListValue: PropertyListValue? {
         switch self {
         case .json:
             return nil

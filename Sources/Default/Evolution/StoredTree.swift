@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Stored bytes as a tree of containers; everything else in them is kept as it was written, so that a number keeps all its
 /// digits.
-enum StoredTree: Hashable {
+enum StoredTree: Equatable {
     case object([String: StoredTree])
     case array([StoredTree])
     case json(ArraySlice<UInt8>)
@@ -31,8 +31,23 @@ enum StoredTree: Hashable {
 }
 
 extension StoredTree {
+    // Made by the compiler, this would be eight times as large.
+    static func == (one: StoredTree, other: StoredTree) -> Bool {
+        switch (one, other) {
+        case (.object(let one), .object(let other)):
+            one.count == other.count && one.allSatisfy { key, field in other[key].map { $0 == field } ?? false }
+        case (.array(let one), .array(let other)): one.count == other.count && zip(one, other).allSatisfy { $0 == $1 }
+        case (.json(let one), .json(let other)): one == other
+        case (.propertyList(let one), .propertyList(let other)): one == other
+        default: false
+        }
+    }
+
     /// The keys that lead to a value, outermost first.
     typealias Path = [String]
+
+    /// The path of a property whose name has dots between the keys of nested ones.
+    static func path(_ name: String) -> Path { name.split(separator: ".").map(String.init) }
 
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
@@ -42,8 +57,13 @@ extension StoredTree {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The same for values that are written alike, apart from nil.
-    var withoutNil: StoredTree {
+    /// Bytes that are the same for values that are written alike, apart from nil.
+    var identity: Data {
+        let tree = withoutNil
+        return tree.jsonData ?? tree.propertyListValue?.binaryForm ?? Data()
+    }
+
+    private var withoutNil: StoredTree {
         switch self {
         case .object(let fields): .object(fields.filter { !$1.mayBeNull }.mapValues(\.withoutNil))
         case .array(let elements): .array(elements.map(\.withoutNil))
@@ -57,7 +77,9 @@ extension StoredTree {
     }
 
     /// Whether this is the format's representation of nil, which in a property list is also that of a string.
-    var mayBeNull: Bool { isNull || self == .propertyList(.string("$null")) }
+    var mayBeNull: Bool {
+        if case .propertyList(.string("$null")) = self { true } else { isNull }
+    }
 
     /// The value at a path.
     ///

@@ -116,36 +116,19 @@ extension DefaultStorable {
         let key = key ?? defaultIdentifier
         _ = try StoreKey(key)
         let access = KeyAccess(key, in: store)
-        let quarantine = access.quarantine(of: Self.self)
         let restored: QuarantinedValue?
         do {
             restored = try store.withExclusiveAccess {
-                for value in try quarantine.values() {
-                    guard let data = value.data else {
-                        continue
+                let replaced = access.ownValue
+                let version = replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) }
+                return try access.quarantine(of: Self.self).restore(replacing: (replaced, version)) { value, version in
+                    guard case .data(let data) = value else {
+                        return false
                     }
-                    let recorded = try recordedVersion(of: data, forKey: key, in: store)
-                    let version = value.version.flatMap { SchemaVersion(text: $0[...]) } ?? recorded
-                    guard let (_, form) = try? read(data, ofVersion: version, forKey: key, in: store),
-                        form.report.unusable.isEmpty
-                    else {
-                        continue
-                    }
-                    let replaced = access.ownValue
-                    let replacedVersion = replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) }
-                    let record =
-                        schemaVersion == 0 ? nil : try SchemaRecord.stored(beside: key, of: Self.self, in: store)
-                    try store.transaction {
-                        try quarantine.exchange(value, for: replaced, version: replacedVersion)
-                        if schemaVersion > 0, let version {
-                            let text = SchemaRecord(version: version, data: data, replacing: record).text
-                            try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
-                        }
-                        try store.setStoredValue(value.value, forKey: key)
-                    }
-                    return value
+                    let version = version ?? recordedVersion(of: value, forKey: key, in: store)
+                    let form = try? read(data, ofVersion: version, forKey: key, in: store).form
+                    return form?.report.unusable.isEmpty ?? false
                 }
-                return nil
             }
         } catch {
             throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)

@@ -110,9 +110,12 @@ extension DefaultStorable {
         }
         // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
         for value in form.report.unusable where value.reason == LoadReport.UnusableValue.hasOldName {
-            unknown.remove(value.path.split(separator: "."), keepingParts: true)
+            unknown.remove(StoredTree.path(value.path), keepingParts: true)
         }
-        return unknown.without(form.type.removedProperties)
+        for path in form.type.removedProperties {
+            unknown.remove(StoredTree.path(path))
+        }
+        return unknown.fields.isEmpty ? nil : unknown
     }
 
     /// Whether the next write removes a property from some bytes, which are of this type.
@@ -122,7 +125,7 @@ extension DefaultStorable {
         else {
             return false
         }
-        return unknown.without(removedProperties) != unknown
+        return removedProperties.contains { unknown.contains(StoredTree.path($0)) }
     }
 
     /// Adds what is kept to the bytes of a new value.
@@ -143,18 +146,19 @@ extension DefaultStorable {
             return (nil, data)
         }
         var lost: [StoredTree.Path] = []
+        var placement = UnknownFields.Placement()
         if kept.arePredecessors {
-            let all = Set(fields.paths)
             // Under the old name of a property, the next read would take it for that.
             for path in renamedProperties.keys {
-                fields.remove(path.split(separator: "."), keepingParts: true)
+                fields.remove(StoredTree.path(path), keepingParts: true)
             }
-            lost = Array(all.subtracting(fields.paths))
             let unknown = fields.unknown(to: Self.self, writing: data, coder: defaultCoder)
-            lost += unknown.lost
-            fields = unknown.kept ?? UnknownFields()
+            let remaining = Set(fields.paths)
+            lost = unknown.lost + (kept.fields?.paths ?? []).filter { !remaining.contains($0) }
+            placement = unknown.kept?.added(to: data) ?? placement
+        } else {
+            placement = fields.added(to: data)
         }
-        let placement = fields.added(to: data)
         lost += placement.homeless
         let report = LoadReport(
             unusable: lost.map { LoadReport.path($0) }.sorted().map {
