@@ -78,7 +78,12 @@ extension KeyAccess {
         if let known = cache.sharedValue(Remembered<Value>.self, of: data, forKey: key) {
             return known.outcome.flatMap { outcome in decode(outcome.bytes).map { ($0, outcome.report) } }
         }
-        let completion = Completion.run(type, on: data, default: initial() as Any as? any Encodable, coder: coder)
+        let completion = Completion.run(
+            type,
+            on: data,
+            default: initial().flatMap { $0 as? any Encodable },
+            coder: coder
+        )
         let value = completion?.value as? Value
         if completion.map({ $0.cause != .mixed }) ?? true {
             cache.share(Remembered<Value>(outcome: completion.map { ($0.bytes, $0.report) }), of: data, forKey: key)
