@@ -118,6 +118,7 @@ extension UnknownFields {
     ///   - new: The part of the new value in the same place.
     ///   - path: The path of the new tree.
     ///   - matches: The indexes of elements in the new value by those in the old one, for each array that was visited.
+    /// - Returns: Where the field is now.
     private func add(
         _ field: Field,
         at oldPath: StoredTree.Path,

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Default
 
-/// One of five releases. In each, a property moves into a container that has the property's old name, and elements gain a
-/// property.
+/// One of five releases.
+///
+/// In each, a property moves into a container that has the property's old name, and elements gain a property.
 private protocol Release: DefaultStorable where DefaultsSuite == CurrentStore {
     static var number: Int { get }
     var changes: Int { get set }

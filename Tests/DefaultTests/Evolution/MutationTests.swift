@@ -168,7 +168,7 @@ struct MutationTests {
         )
     }
 
-    /// The keys that the type asks for in the containers that the default value has too. Those of a dictionary are all known.
+    /// The keys that the type asks for in the containers that the default value has too, without dictionaries.
     private static let knownKeys: [StoredTree.Path: Set<String>] = [
         []: [
             "title", "nested", "edge", "mode", "tabs", "badges", "accent", "level", "isOpen", "largest", "home",
