@@ -139,3 +139,5 @@ for (name, other, limit) in pairs {
     let ratio = String(format: "%.2f", ratios[ratios.count / 2])
     print("\(name), in relation to \(other): \(ratio), at most \(limit)")
 }
+
+try compareOldBytes()

@@ -48,18 +48,18 @@ extension KeyAccess {
             }
             stored = translated
         }
-        guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
-            let report = reading.report
-        else {
+        guard case .data(let data) = stored, let (value, report) = fillIn(data, by: bridge, default: initial()) else {
             throw fault.about(stored)
         }
         if !report.isEmpty {
             DefaultsDiagnostics.report(report, error: difference(report, type: Value.self))
         }
-        if let reading = DecodedValueCache.shared.sharedValue(Reading<Value>.self, of: data, forKey: key) {
-            DecodedValueCache.shared.share(reading.value, of: data, forKey: key)
-        }
-        return reading.value
+        return value
+    }
+
+    /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
+    private struct Remembered<Value> {
+        let outcome: (bytes: Data, report: LoadReport)?
     }
 
     /// Fills in bytes that can't be decoded.
@@ -69,26 +69,29 @@ extension KeyAccess {
         _ data: Data,
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
-    ) -> Reading<Value>? {
-        guard bridge.decodesData, let type = Value.self as? any Codable.Type else {
+    ) -> (value: Value, report: LoadReport)? {
+        guard bridge.decodesData, let type = Value.self as? any Decodable.Type else {
             return nil
         }
-        func fillIn<Coded: Codable>(_ type: Coded.Type) -> Reading<Value>? {
-            let reading = try? DecodedValueCache.shared.value(
-                of: data,
-                forKey: key,
-                isLasting: { $0 is UnexpectedValue }
-            ) {
-                guard let reading = Completion.run(type, on: data, default: initial() as Any as? Coded, coder: .json)
-                else {
-                    throw UnexpectedValue()
-                }
-                return reading
-            }
-            reading?.share(of: data, forKey: key, coder: .json)
-            return reading as? Reading<Value>
+        let (cache, coder) = (DecodedValueCache.shared, DefaultsCoder.json)
+        func decode(_ data: Data) -> Value? { (try? coder.decodeTopLevel(anyOf: type, from: data)) as? Value }
+        if let known = cache.sharedValue(Remembered<Value>.self, of: data, forKey: key) {
+            return known.outcome.flatMap { outcome in decode(outcome.bytes).map { ($0, outcome.report) } }
         }
-        return fillIn(type)
+        let completion = Completion.run(
+            type,
+            on: data,
+            default: initial().flatMap { $0 as? any Encodable },
+            coder: coder
+        )
+        let value = completion?.value as? Value
+        if completion.map({ $0.cause != .mixed }) ?? true {
+            cache.share(Remembered<Value>(outcome: completion.map { ($0.bytes, $0.report) }), of: data, forKey: key)
+        }
+        if let completion, completion.cause == .bytes, let value {
+            cache.share(value, of: data, forKey: key, ifEqualTo: decode(completion.bytes))
+        }
+        return completion.flatMap { completion in value.map { ($0, completion.report) } }
     }
 
     private func difference(_ report: LoadReport, type: Any.Type) -> DefaultsError {
@@ -174,6 +177,31 @@ extension KeyAccess {
         }
     }
 
+    /// Stores the newest quarantined value again that can be used, and quarantines the value that it replaces.
+    ///
+    /// - Returns: The value; nil when there is none.
+    /// - Throws: `invalidKey`, `typeMismatch`, or errors of the store. Nothing is changed then.
+    func restoreQuarantined<Value>(
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> QuarantinedValue? {
+        _ = try StoreKey(key)
+        let restored: QuarantinedValue?
+        do {
+            restored = try store.withExclusiveAccess {
+                try quarantine(of: Value.self).restore(replacing: (ownValue, nil)) { value, _ in
+                    loss(inReplacing: value, by: bridge, default: initial()) == nil
+                }
+            }
+        } catch {
+            throw .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
+        }
+        if restored != nil {
+            store.notifyChange(forKey: key)
+        }
+        return restored
+    }
+
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     private func loss<Value>(
         inReplacing stored: PropertyListValue,
@@ -212,9 +240,7 @@ extension KeyAccess {
             }
             stored = translated
         }
-        guard case .data(let data) = stored, let reading = fillIn(data, by: bridge, default: initial()),
-            let report = reading.report
-        else {
+        guard case .data(let data) = stored, let report = fillIn(data, by: bridge, default: initial())?.report else {
             return fault
         }
         return report.unusable.isEmpty ? nil : difference(report, type: Value.self)

@@ -73,7 +73,7 @@ final class DecodedValueCache: Sendable {
         case read
         /// They were read again, and reads may share the value of the ``SharedEntry``.
         case shared
-        /// The same, while another key has the string of the entry's ``Condition``.
+        /// The same, while another key has the value of the entry's ``Condition``.
         case sharedConditionally
         /// They were read again, and each read needs its own value.
         case unshared
@@ -85,12 +85,12 @@ final class DecodedValueCache: Sendable {
     final class Condition: Sendable {
         /// Another key of the store.
         let key: String
-        /// The string that is stored under it.
-        let text: String
+        /// The value that is stored under it; nil for none.
+        let value: PropertyListValue?
 
-        init(key: String, text: String) {
+        init(key: String, value: PropertyListValue?) {
             self.key = key
-            self.text = text
+            self.value = value
         }
     }
 
@@ -171,7 +171,25 @@ final class DecodedValueCache: Sendable {
         set(SharedEntry(EntryKey(key, Value.self), data, value: value, isExact: false))
     }
 
-    /// Lets reads share a value while another key has a string.
+    /// The same, if nobody can tell the value from another one that is decoded once more.
+    func share<Value>(
+        _ value: Value,
+        of data: Data,
+        forKey key: String,
+        ifEqualTo other: Value?,
+        while condition: Condition? = nil
+    ) {
+        guard let other, ValueSemantics.areInterchangeable(value, other) else {
+            return
+        }
+        if let condition {
+            share(value, of: data, forKey: key, while: condition)
+        } else {
+            share(value, of: data, forKey: key)
+        }
+    }
+
+    /// Lets reads share a value while another key has a value, or none.
     func share<Value>(_ value: Value, of data: Data, forKey key: String, while condition: Condition) {
         let key = EntryKey(key, Value.self)
         let known = entry(of: data, forKey: key)
@@ -187,12 +205,12 @@ final class DecodedValueCache: Sendable {
         )
     }
 
-    /// The value that reads share while another key has a string.
+    /// The value that reads share while another key has a value, or none.
     ///
     /// - Parameters:
     ///   - data: The bytes.
     ///   - key: The key they are stored under.
-    ///   - isMet: Whether the other key has that string.
+    ///   - isMet: Whether the other key has that value.
     /// - Returns: The value.
     /// - Throws: ``NotShared`` when there is none, or the other key has another value. An optional would be slower.
     func value<Value>(

@@ -48,6 +48,14 @@ extension DefaultsDecoder {
         }
     }
 
+    /// The same for a type that is known at run time only.
+    func decodeTopLevel(anyOf type: any Decodable.Type, from data: Data) throws -> any Decodable {
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> any Decodable {
+            try decodeTopLevel(type, from: data)
+        }
+        return try decode(type)
+    }
+
     private func decodeNullText<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         do {
             return try decode(NullText.Reading<Value>.self, from: data).value

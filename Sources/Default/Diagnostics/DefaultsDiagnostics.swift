@@ -204,16 +204,7 @@ extension DefaultsDiagnostics {
 
     private static let reportedDefaults = Guarded<Set<ObjectIdentifier>>([])
 
-    private struct ReportedRead: Hashable {
-        let store: String?
-        let key: StoreKey
-        let reason: String
-        let content: UInt64?
-    }
-
-    /// What was reported; it is bounded, and what is forgotten is reported again.
-    private static let reportedReads = Guarded<Set<ReportedRead>>([])
-    private static let maximumReportedReads = 4_096
+    private static let reportedReads = Guarded(ReportedReads())
 
     /// Returns false for an unreadable stored value that has already been reported in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {
@@ -223,17 +214,38 @@ extension DefaultsDiagnostics {
 
     /// Whether this is the first report with this reason and content.
     private static func isFirst(_ error: DefaultsError) -> Bool {
-        let read = ReportedRead(
+        reportedReads.withLock { $0.insert(error) }
+    }
+}
+
+/// What was reported of stored values; it is bounded, and what is forgotten is reported again.
+struct ReportedReads {
+    private struct Read: Hashable {
+        let store: String?
+        let key: StoreKey
+        let reason: String
+        let content: UInt64?
+    }
+
+    private var reads: Set<Read> = []
+
+    /// The number of reports that are remembered; when there is one more, all others are forgotten.
+    private static let capacity = 4_096
+
+    /// Remembers a report; returns false if it is remembered already.
+    mutating func insert(_ error: DefaultsError) -> Bool {
+        let read = Read(
             store: error.store,
             key: StoreKey(unchecked: error.key ?? ""),
             reason: error.description,
             content: error.content
         )
-        return reportedReads.withLock { reads in
-            if reads.count >= maximumReportedReads {
-                reads.removeAll()
-            }
-            return reads.insert(read).inserted
+        guard !reads.contains(read) else {
+            return false
         }
+        if reads.count >= Self.capacity {
+            reads.removeAll()
+        }
+        return reads.insert(read).inserted
     }
 }

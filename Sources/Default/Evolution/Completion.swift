@@ -1,12 +1,49 @@
 internal import Foundation
 
+// The way of old bytes to a value:
+//
+// 1. They are found under the type's identifier, or under an earlier one (`findStored`, in the folder Storable).
+// 2. The version recorded beside them, if there is one for exactly these bytes, says which type they are of: the settings type
+//    or one of its predecessors. Otherwise the types are tried (`SchemaRecord`; `StoredType` and `StoredBytes`, in Storable).
+// 3. Properties with old names get the new ones (`Renaming`, on a `StoredTree`).
+// 4. They are decoded as the type. If that works, all is done but for 8.
+// 5. They are decoded part by part. What can't be used or is missing becomes an edit: replaced by the part of the default value
+//    in the same place, or removed (`FaultFinder`; `RepairedValue` and `RepairableCollection` for one value each).
+// 6. The edits are applied (`TreeEdits`), and the bytes are decoded once more; that value counts (`Completion`).
+// 7. What was changed, and the bytes after the changes, are remembered, so that 2 to 6 happen once (`StoredForm`, in Storable).
+// 8. A predecessor's value is migrated, from type to type.
+//
+// A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`), and quarantines the bytes if something else would be
+// lost (`Quarantine`).
+
 /// Fills in stored bytes that can't be decoded from a default value, so that every usable field is kept.
 ///
-/// Only what a ``Probe`` finds at fault is taken from the default, or removed where the default has none. If all of the
-/// default's fields were merged with the stored ones, entries that were deleted from a dictionary would come back, optional
-/// properties that were set to nil would get a value, and one object could contain two cases of an enum.
-enum Completion {
-    /// The number of times that the bytes are probed; once is enough for initializers that depend on nothing else.
+/// Only what a ``FaultFinder`` finds is taken from the default, or removed where the default has none. If all of the default's
+/// fields were merged with the stored ones, entries that were deleted from a dictionary would come back, optional properties
+/// that were set to nil would get a value, and one object could contain two cases of an enum.
+struct Completion {
+    let value: any Decodable
+    /// The bytes that the value was decoded from.
+    let bytes: Data
+    /// How the value differs from the stored one.
+    let report: LoadReport
+    /// The number of stored values that the type doesn't know, and that are kept and not reported.
+    let unknownCount: Int
+    /// Whether values are stored, but none of them could be used.
+    let usesNothing: Bool
+    /// What the outcome depends on.
+    let cause: Cause
+
+    enum Cause {
+        /// The bytes, and nothing else.
+        case bytes
+        /// Errors of the initializers' own, which may not be thrown the next time.
+        case ownErrors
+        /// Both.
+        case mixed
+    }
+
+    /// The number of times that the bytes are searched; once is enough for initializers that depend on nothing else.
     private static let maximumRounds = 3
 
     /// Fills in stored bytes.
@@ -17,94 +54,72 @@ enum Completion {
     ///   - fallback: The default value; nil for none.
     ///   - coder: The coder for both.
     ///   - keepsUnknownFields: Whether a write keeps the fields that the type doesn't know.
-    /// - Returns: The value, and a report of how it differs from the stored one; nil when the bytes are not well-formed, or
-    ///   have no usable value.
-    static func run<Value: Codable>(
-        _ type: Value.Type,
+    /// - Returns: The value; nil when the bytes are not well-formed, or have no usable value.
+    static func run(
+        _ type: any Decodable.Type,
         on data: Data,
-        default fallback: Value?,
+        default fallback: (any Encodable)?,
         coder: DefaultsCoder,
         keepsUnknownFields: Bool = false
-    ) -> Reading<Value>? {
-        guard let (stored, format) = StoredTree.parse(data), stored.isContainer,
-            (try? coder.decodeTopLevel(AnyContent.self, from: data)) != nil
-        else {
+    ) -> Completion? {
+        guard let (stored, format) = StoredTree.parse(data) else {
             return nil
         }
         let keys = StoredKeys(coder: coder, format: format)
-        var bytes = data
-        var tree = stored
-        var outcome = TreeEdits.Outcome()
-        var isRepeatable = true
+        var (tree, bytes, outcome) = (stored, data, TreeEdits.Outcome())
+        var (faults, ownErrors) = (0, 0)
         for _ in 0..<maximumRounds {
-            let probe = Probe(coder: coder, format: format)
-            guard probe.run(type, on: bytes, fallback: fallback), !probe.edits.isEmpty,
-                let edited = probe.edits.apply(to: tree, keys: keys, outcome: &outcome),
+            let finder = FaultFinder(coder: coder, keys: keys)
+            guard finder.run(type, on: bytes, default: fallback), !finder.edits.isEmpty,
+                let edited = finder.edits.apply(to: tree, keys: keys, outcome: &outcome),
                 let data = edited.data(in: format)
             else {
                 return nil
             }
             (tree, bytes) = (edited, data)
-            isRepeatable = isRepeatable && probe.isRepeatable
-            if let value = try? coder.decodeTopLevel(type, from: data) {
-                let unknown = unknownPaths(of: tree, outside: outcome, besides: value, coder: coder)
-                var reading = Reading(value, of: stored, outcome, unknown: unknown, isReported: !keepsUnknownFields)
-                reading.bytes = data
-                reading.mayChange = isRepeatable ? nil : MayChange()
-                return reading
+            (faults, ownErrors) = (faults + finder.faultCount, ownErrors + finder.ownErrorCount)
+            if let value = try? coder.decodeTopLevel(anyOf: type, from: data) {
+                let unknown = UnknownFields(in: data, unknownTo: type, coder: coder)?.paths ?? []
+                return Completion(
+                    value,
+                    bytes: data,
+                    of: stored,
+                    outcome,
+                    unknown: unknown.filter { !outcome.contains($0) },
+                    isReported: !keepsUnknownFields,
+                    cause: ownErrors == 0 ? .bytes : ownErrors == faults ? .ownErrors : .mixed
+                )
             }
         }
         return nil
     }
 
-    /// The stored values that the type has no property for.
-    private static func unknownPaths(
-        of tree: StoredTree,
-        outside outcome: TreeEdits.Outcome,
-        besides value: some Encodable,
-        coder: DefaultsCoder
-    ) -> [StoredTree.Path] {
-        guard let data = try? coder.encodeTopLevel(value), let (known, _) = StoredTree.parse(data) else {
-            return []
-        }
-        return tree.paths(missingIn: known).filter { path in
-            let isChanged = path.indices.contains {
-                outcome.filledIn.contains(Array(path[...$0])) || outcome.unusable[Array(path[...$0])] != nil
-            }
-            return !isChanged && tree[path].map { !$0.isNull } ?? false
-        }
-    }
-}
-
-extension Reading {
-    fileprivate init(
-        _ value: Value,
+    private init(
+        _ value: any Decodable,
+        bytes: Data,
         of stored: StoredTree,
         _ outcome: TreeEdits.Outcome,
         unknown: [StoredTree.Path],
-        isReported: Bool
+        isReported: Bool,
+        cause: Cause
     ) {
         var unusable = outcome.unusable
         for path in unknown where isReported {
             unusable[path] = LoadReport.UnusableValue.isUnknown
         }
         let fields = stored.fields ?? [:]
-        self.init(
-            value: value,
-            report: LoadReport(
-                filledIn: outcome.filledIn.map { LoadReport.path($0) }.sorted(),
-                unusable: unusable.map { .init(path: LoadReport.path($0.key), reason: $0.value) }
-                    .sorted { $0.path < $1.path }
-            ),
-            isCurrent: false,
-            unknownCount: isReported ? 0 : unknown.count,
-            keepsNothing: !fields.isEmpty
-                && fields.allSatisfy { $1.mayBeNull || outcome.unusable[[$0]] != nil || unknown.contains([$0]) }
+        self.value = value
+        self.bytes = bytes
+        self.cause = cause
+        report = LoadReport(
+            filledIn: outcome.filledIn.map { LoadReport.path($0) }.sorted(),
+            unusable: unusable.map { .init(path: LoadReport.path($0.key), reason: $0.value) }.sorted {
+                $0.path < $1.path
+            }
         )
+        unknownCount = isReported ? 0 : unknown.count
+        usesNothing =
+            !fields.isEmpty
+            && fields.allSatisfy { $1.mayBeNull || outcome.unusable[[$0]] != nil || unknown.contains([$0]) }
     }
-}
-
-/// Decodes from any bytes that the decoder can parse.
-private struct AnyContent: Decodable {
-    init(from decoder: any Decoder) {}
 }

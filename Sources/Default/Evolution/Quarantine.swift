@@ -35,7 +35,6 @@ struct Quarantine {
             guard !present.contains(where: { $0.value == value }) else {
                 return
             }
-            let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: value, version: version?.text)
             var room = Self.byteLimit
             func fits(_ value: QuarantinedValue) -> Bool {
                 room -= value.value.binaryForm.count
@@ -43,24 +42,53 @@ struct Quarantine {
             }
             let oldest = present.suffix(1).filter(fits)
             let others = present.dropLast().prefix(Self.capacity - 2).prefix(while: fits)
-            try store.setStoredValue(.array(([new] + others + oldest).map(\.entry)), forKey: quarantineKey)
+            try replace(with: [new(value, version)] + others + oldest)
         } catch {
             throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
         }
     }
 
-    /// Takes a value out that is about to be stored again, and puts the value in its place that it replaces.
+    /// Stores the newest value again that can be used, with its version, and quarantines the value that it replaces.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key, or errors of the
+    /// - Parameters:
+    ///   - replaced: The value that is stored, and its version.
+    ///   - isUsable: Whether a value with a version can be used.
+    /// - Returns: The value; nil when none can be used.
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under a companion key, or errors of the
     ///   store.
-    func exchange(_ restored: QuarantinedValue, for replaced: PropertyListValue?, version: SchemaVersion?) throws {
-        var values = try values().filter { $0 != restored }
-        if let replaced, replaced != restored.value, !values.contains(where: { $0.value == replaced }) {
-            let new = QuarantinedValue(date: Date(), typeName: "\(type)", value: replaced, version: version?.text)
-            values.insert(new, at: 0)
+    func restore(
+        replacing replaced: (value: PropertyListValue?, version: SchemaVersion?),
+        where isUsable: (PropertyListValue, SchemaVersion?) -> Bool
+    ) throws -> QuarantinedValue? {
+        var values = try values()
+        func version(_ value: QuarantinedValue) -> SchemaVersion? {
+            value.version.flatMap { SchemaVersion(text: $0[...]) }
         }
-        let entries = values.map(\.entry)
-        try store.setStoredValue(entries.isEmpty ? nil : .array(entries), forKey: quarantineKey)
+        guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else {
+            return nil
+        }
+        let restored = values.remove(at: index)
+        if let value = replaced.value, value != restored.value, !values.contains(where: { $0.value == value }) {
+            values.insert(new(value, replaced.version), at: 0)
+        }
+        try store.transaction {
+            try replace(with: values)
+            if let version = version(restored), let data = restored.data {
+                let record = try SchemaRecord.stored(beside: key, of: type, in: store)
+                let text = SchemaRecord(version: version, data: data, replacing: record).text
+                try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
+            }
+            try store.setStoredValue(restored.value, forKey: key)
+        }
+        return restored
+    }
+
+    private func new(_ value: PropertyListValue, _ version: SchemaVersion?) -> QuarantinedValue {
+        QuarantinedValue(date: Date(), typeName: "\(type)", value: value, version: version?.text)
+    }
+
+    private func replace(with values: [QuarantinedValue]) throws {
+        try store.setStoredValue(values.isEmpty ? nil : .array(values.map(\.entry)), forKey: quarantineKey)
     }
 
     /// The values, newest first.

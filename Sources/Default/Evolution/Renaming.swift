@@ -47,8 +47,9 @@ struct Renaming {
     ///   - value: The value that was decoded. An old name may be the name of one of its properties again.
     ///   - coder: The coder of the bytes.
     /// - Returns: The paths, in the order in which the names apply.
-    func unusedPaths(besides value: some Encodable, coder: DefaultsCoder) -> [StoredTree.Path] {
-        guard !unused.isEmpty, let data = try? coder.encodeTopLevel(value), let (used, _) = StoredTree.parse(data)
+    func unusedPaths(besides value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
+        guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
+            let (used, _) = StoredTree.parse(data)
         else {
             return unused
         }
@@ -83,73 +84,59 @@ private struct Rule {
 
     /// The rules for some names, in the order in which they apply.
     static func all(of names: [String: String]) -> [Rule] {
-        let paths = names.map { ($0.key.keys, $0.value.keys) }.filter { !$0.0.isEmpty && !$0.1.isEmpty && $0.0 != $0.1 }
-        let stated = Dictionary(paths, uniquingKeysWith: { first, _ in first })
-        var rules: [StoredTree.Path: Rule] = [:]
-        for (old, direct) in stated.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            for alias in [old] + aliases(of: old, by: stated) where rules[alias] == nil {
-                let start = stated[alias] ?? direct
+        let paths = names.map { (StoredTree.path($0), StoredTree.path($1)) }.filter { !$0.isEmpty && !$1.isEmpty }
+        // Joined again, because there may have been dots too many.
+        let names = Dictionary(
+            paths.map { ($0.joined(separator: "."), $1.joined(separator: ".")) }.filter { $0 != $1 },
+            uniquingKeysWith: { first, _ in first }
+        )
+        var rules: [String: Rule] = [:]
+        for old in names.keys.sorted() {
+            // A nested property is known under its parents' old and new names.
+            var alias = old
+            for _ in 0...names.count {
                 // Names that lead back to themselves are ignored.
-                if let (new, distance) = destination(of: start, by: stated), new != alias {
-                    rules[alias] = Rule(old: alias, new: new, distance: distance)
+                if rules[alias] == nil, let start = names[alias] ?? names[old],
+                    let (new, distance) = destination(of: start, by: names), new != alias
+                {
+                    rules[alias] = Rule(old: StoredTree.path(alias), new: StoredTree.path(new), distance: distance)
                 }
+                guard let moved = step(from: alias, by: names, isParentOnly: true) else {
+                    break
+                }
+                alias = moved
             }
         }
-        return rules.values.sorted {
-            ($0.old.count, $0.distance, $0.old.joined(separator: ".")) < (
-                $1.old.count, $1.distance, $1.old.joined(separator: ".")
-            )
-        }
+        return rules.sorted {
+            ($0.value.old.count, $0.value.distance, $0.key) < ($1.value.old.count, $1.value.distance, $1.key)
+        }.map(\.value)
     }
 
-    /// The paths of a nested property after its parents have moved.
-    private static func aliases(
-        of path: StoredTree.Path,
-        by stated: [StoredTree.Path: StoredTree.Path]
-    ) -> [StoredTree.Path] {
-        var aliases: [StoredTree.Path] = []
-        var current = path
-        while aliases.count < stated.count, let moved = step(from: current, by: stated, isParentOnly: true) {
-            aliases.append(moved)
-            current = moved
-        }
-        return aliases
-    }
-
-    private static func destination(
-        of path: StoredTree.Path,
-        by stated: [StoredTree.Path: StoredTree.Path]
-    ) -> (path: StoredTree.Path, distance: Int)? {
-        var current = path
-        var visited: Set<StoredTree.Path> = [path]
-        while let moved = step(from: current, by: stated, isParentOnly: false) {
-            guard visited.count <= stated.count, visited.insert(moved).inserted else {
+    private static func destination(of name: String, by names: [String: String]) -> (name: String, distance: Int)? {
+        var (current, distance) = (name, 0)
+        while let moved = step(from: current, by: names, isParentOnly: false) {
+            guard distance <= names.count, moved != name else {
                 return nil
             }
-            current = moved
+            (current, distance) = (moved, distance + 1)
         }
-        return (current, visited.count - 1)
+        return (current, distance)
     }
 
     /// Renames the longest part of a path that has an old name.
-    private static func step(
-        from path: StoredTree.Path,
-        by stated: [StoredTree.Path: StoredTree.Path],
-        isParentOnly: Bool
-    ) -> StoredTree.Path? {
-        for count in (1..<max(path.count + (isParentOnly ? 0 : 1), 1)).reversed() {
-            let old = Array(path.prefix(count))
+    private static func step(from name: String, by names: [String: String], isParentOnly: Bool) -> String? {
+        let path = StoredTree.path(name)
+        for count in (1...path.count).reversed().dropFirst(isParentOnly ? 1 : 0) {
+            let old = path.prefix(count)
             // A property that moved into a container of its own name is there already.
-            if let new = stated[old], !new.starts(with: old) || count == path.count {
-                return new + path.dropFirst(count)
+            if let new = names[old.joined(separator: ".")],
+                count == path.count || !StoredTree.path(new).starts(with: old)
+            {
+                return ([new] + path.dropFirst(count)).joined(separator: ".")
             }
         }
         return nil
     }
-}
-
-extension String {
-    fileprivate var keys: StoredTree.Path { split(separator: ".").map(String.init) }
 }
 
 extension StoredTree {
@@ -157,47 +144,40 @@ extension StoredTree {
     ///
     /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its path.
     fileprivate mutating func move(by rule: Rule) -> Bool {
-        guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value),
-            self[rule.new]?.mayBeNull ?? true
+        guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.mayBeNull ?? true
         else {
             return false
         }
         var renamed = self
         renamed[rule.old] = nil
-        renamed.makeContainers(for: rule.new)
+        for count in 1..<rule.new.count where renamed[rule.new.prefix(count)]?.mayBeNull ?? true {
+            renamed[rule.new.prefix(count)] = .object([:])
+        }
         renamed[rule.new] = value
+        // A parent that is no container blocks it.
         guard renamed[rule.new] == value else {
             return false
         }
         self = renamed
         return true
     }
-
-    /// Creates the missing keyed containers along a path.
-    private mutating func makeContainers(for path: Path) {
-        for count in 1..<max(path.count, 1) where self[path.prefix(count)]?.mayBeNull ?? true {
-            self[path.prefix(count)] = .object([:])
-        }
-    }
 }
 
 extension Data {
     /// Whether the bytes contain those of a text.
     fileprivate func contains(_ text: Substring) -> Bool {
-        var contiguous = text
-        return contiguous.withUTF8 { text in
+        var text = text
+        return text.withUTF8 { text in
             withUnsafeBytes { bytes in
-                guard let first = text.first, let textStart = text.baseAddress else {
+                guard let first = text.first, let textStart = text.baseAddress, var start = bytes.baseAddress else {
                     return false
                 }
-                var rest = bytes[...]
-                while rest.count >= text.count, let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                    let found = memchr(start, Int32(first), rest.count - text.count + 1)
-                {
+                let end = start + bytes.count
+                while start + text.count <= end, let found = memchr(start, Int32(first), end - start - text.count + 1) {
                     if memcmp(found, textStart, text.count) == 0 {
                         return true
                     }
-                    rest = rest.dropFirst(UnsafeRawPointer(found) - start + 1)
+                    start = UnsafeRawPointer(found) + 1
                 }
                 return false
             }

@@ -1,34 +1,11 @@
 internal import Foundation
 
 extension StoredTree {
-    /// Parses the keyed containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.
+    /// Parses the containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.
     init?(json data: Data) {
         var scanner = JSONScanner(bytes: [UInt8](data))
         guard let tree = scanner.scanDocument() else { return nil }
         self = tree
-    }
-
-    /// The elements of an array in JSON; nil when it is something else.
-    static func elements(ofJSON bytes: ArraySlice<UInt8>) -> [StoredTree]? {
-        guard bytes.first == UInt8(ascii: "[") else {
-            return nil
-        }
-        var scanner = JSONScanner(bytes: Array(bytes))
-        return scanner.scanElements()
-    }
-
-    static func json(arrayOf elements: [StoredTree]) -> StoredTree? {
-        var data = Data("[".utf8)
-        for (index, element) in elements.enumerated() {
-            if index > 0 {
-                data.append(UInt8(ascii: ","))
-            }
-            guard element.appendJSON(to: &data) else {
-                return nil
-            }
-        }
-        data.append(UInt8(ascii: "]"))
-        return .json(Array(data)[...])
     }
 
     var jsonData: Data? {
@@ -43,25 +20,35 @@ extension StoredTree {
         case .json(let bytes):
             data.append(contentsOf: bytes)
             return true
+        case .array(let elements):
+            return data.append(elements, between: "[]") { $0.appendJSON(to: &$1) }
         case .object(let fields):
-            data.append(UInt8(ascii: "{"))
-            var isFirst = true
-            for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
-                if !isFirst {
-                    data.append(UInt8(ascii: ","))
-                }
-                isFirst = false
-                guard data.appendJSON(key) else { return false }
+            return data.append(fields.sorted { $0.key < $1.key }, between: "{}") { field, data in
+                guard data.appendJSON(field.key) else { return false }
                 data.append(UInt8(ascii: ":"))
-                guard value.appendJSON(to: &data) else { return false }
+                return field.value.appendJSON(to: &data)
             }
-            data.append(UInt8(ascii: "}"))
-            return true
         }
     }
 }
 
 extension Data {
+    fileprivate mutating func append<Part>(
+        _ parts: [Part],
+        between brackets: String,
+        _ append: (Part, inout Data) -> Bool
+    ) -> Bool {
+        self.append(contentsOf: brackets.utf8.prefix(1))
+        for (index, part) in parts.enumerated() {
+            if index > 0 {
+                self.append(UInt8(ascii: ","))
+            }
+            guard append(part, &self) else { return false }
+        }
+        self.append(contentsOf: brackets.utf8.suffix(1))
+        return true
+    }
+
     fileprivate mutating func appendJSON(_ key: String) -> Bool {
         let quote = UInt8(ascii: "\"")
         if key.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }) {
@@ -76,7 +63,7 @@ extension Data {
     }
 }
 
-/// Finds the keyed containers in JSON.
+/// Finds the containers in JSON.
 private struct JSONScanner {
     /// The same as that of Foundation's decoder, so that whatever it can decode is known.
     private static let maximumDepth = 512
@@ -117,13 +104,27 @@ private struct JSONScanner {
     }
 
     private mutating func scanValue(depth: Int) -> StoredTree? {
-        if next == UInt8(ascii: "{") {
-            return scanObject(depth: depth)
-        }
+        guard depth <= Self.maximumDepth else { return nil }
         let start = position
         switch next {
+        case UInt8(ascii: "{"):
+            var fields: [String: StoredTree] = [:]
+            let isObject = scanParts(between: "{", "}") { scanner in
+                guard let key = scanner.scanKey(), scanner.skip(":"), let value = scanner.scanValue(depth: depth + 1)
+                else { return false }
+                // Foundation's decoder uses the first of several fields with the same key.
+                fields[key] = fields[key] ?? value
+                return true
+            }
+            return isObject && depth < Self.maximumDepth ? .object(fields) : nil
         case UInt8(ascii: "["):
-            guard skipArray() else { return nil }
+            var elements: [StoredTree] = []
+            let isArray = scanParts(between: "[", "]") { scanner in
+                guard let element = scanner.scanValue(depth: depth + 1) else { return false }
+                elements.append(element)
+                return true
+            }
+            return isArray && depth < Self.maximumDepth ? .array(elements) : nil
         case UInt8(ascii: "\""):
             guard skipString() else { return nil }
         default:
@@ -134,37 +135,22 @@ private struct JSONScanner {
         return position > start ? .json(bytes[start..<position]) : nil
     }
 
-    private mutating func scanObject(depth: Int) -> StoredTree? {
-        guard depth < Self.maximumDepth, skip("{") else { return nil }
-        var fields: [String: StoredTree] = [:]
+    private mutating func scanParts(
+        between start: Unicode.Scalar,
+        _ end: Unicode.Scalar,
+        _ scanPart: (inout Self) -> Bool
+    ) -> Bool {
+        guard skip(start) else { return false }
         var isFirst = true
-        while !skip("}") {
-            // Foundation's decoder allows a comma after the last field.
-            guard isFirst || skip(",") else { return nil }
+        while !skip(end) {
+            // Foundation's decoder allows a comma after the last part.
+            guard isFirst || skip(",") else { return false }
             isFirst = false
-            if next == UInt8(ascii: "}") {
-                continue
+            if next != UInt8(ascii: end), !scanPart(&self) {
+                return false
             }
-            guard let key = scanKey(), skip(":"), let value = scanValue(depth: depth + 1) else { return nil }
-            // It also uses the first of several fields with the same key.
-            fields[key] = fields[key] ?? value
         }
-        return .object(fields)
-    }
-
-    mutating func scanElements() -> [StoredTree]? {
-        guard skip("[") else { return nil }
-        var elements: [StoredTree] = []
-        while !skip("]") {
-            guard elements.isEmpty || skip(",") else { return nil }
-            // Foundation's decoder allows a comma after the last element.
-            if next == UInt8(ascii: "]") {
-                continue
-            }
-            guard let element = scanValue(depth: 0) else { return nil }
-            elements.append(element)
-        }
-        return elements
+        return true
     }
 
     private mutating func scanKey() -> String? {
@@ -182,29 +168,6 @@ private struct JSONScanner {
         while let byte = next {
             position += byte == UInt8(ascii: "\\") ? 2 : 1
             if byte == UInt8(ascii: "\"") {
-                return true
-            }
-        }
-        return false
-    }
-
-    /// Skips an array and its contents; brackets are only counted, because the decoder has checked that they match.
-    private mutating func skipArray() -> Bool {
-        var depth = 0
-        while let byte = next {
-            switch byte {
-            case UInt8(ascii: "\""):
-                guard skipString() else { return false }
-                continue
-            case UInt8(ascii: "["), UInt8(ascii: "{"):
-                depth += 1
-            case UInt8(ascii: "]"), UInt8(ascii: "}"):
-                depth -= 1
-            default:
-                break
-            }
-            position += 1
-            if depth == 0 {
                 return true
             }
         }

@@ -1,7 +1,6 @@
 internal import Foundation
 
-// Uses the `Codable` coders, because PropertyListSerialization traps on some damaged bytes, at least on systems other than
-// Apple's.
+// Parses with the `Codable` decoder, because PropertyListSerialization traps on some damaged bytes on Linux.
 extension StoredTree {
     init?(propertyList data: Data) {
         if let value = BinaryPropertyList.value(of: data) {
@@ -18,26 +17,16 @@ extension StoredTree {
     }
 
     init(_ value: PropertyListValue) {
-        if case .dictionary(let entries) = value {
-            self = .object(entries.mapValues { StoredTree($0) })
-        } else {
-            self = .propertyList(value)
+        switch value {
+        case .dictionary(let entries): self = .object(entries.mapValues { StoredTree($0) })
+        case .array(let elements): self = .array(elements.map { StoredTree($0) })
+        default: self = .propertyList(value)
         }
-    }
-
-    init?(propertyListArrayOf elements: [StoredTree]) {
-        let values = elements.compactMap(\.propertyListValue)
-        guard values.count == elements.count else {
-            return nil
-        }
-        self = .propertyList(.array(values))
     }
 
     var propertyListData: Data? {
         guard let value = propertyListValue else { return nil }
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        return try? encoder.encode(CodedPropertyList(value: value))
+        return try? PropertyListSerialization.data(fromPropertyList: value.object, format: .binary, options: 0)
     }
 
     var propertyListValue: PropertyListValue? {
@@ -46,6 +35,9 @@ extension StoredTree {
             return nil
         case .propertyList(let value):
             return value
+        case .array(let elements):
+            let values = elements.compactMap(\.propertyListValue)
+            return values.count == elements.count ? .array(values) : nil
         case .object(let fields):
             let entries = fields.compactMapValues(\.propertyListValue)
             return entries.count == fields.count ? .dictionary(entries) : nil
@@ -54,14 +46,12 @@ extension StoredTree {
 }
 
 /// A property-list value that determines its type from the decoder.
-private struct CodedPropertyList {
+private struct CodedPropertyList: Decodable {
     /// What nil is written as.
     static let null = PropertyListValue.string("$null")
 
     let value: PropertyListValue
-}
 
-extension CodedPropertyList: Decodable {
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= PropertyListValue.maximumDepth else {
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "Too deep."))
@@ -87,35 +77,6 @@ extension CodedPropertyList: Decodable {
         } else {
             value = try PropertyListValue(scalar: decoder.singleValueContainer())
         }
-    }
-}
-
-extension CodedPropertyList: Encodable {
-    func encode(to encoder: any Encoder) throws {
-        switch value {
-        case .dictionary(let entries):
-            var container = encoder.container(keyedBy: PathKey.self)
-            for (key, value) in entries {
-                try container.encode(Self(value: value), forKey: PathKey(stringValue: key))
-            }
-        case .array(let elements):
-            var container = encoder.unkeyedContainer()
-            for element in elements {
-                try container.encode(Self(value: element))
-            }
-        case .string(let string): try encode(string, to: encoder)
-        case .boolean(let boolean): try encode(boolean, to: encoder)
-        case .integer(let integer): try encode(integer, to: encoder)
-        case .unsigned(let unsigned): try encode(unsigned, to: encoder)
-        case .real(let real): try encode(real, to: encoder)
-        case .data(let data): try encode(data, to: encoder)
-        case .date(let date): try encode(date, to: encoder)
-        }
-    }
-
-    private func encode(_ scalar: some Encodable, to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(scalar)
     }
 }
 

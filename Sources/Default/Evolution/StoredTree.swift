@@ -1,11 +1,10 @@
 internal import Foundation
 
-/// Stored bytes as a tree of keyed containers; everything else in them is kept as it was written.
-///
-/// Arrays are parsed only when one of their elements has to be changed. They and scalars in JSON are kept as bytes, so that a
-/// number keeps all its digits.
+/// Stored bytes as a tree of containers; everything else in them is kept as it was written, so that a number keeps all its
+/// digits.
 enum StoredTree: Equatable {
     case object([String: StoredTree])
+    case array([StoredTree])
     case json(ArraySlice<UInt8>)
     case propertyList(PropertyListValue)
 
@@ -32,53 +31,44 @@ enum StoredTree: Equatable {
 }
 
 extension StoredTree {
+    // Made by the compiler, this would be eight times as large.
+    static func == (one: StoredTree, other: StoredTree) -> Bool {
+        switch (one, other) {
+        case (.object(let one), .object(let other)):
+            one.count == other.count && one.allSatisfy { key, field in other[key].map { $0 == field } ?? false }
+        case (.array(let one), .array(let other)): one.count == other.count && zip(one, other).allSatisfy { $0 == $1 }
+        case (.json(let one), .json(let other)): one == other
+        case (.propertyList(let one), .propertyList(let other)): one == other
+        default: false
+        }
+    }
+
     /// The keys that lead to a value, outermost first.
     typealias Path = [String]
+
+    /// The path of a property whose name has dots between the keys of nested ones.
+    static func path(_ name: String) -> Path { name.split(separator: ".").map(String.init) }
 
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
     }
 
-    /// The elements of an array; nil for other values.
     var elements: [StoredTree]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// Bytes that are the same for values that are written alike, apart from nil.
+    var identity: Data {
+        let tree = withoutNil
+        return tree.jsonData ?? tree.propertyListValue?.binaryForm ?? Data()
+    }
+
+    private var withoutNil: StoredTree {
         switch self {
-        case .object: nil
-        case .json(let bytes): StoredTree.elements(ofJSON: bytes)
-        case .propertyList(.array(let elements)): elements.map { StoredTree($0) }
-        case .propertyList: nil
+        case .object(let fields): .object(fields.filter { !$1.mayBeNull }.mapValues(\.withoutNil))
+        case .array(let elements): .array(elements.map(\.withoutNil))
+        case .json, .propertyList: self
         }
-    }
-
-    /// The same array with other elements.
-    func replacingElements(with elements: [StoredTree]) -> StoredTree? {
-        switch self {
-        case .object: nil
-        case .json: StoredTree.json(arrayOf: elements)
-        case .propertyList: StoredTree(propertyListArrayOf: elements)
-        }
-    }
-
-    /// Whether this is a keyed container or an array.
-    var isContainer: Bool {
-        switch self {
-        case .object: true
-        case .json(let bytes): bytes.first == UInt8(ascii: "[")
-        case .propertyList(let value): if case .array = value { true } else { false }
-        }
-    }
-
-    /// Bytes that are the same for values that are written alike, apart from the order of fields and from nil; nil for a mixture
-    /// of formats.
-    var identity: Data? {
-        let normalized = normalized
-        return normalized.jsonData ?? normalized.propertyListValue?.binaryForm
-    }
-
-    private var normalized: StoredTree {
-        if let fields {
-            return .object(fields.filter { !$1.mayBeNull }.mapValues(\.normalized))
-        }
-        return elements.flatMap { replacingElements(with: $0.map(\.normalized)) } ?? self
     }
 
     /// Whether this is nil and nothing else.
@@ -87,7 +77,9 @@ extension StoredTree {
     }
 
     /// Whether this is the format's representation of nil, which in a property list is also that of a string.
-    var mayBeNull: Bool { isNull || self == .propertyList(.string("$null")) }
+    var mayBeNull: Bool {
+        if case .propertyList(.string("$null")) = self { true } else { isNull }
+    }
 
     /// The value at a path.
     ///
@@ -113,19 +105,6 @@ extension StoredTree {
                 fields[key]?[path.dropFirst()] = newValue
             }
             self = .object(fields)
-        }
-    }
-
-    /// The outermost paths of fields that another tree doesn't have, where both have keyed containers.
-    func paths(missingIn other: StoredTree) -> [Path] {
-        guard let fields, let others = other.fields else {
-            return []
-        }
-        return fields.keys.sorted().flatMap { key in
-            guard let field = fields[key], let other = others[key] else {
-                return [[key]]
-            }
-            return field.paths(missingIn: other).map { [key] + $0 }
         }
     }
 }

@@ -17,6 +17,11 @@ final class TreeEdits {
     struct Outcome {
         var filledIn: Set<StoredTree.Path> = []
         var unusable: [StoredTree.Path: String] = [:]
+
+        /// Whether a value, or a container of it, was changed.
+        func contains(_ path: StoredTree.Path) -> Bool {
+            path.indices.contains { filledIn.contains(Array(path[...$0])) || unusable[Array(path[...$0])] != nil }
+        }
     }
 
     private var change: Change?
@@ -40,11 +45,8 @@ final class TreeEdits {
     func insert(_ others: TreeEdits) {
         change = change ?? others.change
         for (key, part) in others.parts {
-            if let known = parts[key] {
-                known.insert(part)
-            } else {
-                parts[key] = part
-            }
+            parts[key]?.insert(part)
+            parts[key] = parts[key] ?? part
         }
     }
 
@@ -71,10 +73,8 @@ final class TreeEdits {
             }
             return change.replacement?.tree
         }
-        guard let tree, !parts.isEmpty else {
-            return tree
-        }
-        if var fields = tree.fields {
+        switch tree {
+        case .object(var fields)?:
             for (key, part) in parts {
                 // Nearly all keys are stored as they are, and there may be many.
                 var name = key
@@ -85,20 +85,18 @@ final class TreeEdits {
                 fields[name] = part.apply(to: fields[name], keys: keys, at: path + [name], outcome: &outcome)
             }
             return .object(fields)
-        }
-        guard let elements = tree.elements else {
+        case .array(let elements)?:
+            var changed: [StoredTree] = []
+            for (index, element) in elements.enumerated() {
+                let part = parts["\(index)"]
+                let edited = part.map {
+                    $0.apply(to: element, keys: keys, at: path + ["[\(index)]"], outcome: &outcome)
+                }
+                changed += (edited ?? element).map { [$0] } ?? []
+            }
+            return .array(changed)
+        default:
             return tree
         }
-        var changed: [StoredTree] = []
-        for (index, element) in elements.enumerated() {
-            guard let part = parts["\(index)"] else {
-                changed.append(element)
-                continue
-            }
-            if let part = part.apply(to: element, keys: keys, at: path + ["[\(index)]"], outcome: &outcome) {
-                changed.append(part)
-            }
-        }
-        return tree.replacingElements(with: changed)
     }
 }

@@ -1,83 +1,68 @@
 internal import Foundation
 
 /// What stored bytes have and a type doesn't know, which the type's next write keeps.
-struct UnknownFields: Equatable {
-    /// The unknown fields of this container.
-    var fields: [String: StoredTree] = [:]
-    /// Those of the values in it that the type knows.
-    var parts: [String: UnknownFields] = [:]
-    /// Those of the elements of this array.
-    var elements: [Element] = []
-
-    /// An element with unknown fields, which is found again by what the type knows of it.
-    struct Element: Equatable {
-        let index: Int
-        /// Nil for one that can't be found again: the key of an entry.
-        let place: ElementPlace?
-        let fields: UnknownFields
+struct UnknownFields {
+    struct Field {
+        let path: StoredTree.Path
+        var value: StoredTree
     }
 
-    var isEmpty: Bool { fields.isEmpty && parts.isEmpty && elements.isEmpty }
+    /// The stored values that the type knows.
+    private let known: StoredTree
+    private(set) var fields: [Field]
+    /// The paths of arrays whose elements are keys and values in turn.
+    private let pairs: Set<String>
 
-    /// The paths of the fields.
-    var paths: [StoredTree.Path] {
-        fields.keys.map { [$0] }
-            + parts.flatMap { key, part in part.paths.map { [key] + $0 } }
-            + elements.flatMap { element in element.fields.paths.map { ["[\(element.index)]"] + $0 } }
+    /// Finds the fields that a type doesn't know; nil when there are none, or the bytes can't be decoded as they are.
+    init?(in data: Data, unknownTo type: any Decodable.Type, coder: DefaultsCoder) {
+        guard let (tree, format) = StoredTree.parse(data),
+            let keys = KnownKeys.recorded(type, from: data, coder: coder)
+        else {
+            return nil
+        }
+        let storedKeys = StoredKeys(coder: coder, format: format)
+        var (fields, pairs) = ([Field](), Set<String>())
+        known = keys.known(of: tree, keys: storedKeys) {
+            fields.append($0)
+        } pairs: {
+            pairs.insert(LoadReport.path($0))
+        }
+        guard !fields.isEmpty else {
+            return nil
+        }
+        (self.fields, self.pairs) = (fields, pairs)
     }
 
-    /// Removes fields.
+    var paths: [StoredTree.Path] { fields.map(\.path) }
+
+    /// Removes a field, or a part of one.
     ///
     /// - Parameters:
     ///   - path: The path of a field, or of a container.
     ///   - keepingParts: Whether a known container at the path keeps its unknown fields.
-    mutating func remove(_ path: some Collection<String>, keepingParts: Bool = false) {
-        guard let key = path.first else {
-            return
-        }
-        let rest = path.dropFirst()
-        if rest.isEmpty {
-            fields[key] = nil
-            parts[key] = keepingParts ? parts[key] : nil
-        } else if var part = parts[key] {
-            part.remove(rest, keepingParts: keepingParts)
-            parts[key] = part.isEmpty ? nil : part
-        } else {
-            // An unknown container of which a part is to be removed.
-            fields[key]?[rest] = nil
+    mutating func remove(_ path: StoredTree.Path, keepingParts: Bool = false) {
+        fields = fields.compactMap { field in
+            var field = field
+            if field.path.starts(with: path) {
+                return keepingParts && field.path.count > path.count ? field : nil
+            }
+            if path.starts(with: field.path) {
+                field.value[path.dropFirst(field.path.count)] = nil
+            }
+            return field
         }
     }
 
-    /// Removes the fields from the tree that they were found in.
-    func removed(from tree: StoredTree) -> StoredTree {
-        if var known = tree.fields {
-            for key in fields.keys {
-                known[key] = nil
-            }
-            for (key, part) in parts {
-                known[key] = known[key].map(part.removed)
-            }
-            return .object(known)
+    /// Whether there is a field at a path, or a part of one.
+    func contains(_ path: StoredTree.Path) -> Bool {
+        fields.contains { field in
+            field.path.starts(with: path)
+                || path.starts(with: field.path) && field.value[path.dropFirst(field.path.count)] != nil
         }
-        guard !elements.isEmpty, var known = tree.elements else {
-            return tree
-        }
-        for element in elements {
-            known[element.index] = element.fields.removed(from: known[element.index])
-        }
-        return tree.replacingElements(with: known) ?? tree
     }
 }
 
-/// Where an element belongs in an array that is written again.
-struct ElementPlace: Hashable {
-    /// What the type knows of the element or, for a value of a dictionary whose entries are coded as an array, of its key.
-    let identity: Data
-    /// The number of such elements before it.
-    let occurrence: Int
-    /// Whether the element follows the one with the identity.
-    let followsKey: Bool
-}
+// MARK: Adding
 
 extension UnknownFields {
     /// What became of fields that were to be added.
@@ -92,6 +77,12 @@ extension UnknownFields {
         var replaced: [StoredTree.Path] = []
     }
 
+    private enum Place {
+        case placed(StoredTree.Path)
+        case homeless
+        case replaced
+    }
+
     /// Adds the fields to the bytes of a value.
     func added(to data: Data) -> Placement {
         var placement = Placement()
@@ -99,7 +90,14 @@ extension UnknownFields {
             placement.homeless = paths
             return placement
         }
-        add(to: &tree, at: [], &placement)
+        var matches: [String: [Int?]] = [:]
+        for field in fields {
+            switch add(field, at: [], of: known, to: &tree, at: [], &matches) {
+            case .placed(let path): placement.placed.append(path)
+            case .homeless: placement.homeless.append(field.path)
+            case .replaced: placement.replaced.append(field.path)
+            }
+        }
         if !placement.placed.isEmpty {
             placement.data = tree.data(in: format)
         }
@@ -111,102 +109,73 @@ extension UnknownFields {
         return placement
     }
 
+    /// Adds a field to the tree of a new value.
+    ///
+    /// - Parameters:
+    ///   - field: The field.
+    ///   - oldPath: The path of the old tree.
+    ///   - old: A part of ``known`` with the field's container.
+    ///   - new: The part of the new value in the same place.
+    ///   - path: The path of the new tree.
+    ///   - matches: The indexes of elements in the new value by those in the old one, for each array that was visited.
+    /// - Returns: Where the field is now.
     private func add(
-        to tree: inout StoredTree,
+        _ field: Field,
+        at oldPath: StoredTree.Path,
+        of old: StoredTree,
+        to new: inout StoredTree,
         at path: StoredTree.Path,
-        _ placement: inout Placement
-    ) {
-        if !elements.isEmpty {
-            return addToElements(of: &tree, at: path, &placement)
-        }
-        guard var present = tree.fields else {
-            placement.homeless += paths.map { path + $0 }
-            return
-        }
-        for (key, field) in fields {
-            guard present[key] == nil else {
-                placement.replaced.append(path + [key])
-                continue
+        _ matches: inout [String: [Int?]]
+    ) -> Place {
+        let name = field.path[oldPath.count]
+        let inner = oldPath + [name]
+        switch (old, new) {
+        case (.object(let oldFields), .object(var fields)):
+            // So that nothing is copied.
+            new = .object([:])
+            defer { new = .object(fields) }
+            if inner.count == field.path.count {
+                guard fields[name] == nil else {
+                    return .replaced
+                }
+                fields[name] = field.value
+                return .placed(path + [name])
             }
-            present[key] = field
-            placement.placed.append(path + [key])
-        }
-        for (key, part) in parts {
-            var container = present[key] ?? .object([:])
-            if present[key] == nil {
-                placement.homeless += part.paths.map { path + [key] + $0 }
-            } else {
-                part.add(to: &container, at: path + [key], &placement)
-                present[key] = container
+            guard let old = oldFields[name], var part = fields[name] else {
+                return .homeless
             }
+            fields[name] = .object([:])
+            defer { fields[name] = part }
+            return add(field, at: inner, of: old, to: &part, at: path + [name], &matches)
+        case (.array(let oldElements), .array(var elements)):
+            new = .array([])
+            defer { new = .array(elements) }
+            let array = LoadReport.path(oldPath)
+            let indexes = matches[array] ?? Self.matches(oldElements, elements, inPairs: pairs.contains(array))
+            matches[array] = indexes
+            guard let oldIndex = Int(name.dropFirst().dropLast()), let index = indexes[oldIndex] else {
+                return .homeless
+            }
+            let new = path + ["[\(index)]"]
+            return add(field, at: inner, of: oldElements[oldIndex], to: &elements[index], at: new, &matches)
+        default:
+            return .homeless
         }
-        tree = .object(present)
     }
 
-    private func addToElements(
-        of tree: inout StoredTree,
-        at path: StoredTree.Path,
-        _ placement: inout Placement
-    ) {
-        let followsKey = elements.contains { $0.place?.followsKey ?? false }
-        var present = tree.elements ?? []
-        let places = ElementPlace.all(of: present, inPairs: followsKey)
-        var indexes: [ElementPlace: Int] = [:]
-        for (index, place) in places.enumerated() {
-            place.map { indexes[$0] = index }
-        }
-        for element in elements {
-            guard let index = element.place.flatMap({ indexes[$0] }) else {
-                placement.homeless += element.fields.paths.map { path + ["[\(element.index)]"] + $0 }
-                continue
-            }
-            element.fields.add(to: &present[index], at: path + ["[\(index)]"], &placement)
-        }
-        tree = tree.replacingElements(with: present) ?? tree
-    }
-}
-
-extension ElementPlace {
-    /// The places of the elements of an array.
+    /// The indexes of the elements of an old array in a new one; nil for those that can't be found again.
     ///
-    /// - Parameters:
-    ///   - elements: The elements, without what the type doesn't know.
-    ///   - inPairs: Whether they are keys and values in turn.
-    /// - Returns: The places; nil for elements that can't be found again.
-    static func all(of elements: [StoredTree], inPairs: Bool) -> [ElementPlace?] {
-        var counts: [Data: Int] = [:]
-        func next(_ element: StoredTree, followsKey: Bool) -> ElementPlace? {
-            guard let identity = element.identity else {
-                return nil
-            }
-            let occurrence = counts[identity, default: 0]
-            counts[identity] = occurrence + 1
-            return ElementPlace(identity: identity, occurrence: occurrence, followsKey: followsKey)
+    /// An element is found again if it is written as before, the first of several equal ones as the first, and the value of a
+    /// pair if its key is.
+    private static func matches(_ old: [StoredTree], _ new: [StoredTree], inPairs: Bool) -> [Int?] {
+        var indexes: [Data: [Int]] = [:]
+        for (index, element) in new.enumerated().reversed() where !inPairs || index.isMultiple(of: 2) {
+            indexes[element.identity, default: []].append(inPairs ? index + 1 : index)
         }
-        guard inPairs else {
-            return elements.map { next($0, followsKey: false) }
+        return old.indices.map { index in
+            let isKey = inPairs && index.isMultiple(of: 2)
+            return isKey ? nil : indexes[old[inPairs ? index - 1 : index].identity]?.popLast()
         }
-        return elements.indices.map {
-            $0.isMultiple(of: 2) ? nil : next(elements[$0 - 1], followsKey: true)
-        }
-    }
-}
-
-extension UnknownFields {
-    /// Finds the fields that a type doesn't know; nil when there are none, or the bytes can't be decoded as they are.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - type: The type that they are decoded as.
-    ///   - coder: Their coder.
-    init?(in data: Data, unknownTo type: any Decodable.Type, coder: DefaultsCoder) {
-        guard let (tree, format) = StoredTree.parse(data), tree.isContainer,
-            let known = KnownKeys.recorded(type, from: data, coder: coder),
-            let unknown = known.unknownFields(of: tree, keys: StoredKeys(coder: coder, format: format))
-        else {
-            return nil
-        }
-        self = unknown
     }
 
     /// The fields of a predecessor's bytes that a type doesn't know either, and that can be added to its bytes.
@@ -223,7 +192,7 @@ extension UnknownFields {
     ) -> (kept: UnknownFields?, lost: [StoredTree.Path]) {
         let placement = added(to: data)
         let kept = placement.data.flatMap { UnknownFields(in: $0, unknownTo: type, coder: coder) }
-        let known = Set(placement.placed).subtracting(kept?.paths ?? [])
-        return (kept, placement.homeless + placement.replaced + known)
+        let paths = kept?.paths ?? []
+        return (kept, placement.homeless + placement.replaced + placement.placed.filter { !paths.contains($0) })
     }
 }

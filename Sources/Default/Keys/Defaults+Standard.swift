@@ -43,6 +43,12 @@ extension Defaults {
         try Defaults().quarantined(key)
     }
 
+    /// Stores the newest quarantined value of a key of the standard store again that can be read as the key's type now.
+    @discardableResult
+    public static func restoreQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> QuarantinedValue? {
+        try Defaults().restoreQuarantined(key)
+    }
+
     /// Removes the values that were stored under a key of the standard store, could not be read as its type, and were replaced.
     public static func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
         try Defaults().removeQuarantined(key)

@@ -166,6 +166,21 @@ extension Defaults {
         try KeyAccess(key.name, in: suite).quarantine(of: Value.self).values()
     }
 
+    /// Stores the newest quarantined value again that can be read as the key's type now.
+    ///
+    /// A value counts if all of it can be used; it may be filled in. It is stored as it was, and taken out of the quarantine. The
+    /// value that it replaces is quarantined in its place, so calling it again exchanges the two. The exchange is one operation,
+    /// also between processes on a ``FileDefaults``.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value that was stored again; nil when none of the quarantined values can be read, or there is none.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
+    ///   something else is stored under `"<key>.quarantine"`, or one of the store's. Nothing is changed then.
+    @discardableResult
+    public func restoreQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> QuarantinedValue? {
+        try KeyAccess(key.name, in: suite).restoreQuarantined(by: key.bridge, default: key.defaultValue)
+    }
+
     /// Removes the values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.

@@ -25,7 +25,7 @@ extension DefaultStorable {
         guard let stored = try findStored(in: store ?? ownStore, forKey: key) else {
             return nil
         }
-        return (stored.value, stored.reading.report ?? LoadReport())
+        return (stored.value, stored.form.report)
     }
 
     /// Stores the value in the type's current form, if the stored form differs.
@@ -51,7 +51,7 @@ extension DefaultStorable {
                 guard let stored = try findStored(in: store, forKey: key) else {
                     return false
                 }
-                if stored.reading.isCurrent, stored.key == key ?? defaultIdentifier,
+                if stored.form.isCurrent, stored.key == key ?? defaultIdentifier,
                     !hasRemovedProperties(stored.data)
                 {
                     return false
@@ -116,34 +116,19 @@ extension DefaultStorable {
         let key = key ?? defaultIdentifier
         _ = try StoreKey(key)
         let access = KeyAccess(key, in: store)
-        let quarantine = access.quarantine(of: Self.self)
         let restored: QuarantinedValue?
         do {
             restored = try store.withExclusiveAccess {
-                for value in try quarantine.values() {
-                    guard let data = value.data else {
-                        continue
+                let replaced = access.ownValue
+                let version = replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) }
+                return try access.quarantine(of: Self.self).restore(replacing: (replaced, version)) { value, version in
+                    guard case .data(let data) = value else {
+                        return false
                     }
-                    let recorded = try recordedVersion(of: data, forKey: key, in: store)
-                    let version = value.version.flatMap { SchemaVersion(text: $0[...]) } ?? recorded
-                    guard let reading = try? read(data, ofVersion: version, coder: nil), reading.loss == 0 else {
-                        continue
-                    }
-                    let replaced = access.ownValue
-                    let replacedVersion = replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) }
-                    let record =
-                        schemaVersion == 0 ? nil : try SchemaRecord.stored(beside: key, of: Self.self, in: store)
-                    try store.transaction {
-                        try quarantine.exchange(value, for: replaced, version: replacedVersion)
-                        if schemaVersion > 0, let version {
-                            let text = SchemaRecord(version: version, data: data, replacing: record).text
-                            try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
-                        }
-                        try store.setStoredValue(value.value, forKey: key)
-                    }
-                    return value
+                    let version = version ?? recordedVersion(of: value, forKey: key, in: store)
+                    let form = try? read(data, ofVersion: version, forKey: key, in: store).form
+                    return form?.report.unusable.isEmpty ?? false
                 }
-                return nil
             }
         } catch {
             throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)

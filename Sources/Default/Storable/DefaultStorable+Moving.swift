@@ -60,7 +60,9 @@ extension DefaultStorable {
                     return nil
                 }
                 let found = try readForeign(foreign, forKey: sourceKey, in: source)
-                let (lost, kept) = try inspect(found)
+                let kept = keptFields(of: found)
+                let data = try KeyAccess(sourceKey, in: source).encode(found.value, encoder: defaultCoder)
+                let lost = found.loss ?? add(kept, to: data, forKey: sourceKey, in: source).loss
                 let loss = isInPlace ? nil : lost
                 try store.transaction {
                     if loss != nil {
@@ -102,47 +104,6 @@ extension DefaultStorable {
         }
     }
 
-    /// Finds out what moving a value would lose, and what is kept of it that the type doesn't know.
-    private static func inspect(
-        _ found: StoredSettings<Self>
-    ) throws(DefaultsError) -> (loss: DefaultsError?, kept: KeptFields) {
-        guard keepsUnknownFields else {
-            return (found.loss, KeptFields())
-        }
-        let store = found.store.storeDescription
-        let kept: KeptFields
-        if found.reading.report?.migratedFrom != nil {
-            kept = KeptFields(fields: found.reading.unknown, arePredecessors: true)
-        } else {
-            kept = try KeptFields(
-                fields: unknownFields(in: found.data, of: found.reading),
-                version: newerVersion(of: found)
-            )
-        }
-        if kept.fields != nil || kept.arePredecessors {
-            let data = try KeyAccess(found.key, in: found.store).encode(found.value, encoder: defaultCoder)
-            return (found.loss ?? add(kept, to: data, forKey: found.key, in: found.store).loss, kept)
-        }
-        // In another format than the type's own, they can't be added to what it encodes.
-        guard
-            let lost = unknownFields(in: found.data, of: found.reading, coder: .json)
-                ?? unknownFields(in: found.data, of: found.reading, coder: .propertyList)
-        else {
-            return (found.loss, kept)
-        }
-        let report = LoadReport(
-            unusable: lost.paths.map {
-                .init(path: LoadReport.path($0), reason: LoadReport.UnusableValue.isUnknown)
-            }
-        )
-        return (found.loss ?? .filledIn(report, key: found.key, type: Self.self, store: store), KeptFields())
-    }
-
-    private static func newerVersion(of found: StoredSettings<Self>) throws(DefaultsError) -> SchemaVersion? {
-        let version = try recordedVersion(of: found.data, forKey: found.key, in: found.store)
-        return version.flatMap { $0.number > schemaVersion ? $0 : nil }
-    }
-
     private static func firstValue(
         under keys: [String],
         in store: any DefaultsStore
@@ -168,11 +129,11 @@ extension DefaultStorable {
             stored = try readForeign(data, coders: [nil, .json, .propertyList], forKey: key, in: store)
         case .string(let text):
             stored = try readForeign(Data(text.utf8), coders: [nil, .json], forKey: key, in: store)
-        default:
-            guard let data = StoredTree(value).propertyListData else {
-                throw .typeMismatch(found: value, key: key, type: Self.self, store: store.storeDescription)
-            }
+        case .dictionary, .array:
+            let data = StoredTree(value).propertyListData ?? Data()
             stored = try readForeign(data, coders: [.propertyList], forKey: key, in: store)
+        default:
+            throw .typeMismatch(found: value, key: key, type: Self.self, store: store.storeDescription)
         }
         stored.reportFillingIn()
         return stored
@@ -188,8 +149,7 @@ extension DefaultStorable {
         var first: DefaultsError?
         for coder in coders {
             do {
-                let reading = try read(data, forKey: key, in: store, coder: coder)
-                return StoredSettings(reading: reading, data: data, key: key, store: store)
+                return try read(data, forKey: key, in: store, coder: coder)
             } catch {
                 guard error.code == .undecodable else {
                     throw error

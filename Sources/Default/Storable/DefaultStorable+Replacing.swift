@@ -80,63 +80,42 @@ extension DefaultStorable {
             return (nil, KeptFields())
         }
         do {
-            let reading = try read(data, forKey: key, in: store)
-            let loss = StoredSettings(reading: reading, data: data, key: key, store: store).loss
-            guard keepsUnknownFields else {
-                return (loss, KeptFields())
-            }
-            guard reading.report?.migratedFrom == nil else {
-                return (loss, KeptFields(fields: reading.unknown, arePredecessors: true))
-            }
-            let version = try recordedVersion(of: data, forKey: key, in: store)
-            return (
-                loss,
-                KeptFields(
-                    fields: unknownFields(in: data, of: reading),
-                    // With its fields, the value is still one that the newer version understands.
-                    version: version.flatMap { $0.number > schemaVersion ? $0 : nil }
-                )
-            )
+            let found = try read(data, forKey: key, in: store)
+            return (found.loss, keptFields(of: found))
         } catch {
             return (error, KeptFields())
         }
     }
 
-    /// What the type doesn't know in some bytes, apart from what is to be dropped; nil when the type knows everything.
-    ///
-    /// - Parameters:
-    ///   - data: The stored bytes.
-    ///   - reading: What they were read as.
-    ///   - coder: Their coder.
-    /// - Returns: The fields.
-    static func unknownFields(
-        in data: Data,
-        of reading: Reading<Self>,
-        coder: DefaultsCoder = defaultCoder
-    ) -> UnknownFields? {
-        let data = reading.bytes ?? data
+    /// What a write keeps of a value that it replaces.
+    static func keptFields(of found: StoredSettings<Self>) -> KeptFields {
+        guard found.form.type.keepsUnknownFields else {
+            return KeptFields()
+        }
+        let arePredecessors = found.form.report.migratedFrom != nil
+        // With its fields, the value is still one that the newer version understands.
+        let newer = found.version.flatMap { $0.number > schemaVersion && !arePredecessors ? $0 : nil }
+        return KeptFields(fields: unknownFields(of: found), arePredecessors: arePredecessors, version: newer)
+    }
+
+    /// What the type that some bytes are of doesn't know in them, apart from what is to be dropped; nil when it knows everything.
+    private static func unknownFields(of found: StoredSettings<Self>) -> UnknownFields? {
+        let (form, data) = (found.form, found.form.bytes ?? found.data)
         // Nothing is unknown in what the type itself encodes.
-        if let own = try? coder.encodeTopLevel(reading.value), own == data {
+        if form.type.successors.isEmpty, (try? form.coder.encodeTopLevel(found.value)) == data {
             return nil
         }
-        guard var unknown = UnknownFields(in: data, unknownTo: Self.self, coder: coder) else {
+        guard var unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder) else {
             return nil
         }
         // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
-        for value in reading.report?.unusable ?? []
-        where value.reason == LoadReport.UnusableValue.hasOldName {
-            unknown.remove(value.path.split(separator: ".").map(String.init), keepingParts: true)
+        for value in form.report.unusable where value.reason == LoadReport.UnusableValue.hasOldName {
+            unknown.remove(StoredTree.path(value.path), keepingParts: true)
         }
-        return withoutRemoved(unknown)
-    }
-
-    /// Removes the removed properties; nil when nothing remains.
-    static func withoutRemoved(_ fields: UnknownFields) -> UnknownFields? {
-        var unknown = fields
-        for path in removedProperties {
-            unknown.remove(path.split(separator: ".").map(String.init))
+        for path in form.type.removedProperties {
+            unknown.remove(StoredTree.path(path))
         }
-        return unknown.isEmpty ? nil : unknown
+        return unknown.fields.isEmpty ? nil : unknown
     }
 
     /// Whether the next write removes a property from some bytes, which are of this type.
@@ -146,7 +125,7 @@ extension DefaultStorable {
         else {
             return false
         }
-        return withoutRemoved(unknown) != unknown
+        return removedProperties.contains { unknown.contains(StoredTree.path($0)) }
     }
 
     /// Adds what is kept to the bytes of a new value.
@@ -167,18 +146,19 @@ extension DefaultStorable {
             return (nil, data)
         }
         var lost: [StoredTree.Path] = []
+        var placement = UnknownFields.Placement()
         if kept.arePredecessors {
-            let all = Set(fields.paths)
             // Under the old name of a property, the next read would take it for that.
             for path in renamedProperties.keys {
-                fields.remove(path.split(separator: ".").map(String.init), keepingParts: true)
+                fields.remove(StoredTree.path(path), keepingParts: true)
             }
-            lost = Array(all.subtracting(fields.paths))
             let unknown = fields.unknown(to: Self.self, writing: data, coder: defaultCoder)
-            lost += unknown.lost
-            fields = unknown.kept ?? UnknownFields()
+            let remaining = Set(fields.paths)
+            lost = unknown.lost + (kept.fields?.paths ?? []).filter { !remaining.contains($0) }
+            placement = unknown.kept?.added(to: data) ?? placement
+        } else {
+            placement = fields.added(to: data)
         }
-        let placement = fields.added(to: data)
         lost += placement.homeless
         let report = LoadReport(
             unusable: lost.map { LoadReport.path($0) }.sorted().map {

@@ -3,31 +3,28 @@ internal import Foundation
 
 /// A settings value that was found in a store.
 struct StoredSettings<Settings: DefaultStorable> {
-    let reading: Reading<Settings>
+    let value: Settings
+    let form: StoredForm
     let data: Data
+    /// Their recorded version; nil when there is none.
+    let version: SchemaVersion?
     /// The key that the value is stored under.
     let key: String
     let store: any DefaultsStore
 
-    var value: Settings { reading.value }
-
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
-    var loss: DefaultsError? { reading.loss == 0 ? nil : difference }
+    var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : difference }
 
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
     func reportFillingIn() {
-        guard let report = reading.report, let difference else {
-            return
+        if !form.report.isEmpty {
+            DefaultsDiagnostics.report(form.report, error: difference)
         }
-        DefaultsDiagnostics.report(report, error: difference)
     }
 
-    /// How the value differs from the stored one; nil when it doesn't.
-    private var difference: DefaultsError? {
-        guard let report = reading.report, !report.isEmpty else {
-            return nil
-        }
-        return .filledIn(report, key: key, type: Settings.self, store: store.storeDescription)
+    /// How the value differs from the stored one.
+    private var difference: DefaultsError {
+        .filledIn(form.report, key: key, type: Settings.self, store: store.storeDescription)
     }
 }
 
@@ -65,16 +62,13 @@ extension DefaultStorable {
         do {
             guard schemaVersion == 0 else {
                 return try DecodedValueCache.shared.value(of: data, forKey: identifier) { record in
-                    guard case .string(let text)? = store.storedValue(forKey: record.key) else {
-                        return false
-                    }
-                    return text == record.text
+                    store.storedValue(forKey: record.key) == record.value
                 }
             }
             return try DecodedValueCache.shared.value(
                 of: data,
                 forKey: identifier,
-                isLasting: { $0 is DecodingError || $0 is FastPathUnavailable }
+                isLasting: { _ in true }
             ) {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
@@ -100,26 +94,6 @@ extension DefaultStorable {
             share(stored)
         }
         return stored.value
-    }
-
-    /// Lets the next reads find a value without looking for it, if they may share it.
-    private static func share(_ stored: StoredSettings<Self>) {
-        let (key, data, cache) = (stored.key, stored.data, DecodedValueCache.shared)
-        guard schemaVersion > 0 else {
-            if let reading = cache.sharedValue(Reading<Self>.self, of: data, forKey: key) {
-                cache.share(reading.value, of: data, forKey: key)
-            }
-            return
-        }
-        // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
-        let recordKey = CompanionKey.version(of: key)
-        guard case .string(let text)? = stored.store.storedValue(forKey: recordKey),
-            let version = SchemaRecord(text: text)?.version(of: data),
-            let reading = cache.sharedValue(Reading<Self>.self, of: data, forKey: rememberedKey(key, version))
-        else {
-            return
-        }
-        cache.share(reading.value, of: data, forKey: key, while: .init(key: recordKey, text: text))
     }
 
     /// The stored value or ``defaultValue``, for non-throwing reads for which ``fastPathValue(in:forKey:)`` throws.
@@ -168,7 +142,7 @@ extension DefaultStorable {
                     continue
                 }
                 // So the write at the end of an update need not decode these bytes.
-                if stored.reading.isCurrent, remembersDecodedValues {
+                if stored.form.isCurrent, remembersDecodedValues {
                     DecodedValueCache.shared.insert(stored.data, of: Self.self, forKey: key)
                 }
                 if let unreadable {
@@ -195,16 +169,15 @@ extension DefaultStorable {
         guard let data = try KeyAccess(key, in: store).storedBytes(type: Self.self) else {
             return nil
         }
-        let reading = Result { () throws(DefaultsError) in try read(data, forKey: key, in: store) }
+        let stored = Result { () throws(DefaultsError) in try read(data, forKey: key, in: store) }
         guard schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else {
-            return StoredSettings(reading: try reading.get(), data: data, key: key, store: store)
+            return try stored.get()
         }
         // The value was written in the meantime, so the recorded version may belong to other bytes.
         do {
             return try store.withExclusiveAccess {
                 try KeyAccess(key, in: store).storedBytes(type: Self.self).map { data in
-                    let reading = try read(data, forKey: key, in: store)
-                    return StoredSettings(reading: reading, data: data, key: key, store: store)
+                    try read(data, forKey: key, in: store)
                 }
             }
         } catch {

@@ -1,4 +1,4 @@
-import Default
+@testable import Default
 import Foundation
 
 import Testing
@@ -243,5 +243,22 @@ struct DefaultsErrorTests {
             let error = expectError(.undecodable) { try store.df.load(forKey: "k", type: Outer.self) }
             #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
         }
+    }
+}
+
+@Suite("What was reported of stored values")
+struct ReportedReadsTests {
+    private func error(_ number: Int) -> DefaultsError {
+        DefaultsError(.undecodable, reason: "Reason \(number).", key: "k")
+    }
+
+    @Test("is remembered up to 4,096 reports, and forgotten with the one after them")
+    func bound() {
+        var reports = ReportedReads()
+        func areNew(_ numbers: some Sequence<Int>) -> [Bool] { numbers.map { reports.insert(error($0)) } }
+        #expect(areNew(1...4_096).allSatisfy { $0 })
+        // All of them are remembered, and asking forgets none.
+        #expect(areNew([1, 4_096, 1]) == [false, false, false])
+        #expect(areNew([4_097, 4_097, 1]) == [true, false, true])
     }
 }

@@ -113,6 +113,31 @@ struct KeyCompletionTests {
         }
     }
 
+    @Test("stores a quarantined value again that it can read now", arguments: StoreKind.allCases)
+    func restoring(kind: StoreKind) throws {
+        struct Lenient: Codable { var name: Int }
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let number = Defaults.Key<Lenient?>("palette")
+            try EventCollector().collect {
+                #expect(try defaults.restoreQuarantined(.palette) == nil)
+                try store.set(unusable, forKey: "palette")
+                defaults[.palette] = Palette(name: "y")
+                let replaced = store.data(forKey: "palette")
+                // It still lacks a part for this type.
+                #expect(try defaults.restoreQuarantined(.palette) == nil)
+                #expect(store.data(forKey: "palette") == replaced)
+                let restored = try defaults.restoreQuarantined(number)
+                #expect(restored?.data == unusable && restored?.typeName == "Palette")
+                #expect(store.data(forKey: "palette") == unusable)
+                #expect(try defaults.quarantined(number).map(\.data) == [replaced])
+                // A key of any value takes each.
+                #expect(try defaults.restoreQuarantined(Defaults.Key<PropertyListValue?>("palette"))?.data == replaced)
+                expectError(.invalidKey) { try defaults.restoreQuarantined(Defaults.Key<Int?>("")) }
+            }
+        }
+    }
+
     @Test("does not read what can't be used at all")
     func hopeless() throws {
         let store = MemoryDefaults()

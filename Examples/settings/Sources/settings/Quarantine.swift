@@ -16,12 +16,23 @@ struct Quarantine: ParsableCommand {
     @Flag(help: "Remove the quarantined values, after showing them.")
     var remove = false
 
+    @Flag(help: "Store the newest quarantined value of the key again, and quarantine the one that it replaces.")
+    var restore = false
+
     @OptionGroup
     var display: DisplayOptions
 
+    func validate() throws {
+        if restore, key == nil || remove {
+            throw ValidationError("--restore needs a key, and can't be combined with --remove.")
+        }
+    }
+
     func run() throws {
         var text = display.text
-        if remove {
+        if restore, let key {
+            try restore(key, in: suite.existing(), &text)
+        } else if remove {
             let store = try suite.existing()
             try store.transaction { try show(in: store, &text) }
         } else {
@@ -34,15 +45,28 @@ struct Quarantine: ParsableCommand {
         for key in try key.map({ [$0] }) ?? quarantinedKeys(in: store) {
             let place = Defaults.Key<Data?>(key)
             for quarantined in try Defaults(suite: store).quarantined(place) {
-                let type = quarantined.typeName.escapedForTerminal
-                text.append("\(quarantined.date.exactText), not usable as \(type): ", .faint)
-                text.appendEntry(shownKey(key), named: key, separator: " = ") { $0.append(quarantined.value) }
-                text.append("\n")
+                show(quarantined, of: key, &text)
             }
             if remove {
                 try Defaults(suite: store).removeQuarantined(place)
             }
         }
+    }
+
+    private func show(_ quarantined: QuarantinedValue, of key: String, _ text: inout StyledText) {
+        let type = quarantined.typeName.escapedForTerminal
+        text.append("\(quarantined.date.exactText), not usable as \(type): ", .faint)
+        text.appendEntry(shownKey(key), named: key, separator: " = ") { $0.append(quarantined.value) }
+        text.append("\n")
+    }
+
+    private func restore(_ key: String, in store: FileDefaults, _ text: inout StyledText) throws {
+        // A key of this type can read each value.
+        let place = Defaults.Key<PropertyListValue?>(key)
+        guard let restored = try Defaults(suite: store).restoreQuarantined(place) else {
+            throw ToolError("Nothing is quarantined for \(key.debugDescription).")
+        }
+        show(restored, of: key, &text)
     }
 
     private func quarantinedKeys(in store: FileDefaults) throws -> [String] {

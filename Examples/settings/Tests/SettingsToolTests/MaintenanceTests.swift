@@ -217,6 +217,28 @@ struct MaintenanceTests {
         }
     }
 
+    @Test("The newest quarantined value of a key is stored again on request, and exchanged with the one it replaces")
+    func restore() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            let key = Defaults.Key<VisualSettings?>("VisualSettings")
+            let damaged = Data("{\"half".utf8)
+            try suite.set(damaged, forKey: "VisualSettings")
+            try Defaults(suite: suite).save(VisualSettings(), for: key)
+            let replaced = suite.data(forKey: "VisualSettings")
+            let line = /[-0-9T:.]+Z, not usable as .*VisualSettings.*: VisualSettings = <7b2268616c66>\n/
+            #expect(try tool.run("quarantine", "app", "VisualSettings", "--restore").text.wholeMatch(of: line) != nil)
+            #expect(suite.data(forKey: "VisualSettings") == damaged)
+            #expect(try tool.run("quarantine", "app", "VisualSettings", "--restore").status == 0)
+            #expect(suite.data(forKey: "VisualSettings") == replaced)
+            let none = try tool.run("quarantine", "app", "other", "--restore")
+            #expect(none.status == 1 && none.text == "")
+            #expect(try tool.run("quarantine", "app", "--restore").status == 64)
+            #expect(try tool.run("quarantine", "app", "VisualSettings", "--restore", "--remove").status == 64)
+            #expect(suite.data(forKey: "VisualSettings") == replaced)
+        }
+    }
+
     @Test("A value whose key only ends like a quarantine is not shown as one")
     func quarantineInName() throws {
         try Tool.withHome { tool in

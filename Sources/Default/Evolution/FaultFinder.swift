@@ -2,18 +2,16 @@ internal import Foundation
 
 /// Finds out in one pass which parts of stored bytes a type can't use.
 ///
-/// The type is decoded by a decoder that goes on after an error, with the part of a default value that is in the same place.
 /// Where an error comes from is known from the call that threw it, so it may be of any type and have any path. Only the
 /// findings are used: the value itself is decoded again, from bytes that were changed accordingly.
 ///
 /// A part is tried as it is first, so an initializer that handles errors itself gets them.
-final class Probe {
+final class FaultFinder {
     /// What has to be changed before the type can be decoded.
     private(set) var edits = TreeEdits()
-    /// Whether a part is filled in as one of several types.
-    private(set) var isTrial = false
-    /// Whether the findings depend on nothing but the bytes, as far as the errors show.
-    private(set) var isRepeatable = true
+    private(set) var faultCount = 0
+    /// The number of faults with an error of an initializer's own, which may depend on more than the bytes.
+    private(set) var ownErrorCount = 0
 
     private let coder: DefaultsCoder
     private let keys: StoredKeys
@@ -21,9 +19,9 @@ final class Probe {
     /// Deeper values are used as a whole or not at all.
     private static let maximumDepth = 128
 
-    init(coder: DefaultsCoder, format: StoredTree.Format) {
+    init(coder: DefaultsCoder, keys: StoredKeys) {
         self.coder = coder
-        keys = StoredKeys(coder: coder, format: format)
+        self.keys = keys
     }
 
     /// A default value, or the part of it that is in the same place as a stored part.
@@ -44,15 +42,15 @@ final class Probe {
     /// Decodes stored bytes as far as possible.
     ///
     /// - Returns: Whether a value could be made of them, with ``edits``.
-    func run<Value: Codable>(_ type: Value.Type, on data: Data, fallback: Value?) -> Bool {
+    func run(_ type: any Decodable.Type, on data: Data, default value: (any Encodable)?) -> Bool {
         var isUsable = false
         let run = { (fallback: Fallback?) in
             self.coder.withDecoder(for: data) { decoder in
-                isUsable = (try? self.decodeParts(Value.self, from: decoder, fallback: fallback, at: [])) != nil
+                isUsable = (try? self.decodeParts(type, from: decoder, fallback: fallback, at: [])) != nil
             }
         }
-        if let fallback {
-            withFallback(fallback, run)
+        if let value {
+            withFallback(value, run)
         } else {
             run(nil)
         }
@@ -76,8 +74,6 @@ final class Probe {
     }
 
     /// Decodes the parts of a value that can't be decoded as a whole.
-    ///
-    /// From here on the type is erased: code that is generic to the bottom would be compiled for each integer type.
     func decodeParts(
         _ type: any Decodable.Type,
         from decoder: any Decoder,
@@ -88,48 +84,43 @@ final class Probe {
         if let reason, path.count > Self.maximumDepth || ValueSemantics.isLeaf(type) {
             throw reason
         }
-        if let collection = type as? any ProbedCollection.Type {
-            return try collection.decodeElements(from: decoder, fallback: fallback, at: path, by: self)
+        if let collection = type as? any RepairableCollection.Type {
+            return try collection.repaired(from: decoder, fallback: fallback, at: path, by: self)
         }
-        guard fallback == nil, let provider = type as? any DefaultProviding.Type else {
-            return try ProbedLevel(self, fallback: fallback, path: path).decode(type, from: decoder)
+        func repaired(_ fallback: Fallback?) throws -> any Decodable {
+            try RepairedValue(type, decoder: decoder, fallback: fallback, path: path, finder: self).decode()
         }
-        return try withDefault(of: provider) { fallback in
-            try ProbedLevel(self, fallback: fallback, path: path).decode(type, from: decoder)
-        }
+        return try fallback == nil ? withDefault(of: type, repaired) : repaired(fallback)
     }
 
     /// Records that a part has to be replaced by the default's, or removed where the default has none.
     func replace(_ path: StoredTree.Path, by replacement: TreeEdits.Replacement?, because error: any Error) {
-        // An error of an initializer's own may come from elsewhere, such as a key that is not available yet.
-        isRepeatable = isRepeatable && (error is DecodingError || error is UnexpectedValue)
-        let reason = DecodingFault(error).reason(at: path.count)
-        edits.insert(.init(replacement: replacement, reason: reason), at: path[...])
+        faultCount += 1
+        ownErrorCount += error is DecodingError || error is UnexpectedValue ? 0 : 1
+        edits.insert(
+            .init(replacement: replacement, reason: DecodingFault(error).reason(at: path.count)),
+            at: path[...]
+        )
     }
 
-    /// Collects the findings of an attempt, which count only if its outcome is used.
-    ///
-    /// - Parameters:
-    ///   - isTrial: Whether it is one of several. In it, there are no others, since their number could grow with each level.
-    ///   - attempt: The attempt.
-    /// - Returns: The outcome and the findings.
-    func collectingEdits<Part>(
-        isTrial: Bool,
-        _ attempt: () throws -> Part
-    ) rethrows -> (part: Part, edits: TreeEdits) {
-        let others = (edits, self.isTrial)
-        (edits, self.isTrial) = (TreeEdits(), self.isTrial || isTrial)
-        defer { (edits, self.isTrial) = others }
-        return (try attempt(), edits)
-    }
-
-    func insert(_ findings: TreeEdits) {
-        edits.insert(findings)
+    /// Forgets what was found if an attempt fails.
+    func attempt<Part>(_ body: () throws -> Part) throws -> Part {
+        let others = edits
+        edits = TreeEdits()
+        do {
+            let part = try body()
+            others.insert(edits)
+            edits = others
+            return part
+        } catch {
+            edits = others
+            throw error
+        }
     }
 
     /// The part of a default value under a coding key.
-    func part(_ key: String, of tree: StoredTree, at path: StoredTree.Path) -> TreeEdits.Replacement? {
-        guard let fields = tree.fields else {
+    func part(_ key: String, of tree: StoredTree?, at path: StoredTree.Path) -> TreeEdits.Replacement? {
+        guard let fields = tree?.fields else {
             return nil
         }
         let name = keys.storedKey(for: key, among: fields.keys, below: path)
@@ -138,18 +129,9 @@ final class Probe {
 
     /// Calls a body with the default value of a type or, for an optional, of the type in it; nil when it has none.
     func withDefault<Result>(of type: Any.Type, _ body: (Fallback?) throws -> Result) throws -> Result {
-        let type = (type as? any ProbedOptional.Type)?.wrapped ?? type
-        guard let type = type as? any DefaultProviding.Type else {
-            return try body(nil)
-        }
-        return try withDefault(of: type, body)
-    }
-
-    private func withDefault<Provider: DefaultProviding, Result>(
-        of type: Provider.Type,
-        _ body: (Fallback?) throws -> Result
-    ) throws -> Result {
-        guard let value = Provider.defaultValue else {
+        let type = (type as? any RepairableOptional.Type)?.wrapped ?? type
+        func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
+        guard let provider = type as? any DefaultProviding.Type, let value = value(of: provider) else {
             return try body(nil)
         }
         return try withoutActuallyEscaping(body) { body in
@@ -165,12 +147,13 @@ final class Probe {
     }
 
     /// Calls a body once, with a value as it is encoded, or with nil when it can't be.
-    private func withFallback<Value: Codable>(_ value: Value, _ body: @escaping (Fallback?) -> Void) {
+    private func withFallback(_ value: any Encodable, _ body: @escaping (Fallback?) -> Void) {
         let data: Data
         do {
             data = try coder.encodeTopLevel(value)
         } catch {
-            DefaultsDiagnostics.reportDefault(of: Value.self, .defaultNotEncodable(error, type: Value.self))
+            let type = type(of: value)
+            DefaultsDiagnostics.reportDefault(of: type, .defaultNotEncodable(error, type: type))
             return body(nil)
         }
         guard let (tree, format) = StoredTree.parse(data), format == keys.format else {
@@ -180,10 +163,10 @@ final class Probe {
     }
 }
 
-private protocol ProbedOptional {
+private protocol RepairableOptional {
     static var wrapped: Any.Type { get }
 }
 
-extension Optional: ProbedOptional {
+extension Optional: RepairableOptional {
     fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

@@ -1,0 +1,271 @@
+internal import Foundation
+
+/// Decides what a ``ForwardingDecoder`` does; passes everything on unless a subclass overrides it.
+///
+/// A part of a value has the name of its key, or its index in an unkeyed container. Without a name it is the whole value, which
+/// a single-value container decodes.
+class DecodingHooks {
+    enum Container { case keyed, unkeyed }
+
+    /// Called when a container was opened.
+    func opened(_ container: Container) {}
+
+    /// The names that a keyed container has; nil for those that are stored.
+    func names(among stored: [String]) -> [String]? { nil }
+
+    func contains(_ name: String, isStored: () -> Bool) -> Bool { isStored() }
+
+    /// The decoder of what takes the place of a part that is not decoded as a value: a container, nil, or a super decoder.
+    ///
+    /// - Parameters:
+    ///   - name: The part.
+    ///   - error: Why the part can't be used; nil before it is tried.
+    ///   - isStored: Whether the part is stored.
+    /// - Returns: The decoder; nil for the part itself, or its error.
+    /// - Throws: An error if the part was removed.
+    func substitute(for name: String, because error: (any Error)?, isStored: () -> Bool) throws -> (any Decoder)? {
+        nil
+    }
+
+    /// The hooks for the parts of a nested container, or of a super decoder.
+    func inside(_ name: String) -> DecodingHooks { self }
+
+    /// Decodes a part.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode it as.
+    ///   - name: Its name.
+    ///   - isStored: Whether it is stored.
+    ///   - exactly: Decodes it.
+    ///   - decoder: Creates its decoder.
+    /// - Returns: A value of the type.
+    /// - Throws: Any error, which the value's initializer gets.
+    func decode(
+        _ type: any Decodable.Type,
+        named name: String?,
+        isStored: () -> Bool,
+        exactly: () throws -> any Decodable,
+        decoder: () throws -> any Decoder
+    ) throws -> any Decodable {
+        try exactly()
+    }
+}
+
+/// A decoder that passes everything on to another one, except for what its hooks decide.
+///
+/// It is generic at its edge only. Code that is generic to the bottom would be compiled for each type of integers.
+struct ForwardingDecoder: Decoder {
+    let base: any Decoder
+    let hooks: DecodingHooks
+
+    var codingPath: [any CodingKey] { base.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { base.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(ForwardingContainer(base: try base.container(keyedBy: type), hooks: hooks))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        ForwardingElements(base: try base.unkeyedContainer(), hooks: hooks)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        ForwardingValue(base: try base.singleValueContainer(), decoder: self)
+    }
+}
+
+private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let base: KeyedDecodingContainer<Key>
+    let hooks: DecodingHooks
+
+    init(base: KeyedDecodingContainer<Key>, hooks: DecodingHooks) {
+        (self.base, self.hooks) = (base, hooks)
+        hooks.opened(.keyed)
+    }
+
+    var codingPath: [any CodingKey] { base.codingPath }
+
+    var allKeys: [Key] {
+        let stored = base.allKeys
+        return hooks.names(among: stored.map(\.stringValue))?.compactMap { Key(stringValue: $0) } ?? stored
+    }
+
+    func contains(_ key: Key) -> Bool { hooks.contains(key.stringValue) { base.contains(key) } }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        try part(key.stringValue, { base.contains(key) }, from: { try $0.singleValueContainer().decodeNil() }) {
+            try base.decodeNil(forKey: key)
+        }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try typed(decodeAny(type, forKey: key))
+    }
+
+    private func decodeAny(_ type: any Decodable.Type, forKey key: Key) throws -> any Decodable {
+        try hooks.decode(
+            type,
+            named: key.stringValue,
+            isStored: { base.contains(key) },
+            exactly: { try base.decode(type, forKey: key) },
+            decoder: { try base.superDecoder(forKey: key) }
+        )
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type,
+        forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        let name = key.stringValue
+        return try part(name, { base.contains(key) }, from: { try $0.container(keyedBy: type) }) {
+            let container = try base.nestedContainer(keyedBy: type, forKey: key)
+            return KeyedDecodingContainer(ForwardingContainer<NestedKey>(base: container, hooks: hooks.inside(name)))
+        }
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        let name = key.stringValue
+        return try part(name, { base.contains(key) }, from: { try $0.unkeyedContainer() }) {
+            ForwardingElements(base: try base.nestedUnkeyedContainer(forKey: key), hooks: hooks.inside(name))
+        }
+    }
+
+    func superDecoder() throws -> any Decoder {
+        try part("super", { true }, from: \.self) {
+            ForwardingDecoder(base: try base.superDecoder(), hooks: hooks.inside("super"))
+        }
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        let name = key.stringValue
+        return try part(name, { base.contains(key) }, from: \.self) {
+            ForwardingDecoder(base: try base.superDecoder(forKey: key), hooks: hooks.inside(name))
+        }
+    }
+
+    /// A part that is not decoded as a value.
+    private func part<Part>(
+        _ name: String,
+        _ isStored: () -> Bool,
+        from substitute: (any Decoder) throws -> Part,
+        exactly: () throws -> Part
+    ) throws -> Part {
+        if let decoder = try hooks.substitute(for: name, because: nil, isStored: isStored) {
+            return try substitute(decoder)
+        }
+        do {
+            return try exactly()
+        } catch {
+            guard let decoder = try hooks.substitute(for: name, because: error, isStored: isStored) else {
+                throw error
+            }
+            return try substitute(decoder)
+        }
+    }
+}
+
+private struct ForwardingElements: UnkeyedDecodingContainer {
+    var base: any UnkeyedDecodingContainer
+    let hooks: DecodingHooks
+
+    init(base: any UnkeyedDecodingContainer, hooks: DecodingHooks) {
+        (self.base, self.hooks) = (base, hooks)
+        hooks.opened(.unkeyed)
+    }
+
+    var codingPath: [any CodingKey] { base.codingPath }
+    var count: Int? { base.count }
+    var isAtEnd: Bool { base.isAtEnd }
+    var currentIndex: Int { base.currentIndex }
+
+    mutating func decodeNil() throws -> Bool { try base.decodeNil() }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(decodeAny(type)) }
+
+    private mutating func decodeAny(_ type: any Decodable.Type) throws -> any Decodable {
+        // An element that can't be decoded must not be passed over.
+        let start = base
+        var next = base
+        let value = try hooks.decode(
+            type,
+            named: "\(start.currentIndex)",
+            isStored: { !start.isAtEnd },
+            exactly: {
+                next = start
+                return try next.decode(type)
+            },
+            decoder: {
+                next = start
+                return try next.superDecoder()
+            }
+        )
+        base = next
+        return value
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        let inner = hooks.inside("\(currentIndex)")
+        return KeyedDecodingContainer(ForwardingContainer(base: try base.nestedContainer(keyedBy: type), hooks: inner))
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let inner = hooks.inside("\(currentIndex)")
+        return ForwardingElements(base: try base.nestedUnkeyedContainer(), hooks: inner)
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        let inner = hooks.inside("\(currentIndex)")
+        return ForwardingDecoder(base: try base.superDecoder(), hooks: inner)
+    }
+}
+
+private struct ForwardingValue: SingleValueDecodingContainer {
+    let base: any SingleValueDecodingContainer
+    let decoder: ForwardingDecoder
+
+    var codingPath: [any CodingKey] { base.codingPath }
+
+    func decodeNil() -> Bool { base.decodeNil() }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(decodeAny(type)) }
+
+    private func decodeAny(_ type: any Decodable.Type) throws -> any Decodable {
+        try decoder.hooks.decode(
+            type,
+            named: nil,
+            isStored: { true },
+            exactly: { try base.decode(type) },
+            decoder: { decoder.base }
+        )
+    }
+}
+
+// The standard library's requirements for the integers of 128 bits have default implementations that throw, and which take
+// precedence over a generic `decode`.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension ForwardingContainer {
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try typed(decodeAny(type, forKey: key)) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try typed(decodeAny(type, forKey: key)) }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension ForwardingElements {
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try typed(decodeAny(type)) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try typed(decodeAny(type)) }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension ForwardingValue {
+    func decode(_ type: Int128.Type) throws -> Int128 { try typed(decodeAny(type)) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try typed(decodeAny(type)) }
+}
+
+/// A value that was decoded as this type by code that isn't generic.
+func typed<Value: Decodable>(_ value: any Decodable) throws -> Value {
+    guard let value = value as? Value else {
+        throw CocoaError(.coderInvalidValue)
+    }
+    return value
+}

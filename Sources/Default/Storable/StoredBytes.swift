@@ -1,0 +1,117 @@
+internal import Foundation
+
+/// Thrown for bytes that a newer version of a type stored.
+struct NewerVersion: Error {
+    let version: Int
+}
+
+/// Stored bytes of any version of a settings type.
+struct StoredBytes {
+    let data: Data
+    /// Their recorded version; nil when there is none.
+    let version: SchemaVersion?
+    /// The settings type and its predecessors, newest first.
+    let types: [StoredType]
+    /// Their coder; nil for each type's own.
+    let coder: DefaultsCoder?
+
+    /// Decodes the bytes.
+    ///
+    /// - Throws: The error of the decoder, ``NewerVersion``, ``MigrationFailure``.
+    func read() throws -> StoredType.Outcome {
+        let own = types[0]
+        if types.count == 1, !own.hasVersion, version == nil {
+            return try own.read(data, coder: coder, fillingIn: true)
+        }
+        // Without a version, what the type decodes exactly is its own.
+        if !own.hasVersion, let outcome = try? own.read(data, coder: coder, fillingIn: false) {
+            return outcome
+        }
+        guard let version else {
+            var outcome = try readUnrecorded()
+            outcome.form.isCurrent = outcome.form.isCurrent && !own.hasVersion
+            return outcome
+        }
+        guard version.readableSince <= own.version else {
+            throw NewerVersion(version: version.number)
+        }
+        // The predecessor with that version or, if it no longer exists, with the next higher version.
+        let predecessor = types.dropFirst().last { $0.version >= version.number }
+        let type = version.number < own.version ? predecessor ?? own : own
+        var outcome = try type.read(data, coder: coder, fillingIn: true)
+        outcome.form.isCurrent = outcome.form.isCurrent && version.number >= own.version
+        return outcome
+    }
+
+    /// Decodes bytes without a recorded version.
+    ///
+    /// A type with a version records it at each write. So the bytes are those of a type without a version if such a type can
+    /// use any part of them, and only otherwise those of a type with one.
+    private func readUnrecorded() throws -> StoredType.Outcome {
+        // The current type is filled in last: its default has all that it needs, so it reads bytes of any other type.
+        let currentLast = types.dropFirst() + types.prefix(1)
+        var last: StoredType.Outcome?
+        for hasVersion in [false, true] {
+            let claim = hasVersion ? strongestClaim : nil
+            let outcome = try bestReading(
+                exactlyBy: types.filter { $0.hasVersion == hasVersion && claim?.claim != .all },
+                orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && claim == nil }
+            )
+            if let outcome, !outcome.form.usesNothing {
+                return outcome
+            }
+            if let claim, outcome == nil, last == nil {
+                return try claim.type.read(data, coder: coder, fillingIn: true)
+            }
+            last = last ?? outcome
+        }
+        return try last ?? types[0].read(data, coder: coder, fillingIn: true)
+    }
+
+    /// The predecessor without a version that could mean the most by bytes that it can't read; nil when none can use anything.
+    private var strongestClaim: (type: StoredType, claim: KnownKeys.Claim)? {
+        let unable = types.dropFirst().filter {
+            !$0.hasVersion && (try? $0.read(data, coder: coder, fillingIn: true)) == nil
+        }
+        let claims = unable.map { (type: $0, claim: $0.claim(to: data, coder: coder)) }
+        return claims.first { $0.claim == .all } ?? claims.first { $0.claim == .some }
+    }
+
+    /// The first that succeeds: an exact decoding, a filled-in one that uses all stored values, or the filled-in one that
+    /// loses the fewest.
+    private func bestReading(
+        exactlyBy exact: [StoredType],
+        orFilledInBy filledIn: [StoredType]
+    ) throws -> StoredType.Outcome? {
+        for type in exact {
+            if let outcome = try attempt(type, fillingIn: false) {
+                return outcome
+            }
+        }
+        var best: StoredType.Outcome?
+        for type in filledIn {
+            guard let outcome = try attempt(type, fillingIn: true) else {
+                continue
+            }
+            if outcome.form.unusedCount == 0 {
+                return outcome
+            }
+            if outcome.form.unusedCount < best?.form.unusedCount ?? .max {
+                best = outcome
+            }
+        }
+        return best
+    }
+
+    /// Decodes the bytes as one type; nil when they are not of it.
+    private func attempt(_ type: StoredType, fillingIn: Bool) throws -> StoredType.Outcome? {
+        do {
+            return try type.read(data, coder: coder, fillingIn: fillingIn)
+        } catch let failure as MigrationFailure {
+            // The bytes are of that type, but its migration rejected them.
+            throw failure
+        } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,172 @@
+internal import Foundation
+
+/// A type that stored bytes may be of: a settings type, or one of its predecessors.
+struct StoredType {
+    let type: any Decodable.Type
+    /// Its version: its own, or one less than its successor's.
+    let version: Int
+    /// Whether it has a version of its own.
+    let hasVersion: Bool
+    let coder: DefaultsCoder
+    /// The types that its values are migrated to, one after the other.
+    let successors: [any DefaultMigratable.Type]
+
+    private var settings: (any DefaultStorable.Type)? { type as? any DefaultStorable.Type }
+
+    /// A settings type and its predecessors, newest first; a chain that leads back to a type ends before it.
+    static func chain(of type: any DefaultStorable.Type) -> [StoredType] {
+        let version = max(type.schemaVersion, 0)
+        let coder = type.defaultCoder
+        var chain = [StoredType(type: type, version: version, hasVersion: version > 0, coder: coder, successors: [])]
+        while let predecessor = chain.last?.predecessor {
+            chain.append(predecessor)
+        }
+        return chain
+    }
+
+    private var predecessor: StoredType? {
+        guard let migratable = type as? any DefaultMigratable.Type,
+            !successors.contains(where: { $0 == migratable })
+        else {
+            return nil
+        }
+        let previous = migratable.previousType
+        let settings = previous as? any DefaultStorable.Type
+        let stated = settings?.schemaVersion ?? 0
+        return StoredType(
+            type: previous,
+            version: stated > 0 ? stated : version - 1,
+            hasVersion: stated > 0,
+            coder: settings?.defaultCoder ?? migratable.defaultCoder,
+            successors: [migratable] + successors
+        )
+    }
+
+    /// Whether a write keeps what none of the types from this one on knows.
+    var keepsUnknownFields: Bool {
+        ([settings].compactMap(\.self) + successors).allSatisfy { $0.keepsUnknownFields }
+    }
+
+    /// What the next write drops of the unknown fields.
+    var removedProperties: [String] {
+        ([settings].compactMap(\.self) + successors).flatMap { $0.removedProperties }
+    }
+}
+
+/// How some bytes are read: as which type, and after which changes.
+struct StoredForm {
+    let type: StoredType
+    let coder: DefaultsCoder
+    /// The bytes after renaming and filling in; nil for the stored ones.
+    var bytes: Data?
+    /// How the value differs from the stored one.
+    var report = LoadReport()
+    /// Whether writing the value would leave the bytes unchanged, except for formatting.
+    var isCurrent: Bool
+    /// What the outcome of filling in depends on.
+    var cause = Completion.Cause.bytes
+    /// The number of stored values that the type doesn't know, but keeps, if it was filled in.
+    var unknownCount = 0
+    /// Whether values are stored, but none of them could be used.
+    var usesNothing = false
+
+    /// The number of stored values that the type has no use for, to compare types.
+    var unusedCount: Int { report.unusable.count + unknownCount }
+
+    /// Decodes bytes whose form this is.
+    func value(of data: Data) throws -> any Decodable {
+        try type.migrated(coder.decodeTopLevel(anyOf: type.type, from: bytes ?? data))
+    }
+}
+
+extension StoredType {
+    typealias Outcome = (value: any Decodable, form: StoredForm)
+
+    /// Decodes bytes of this type, with renamed properties, and migrates the value.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - coder: Their coder; nil for the type's own.
+    ///   - fillingIn: Whether to fill them in if that fails.
+    /// - Returns: The value, and how it was made.
+    /// - Throws: The error of the decoder, or a ``MigrationFailure``.
+    func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
+        let coder = coder ?? self.coder
+        let renaming = settings.flatMap { Renaming($0.renamedProperties, in: data) }
+        var form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: successors.isEmpty)
+        var value: any Decodable
+        do {
+            value = try coder.decodeTopLevel(anyOf: type, from: renaming?.data ?? data)
+        } catch {
+            guard fillingIn, let completion = completion(of: renaming?.data ?? data, coder: coder) else {
+                throw error
+            }
+            value = completion.value
+            form.bytes = completion.bytes
+            form.report = completion.report
+            form.cause = completion.cause
+            form.unknownCount = completion.unknownCount
+            form.usesNothing = completion.usesNothing
+        }
+        let unused =
+            renaming?.unusedPaths(besides: value as? any Encodable, coder: coder).map { LoadReport.path($0) } ?? []
+        let known = Set(form.report.unusable.map(\.path))
+        let oldNames = unused.filter { !known.contains($0) }.map { path in
+            LoadReport.UnusableValue(path: path, reason: LoadReport.UnusableValue.hasOldName)
+        }
+        form.isCurrent = form.isCurrent && form.bytes == nil && oldNames.isEmpty
+        value = try migrated(value)
+        form.report = LoadReport(
+            filledIn: form.report.filledIn,
+            unusable: (form.report.unusable + oldNames).sorted { $0.path < $1.path },
+            migratedFrom: successors.isEmpty ? nil : "\(type)"
+        )
+        return (value, form)
+    }
+
+    /// Fills in bytes if this is a type with a default value.
+    private func completion(of data: Data, coder: DefaultsCoder) -> Completion? {
+        func complete<Provider: DefaultProviding>(_ type: Provider.Type) -> Completion? {
+            let keeps = successors.isEmpty && keepsUnknownFields
+            return Completion.run(
+                type,
+                on: data,
+                default: type.defaultValue,
+                coder: coder,
+                keepsUnknownFields: keeps
+            )
+        }
+        return (type as? any DefaultProviding.Type).flatMap { complete($0) }
+    }
+
+    /// What this type might use of bytes that can't be read as it.
+    func claim(to data: Data, coder: DefaultsCoder?) -> KnownKeys.Claim {
+        let renamed = settings.flatMap { Renaming($0.renamedProperties, in: data)?.data }
+        return KnownKeys.claim(of: type, on: renamed ?? data, coder: coder ?? self.coder)
+    }
+
+    fileprivate func migrated(_ value: any Decodable) throws -> any Decodable {
+        try successors.reduce(value) { try $1.migrating($0) }
+    }
+}
+
+/// The error of a migration that threw, after the bytes were decoded.
+struct MigrationFailure: Error {
+    let typeName: String
+    let underlyingError: any Error
+}
+
+extension DefaultMigratable {
+    fileprivate static var previousType: any Decodable.Type { Previous.self }
+
+    fileprivate static func migrating(_ value: any Decodable) throws -> any Decodable {
+        do {
+            guard let previous = value as? Previous else {
+                throw CocoaError(.coderInvalidValue)
+            }
+            return try Self(migrating: previous)
+        } catch {
+            throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)
+        }
+    }
+}
