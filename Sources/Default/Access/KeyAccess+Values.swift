@@ -60,6 +60,8 @@ extension KeyAccess {
     /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
     private struct Remembered<Value> {
         let outcome: (bytes: Data, report: LoadReport)?
+        /// Whether reads may share the value.
+        let isShareable: Bool
     }
 
     /// Fills in bytes that can't be decoded.
@@ -76,7 +78,14 @@ extension KeyAccess {
         let (cache, coder) = (DecodedValueCache.shared, DefaultsCoder.json)
         func decode(_ data: Data) -> Value? { (try? coder.decodeTopLevel(anyOf: type, from: data)) as? Value }
         if let known = cache.sharedValue(Remembered<Value>.self, of: data, forKey: key) {
-            return known.outcome.flatMap { outcome in decode(outcome.bytes).map { ($0, outcome.report) } }
+            guard let (bytes, report) = known.outcome, let value = decode(bytes) else {
+                return nil
+            }
+            // Other bytes have taken the place of the shared value since.
+            if known.isShareable {
+                cache.share(value, of: data, forKey: key)
+            }
+            return (value, report)
         }
         let completion = Completion.run(
             type,
@@ -84,14 +93,21 @@ extension KeyAccess {
             default: initial().flatMap { $0 as? any Encodable },
             coder: coder
         )
-        let value = completion?.value as? Value
-        if completion.map({ $0.cause != .mixed }) ?? true {
-            cache.share(Remembered<Value>(outcome: completion.map { ($0.bytes, $0.report) }), of: data, forKey: key)
+        guard let completion, let value = completion.value as? Value else {
+            cache.share(Remembered<Value>(outcome: nil, isShareable: false), of: data, forKey: key)
+            return nil
         }
-        if let completion, completion.cause == .bytes, let value {
-            cache.share(value, of: data, forKey: key, ifEqualTo: decode(completion.bytes))
+        let isShareable =
+            completion.cause == .bytes
+            && decode(completion.bytes).map { ValueSemantics.areInterchangeable(value, $0) } ?? false
+        if completion.cause != .mixed {
+            let outcome = (completion.bytes, completion.report)
+            cache.share(Remembered<Value>(outcome: outcome, isShareable: isShareable), of: data, forKey: key)
         }
-        return completion.flatMap { completion in value.map { ($0, completion.report) } }
+        if isShareable {
+            cache.share(value, of: data, forKey: key)
+        }
+        return (value, completion.report)
     }
 
     private func difference(_ report: LoadReport, type: Any.Type) -> DefaultsError {

@@ -171,24 +171,6 @@ final class DecodedValueCache: Sendable {
         set(SharedEntry(EntryKey(key, Value.self), data, value: value, isExact: false))
     }
 
-    /// The same, if nobody can tell the value from another one that is decoded once more.
-    func share<Value>(
-        _ value: Value,
-        of data: Data,
-        forKey key: String,
-        ifEqualTo other: Value?,
-        while condition: Condition? = nil
-    ) {
-        guard let other, ValueSemantics.areInterchangeable(value, other) else {
-            return
-        }
-        if let condition {
-            share(value, of: data, forKey: key, while: condition)
-        } else {
-            share(value, of: data, forKey: key)
-        }
-    }
-
     /// Lets reads share a value while another key has a value, or none.
     func share<Value>(_ value: Value, of data: Data, forKey key: String, while condition: Condition) {
         let key = EntryKey(key, Value.self)

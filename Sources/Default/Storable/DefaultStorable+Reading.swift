@@ -5,6 +5,8 @@ private struct Remembered<Settings> {
     let form: Result<StoredForm, any Error>
     /// How often the value was loaded, up to two times.
     var loads = 0
+    /// Whether reads may share the value; nil before that had to be known.
+    var isShareable: Bool?
 }
 
 extension DefaultStorable {
@@ -105,16 +107,27 @@ extension DefaultStorable {
             if case .string(let text)? = record { SchemaRecord(text: text)?.version(of: data) } else { nil }
         let rememberedKey = rememberedKey(key, version)
         guard form.cause == .bytes, version == stored.version,
-            var known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey), known.loads < 2
+            var known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey),
+            known.isShareable != false
         else {
             return
         }
-        known.loads += form.bytes == nil ? 1 : 2
-        cache.share(known, of: data, forKey: rememberedKey)
-        if known.loads == 2 {
-            let again = (try? form.value(of: data)) as? Self
-            let condition = schemaVersion == 0 ? nil : DecodedValueCache.Condition(key: recordKey, value: record)
-            cache.share(stored.value, of: data, forKey: key, ifEqualTo: again, while: condition)
+        // Other bytes may have taken the place of the shared value since.
+        if known.isShareable == nil {
+            known.loads = min(known.loads + (form.bytes == nil ? 1 : 2), 2)
+            if known.loads == 2 {
+                let again = (try? form.value(of: data)) as? Self
+                known.isShareable = again.map { ValueSemantics.areInterchangeable(stored.value, $0) } ?? false
+            }
+            cache.share(known, of: data, forKey: rememberedKey)
+        }
+        guard known.isShareable == true else {
+            return
+        }
+        if schemaVersion == 0 {
+            cache.share(stored.value, of: data, forKey: key)
+        } else {
+            cache.share(stored.value, of: data, forKey: key, while: .init(key: recordKey, value: record))
         }
     }
 
