@@ -2,6 +2,15 @@
 
 import PackageDescription
 
+// Apple's privacy manifest. Elsewhere it would only add a bundle to programs, and code that has the path of the build in it.
+#if canImport(Darwin)
+let resources: [Resource] = [.copy("PrivacyInfo.xcprivacy")]
+let excluded: [String] = []
+#else
+let resources: [Resource] = []
+let excluded = ["PrivacyInfo.xcprivacy"]
+#endif
+
 let package = Package(
     name: "Default",
     platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
@@ -17,7 +26,8 @@ let package = Package(
         .target(
             name: "Default",
             dependencies: ["DefaultJournal"],
-            resources: [.copy("PrivacyInfo.xcprivacy")]
+            exclude: excluded,
+            resources: resources
         ),
         .target(name: "DefaultOperators", dependencies: ["Default"]),
         .target(name: "DefaultSwiftUI", dependencies: ["Default"]),
