@@ -145,6 +145,41 @@ struct RememberedOutcomeTests {
         check { values[key].level.number }
     }
 
+    @Test("is remembered when other bytes have been stored in between")
+    func otherBytesBetween() throws {
+        func check(_ key: String, _ first: String, _ second: String, read: (MemoryDefaults) -> Int?) throws {
+            let store = MemoryDefaults()
+            let count = Guarded(0)
+            try EventCollector().collect {
+                try Decodings.$count.withValue(count) {
+                    for json in [first, second, first] {
+                        try store.set(Data(json.utf8), forKey: key)
+                        for _ in 0..<3 { #expect(read(store) == (json == first ? 5 : 6)) }
+                    }
+                    let before = count.withLock { $0 }
+                    for _ in 0..<3 { #expect(read(store) == 5) }
+                    #expect(count.withLock { $0 } == before, "\(first)")
+                }
+            }
+        }
+        try check(Versioned.defaultIdentifier, #"{"old":5}"#, #"{"level":6}"#) {
+            Versioned.read(from: $0)?.level.number
+        }
+        try check(Versioned.defaultIdentifier, #"{"level":5}"#, #"{"old":6}"#) {
+            Versioned.read(from: $0)?.level.number
+        }
+        try check(Renamed.defaultIdentifier, #"{"grade":5}"#, #"{"level":6}"#) { Renamed.read(from: $0)?.level.number }
+        try check(Lacking.defaultIdentifier, #"{"level":5}"#, #"{"level":6,"added":1}"#) {
+            Lacking.read(from: $0)?.level.number
+        }
+        struct Part: Codable {
+            var level = Level(1)
+            var added = 2
+        }
+        let key = Defaults.Key<Part>("other bytes between", default: Part())
+        try check(key.name, #"{"level":5}"#, #"{"level":6,"added":1}"#) { Defaults(suite: $0)[key].level.number }
+    }
+
     private func check<Settings: Counting>(_ type: Settings.Type, _ json: String, isReadable: Bool) throws {
         let store = MemoryDefaults()
         try store.set(Data(json.utf8), forKey: Settings.defaultIdentifier)
