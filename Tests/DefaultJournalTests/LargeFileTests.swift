@@ -188,7 +188,10 @@ struct LargeFileTests {
         let size = try directory.size()
         try grow(directory, to: size, garbage: [0: [UInt8](repeating: 0, count: 4_128)])
         let first = ReportCollector()
-        #expect(try Journal.openUnregistered(directory.suite, first.options).all.count == 20)
+        // In the background it could find what is cut off below, before the second one does.
+        var options = first.options
+        options.automaticMaintenance = false
+        #expect(try Journal.openUnregistered(directory.suite, options).all.count == 20)
         #expect(first.damage.map(\.ranges) == [[0..<UInt64(JournalHeader.size)]])
         let present = try directory.size()
         try grow(directory, to: present - 100)
