@@ -154,7 +154,7 @@ extension StoredTree {
             renamed[rule.new.prefix(count)] = .object([:])
         }
         renamed[rule.new] = value
-        // A parent that is no container blocks it.
+        // A parent that isn't a container blocks it.
         guard renamed[rule.new] == value else {
             return false
         }

@@ -18,11 +18,7 @@ private protocol Release: DefaultStorable where DefaultsSuite == CurrentStore {
 extension Release {
     static var defaults: CurrentStore { CurrentStore() }
     static var defaultIdentifier: String { "Player" }
-    static var defaultCoder: DefaultsCoder { Format.coder }
-}
-
-private enum Format {
-    @TaskLocal static var coder = DefaultsCoder.json
+    static var defaultCoder: DefaultsCoder { TestedFormat.coder }
 }
 
 /// Has one more text in each release.
@@ -184,17 +180,7 @@ struct ContainerMatrixTests {
 
     @Test("lose nothing of each other, in either direction", arguments: StoreKind.allCases)
     func matrix(kind: StoreKind) throws {
-        for coder in [DefaultsCoder.json, .propertyList] {
-            try Format.$coder.withValue(coder) {
-                for first in releases {
-                    for second in releases {
-                        try kind.withCurrentStore { store in
-                            try EventCollector().collect { try check(first, second, in: store) }
-                        }
-                    }
-                }
-            }
-        }
+        try kind.forEachPair(of: releases) { first, second, store in try check(first, second, in: store) }
     }
 
     private func check<First: Release, Second: Release>(

@@ -16,7 +16,7 @@ private protocol Release: DefaultStorable where DefaultsSuite == CurrentStore {
 extension Release {
     static var defaults: CurrentStore { CurrentStore() }
     static var defaultIdentifier: String { "Player" }
-    static var defaultCoder: DefaultsCoder { Format.coder }
+    static var defaultCoder: DefaultsCoder { TestedFormat.coder }
     var theme: String? {
         get { nil }
         set {}
@@ -25,10 +25,6 @@ extension Release {
         get { nil }
         set {}
     }
-}
-
-private enum Format {
-    @TaskLocal static var coder = DefaultsCoder.json
 }
 
 private struct Release1: Release {
@@ -162,17 +158,7 @@ struct ReleaseMatrixTests {
 
     @Test("lose nothing of each other, whichever of them is started in which order", arguments: StoreKind.allCases)
     func matrix(kind: StoreKind) throws {
-        for coder in [DefaultsCoder.json, .propertyList] {
-            try Format.$coder.withValue(coder) {
-                for first in releases {
-                    for second in releases {
-                        try kind.withCurrentStore { store in
-                            try EventCollector().collect { try check(first, second, in: store) }
-                        }
-                    }
-                }
-            }
-        }
+        try kind.forEachPair(of: releases) { first, second, store in try check(first, second, in: store) }
     }
 
     private func check<First: Release, Second: Release>(
