@@ -1,4 +1,4 @@
-// What Swift's code can't do: a handler of a signal, and a system call without a function in the C library.
+// What Swift's code can't do: a handler of a signal, and one of `fork`.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -10,13 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#endif
 
 #ifndef MAP_ANONYMOUS
 #define MAP_ANONYMOUS MAP_ANON
@@ -38,7 +32,7 @@ static atomic_int range_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous;
 
-// Replaces a guarded page by zeros, and passes every other signal on. Makes only calls that are safe in a handler: `mmap` is a
+// Replaces a guarded page by ones, and passes every other signal on. Makes only calls that are safe in a handler: `mmap` is a
 // plain system call on Linux and Apple's systems.
 static void handle_bus_error(int signal, siginfo_t *info, void *context) {
     const uintptr_t address = (uintptr_t)info->si_addr;
@@ -46,7 +40,11 @@ static void handle_bus_error(int signal, siginfo_t *info, void *context) {
     for (int index = 0; info->si_code > 0 && index < count; index++) {
         if (address < ranges[index].begin || address >= ranges[index].end) continue;
         const int saved = errno;
-        const bool is_mapped = default_map_zeros((void *)(address - address % default_page_size()));
+        const size_t size = default_page_size();
+        void *const page = (void *)(address - address % size);
+        const int protection = PROT_READ | PROT_WRITE;
+        const bool is_mapped = mmap(page, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
+        if (is_mapped) memset(page, 0xFF, size);
         errno = saved;
         if (is_mapped) return;
     }
@@ -97,40 +95,52 @@ static void *reserve(size_t size) {
     return begin;
 }
 
-void *default_reserve_guarded_pages(size_t count) {
+void *default_reserve_guarded_memory(size_t size) {
     pthread_mutex_lock(&lock);
-    void *begin = reserve(count * default_page_size());
+    void *begin = reserve(size);
     pthread_mutex_unlock(&lock);
     return begin;
 }
 
-bool default_map_guarded_page(void *page, int file) {
-    const size_t size = default_page_size();
-    return mmap(page, size, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == page;
+bool default_map_guarded(void *memory, size_t size, int file, uint64_t offset) {
+    return mmap(memory, size, PROT_READ, MAP_SHARED | MAP_FIXED, file, (off_t)offset) == memory;
 }
 
-bool default_map_zeros(void *page) {
-    return mmap(page, default_page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
+bool default_map_ones(void *memory, size_t size) {
+    const int protection = PROT_READ | PROT_WRITE;
+    if (mmap(memory, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != memory) return false;
+    // One word is enough: nothing else of such memory is read.
+    memset(memory, 0xFF, sizeof(uint64_t));
+    return true;
 }
 
-void default_wait_for_change(const void *word, uint32_t known, uint64_t nanoseconds) {
-#ifdef __linux__
-    struct timespec timeout = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
-    syscall(SYS_futex, word, FUTEX_WAIT, known, &timeout, NULL, 0);
-#else
-    const uint64_t limit = 1000000;
-    const uint64_t pause = nanoseconds < limit ? nanoseconds : limit;
-    struct timespec timeout = {0, (long)pause};
-    (void)word;
-    (void)known;
-    nanosleep(&timeout, NULL);
-#endif
+static atomic_uint_fast64_t forks;
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t watches_forks = PTHREAD_ONCE_INIT;
+
+// In the child, in which only the thread that called `fork` exists: the locks may have been held by another.
+static void begin_child(void) {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    process_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
 }
 
-void default_wake_all(const void *word) {
-#ifdef __linux__
-    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-#else
-    (void)word;
-#endif
+static void watch_forks(void) {
+    pthread_atfork(NULL, NULL, begin_child);
+}
+
+void default_watch_forks(void) {
+    pthread_once(&watches_forks, watch_forks);
+}
+
+uint64_t default_fork_count(void) {
+    return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+void default_lock_process(void) {
+    pthread_mutex_lock(&process_lock);
+}
+
+void default_unlock_process(void) {
+    pthread_mutex_unlock(&process_lock);
 }

@@ -3,25 +3,9 @@ import Testing
 
 @testable import DefaultJournal
 
-@Suite("The kept file lock", .waits)
+@Suite("The file lock", .waits)
 struct FileLockTests {
     private let directory = TemporaryDirectory()
-
-    @Test("A process that writes repeatedly keeps the lock; when it stops, others can write")
-    func givenBack() throws {
-        // A flush would release the lock too.
-        let hot = try Journal.openTest(directory.suite, JournalOptions(backgroundActivity: { _ in false }))
-        let other = try Journal.openUnregistered(directory.suite)
-        for round in 0..<5 {
-            try hot.writeUntilLockIsKept()
-            try other.set("other", "\(round)")
-            #expect(hot["other"] == "\(round)")
-            try hot.writeUntilLockIsKept()
-            _ = try Journal.openUnregistered(directory.suite)
-        }
-        #expect(other.all == hot.all)
-        #expect(try other.verify().isIntact)
-    }
 
     @Test("Two engines of a process write in bursts, on one thread and on two")
     func engines() throws {
@@ -43,7 +27,7 @@ struct FileLockTests {
         #expect(try engines[0].verify().isIntact)
     }
 
-    @Test("Processes that take turns never keep the lock from each other")
+    @Test("Processes that take turns see each other's writes")
     func turns() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("turn", "0")
@@ -51,7 +35,6 @@ struct FileLockTests {
         for number in 0..<300 {
             try wait(for: "turn \(number)") { journal["turn"] == "\(2 * number)" }
             try journal.set("turn", "\(2 * number + 1)")
-            #expect(!journal.keepsFileLock)
         }
         #expect(helper.finish().status == 0)
         #expect(journal["turn"] == "600")
@@ -67,7 +50,7 @@ struct FileLockTests {
         #expect(try journal.verify().isIntact)
     }
 
-    @Test("A process that is killed while it keeps the lock blocks no other")
+    @Test("A process that is killed while it writes blocks no other")
     func killed() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("filler", "")
@@ -82,13 +65,14 @@ struct FileLockTests {
         }
     }
 
-    @Test("A suite that is deleted while its lock is kept is recreated by the next write")
+    @Test("A suite that is deleted between two writes is recreated by the second")
     func deleted() throws {
         let reports = ReportCollector()
         let journal = try Journal.openTest(directory.suite, reports.options)
         for round in 0..<3 {
-            try journal.writeUntilLockIsKept()
+            try journal.set("deleted", "\(round)")
             try FileManager.default.removeItem(atPath: directory.suite)
+            journal.forgetComparison()
             try journal.set("round", "\(round)")
             let fresh = try Journal.openUnregistered(directory.suite)
             #expect(fresh["round"] == "\(round)")
@@ -97,29 +81,7 @@ struct FileLockTests {
         #expect(reports.all == Array(repeating: .replaced(path: directory.suite), count: 3))
     }
 
-    @Test("A waiting process that was killed prevents keeping the lock only for a short time")
-    func abandonedWish() throws {
-        let journal = try Journal.openTest(directory.suite)
-        try journal.writeUntilLockIsKept()
-        journal.page.waiters = .asleep
-        try journal.set("a", "1")
-        #expect(!journal.keepsFileLock)
-        try journal.writeUntilLockIsKept()
-    }
-
-    @Test(
-        "Without automatic maintenance, or in a process that may be suspended, the lock is never kept",
-        arguments: [JournalOptions(automaticMaintenance: false), JournalOptions(keepsFileLock: false)]
-    )
-    func neverKept(options: JournalOptions) throws {
-        let journal = try Journal.openTest(directory.suite, options)
-        for number in 0..<200 {
-            try journal.set("a", "\(number)")
-            #expect(!journal.keepsFileLock)
-        }
-    }
-
-    @Test("A flush that the system doesn't allow is tried again a second later", .waits)
+    @Test("A flush that the system doesn't allow is tried again a second later")
     func postponedFlush() throws {
         let calls = Guarded<[Bool]>([])
         var options = JournalOptions(backgroundActivity: { work in
@@ -140,50 +102,18 @@ struct FileLockTests {
     }
 
     #if DEBUG
-    @Test("A short wait for the lock writes nothing for other processes to read; a longer one asks for the lock")
-    func silentWait() throws {
-        let probe = SystemCallProbe()
-        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
-        let journal = try Journal.openTest(directory.suite, options)
-        for (attempts, hints) in [(50, 0), (130, 2)] {
-            probe.clear()
-            for number in 0..<attempts { probe.plan(.fail(code: EWOULDBLOCK), call: .flock, number: number) }
-            try journal.set("a", "\(attempts)")
-            #expect(probe.fired == attempts)
-            // The record and its publication, and the hints.
-            #expect(probe.counts[.pwrite] == 2 + hints)
-            #expect(journal.page.waiters == .none)
-        }
-    }
-
-    @Test("A write that fails while the lock is kept releases it")
+    @Test("A write that fails releases the lock")
     func failing() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
-        try journal.writeUntilLockIsKept()
-        probe.plan(.fail(code: EIO), call: .fstat, number: 0)
-        #expect(throws: JournalError.self) { try journal.set("a", "1") }
-        #expect(!journal.keepsFileLock)
-        try Journal.openUnregistered(directory.suite).set("a", "2")
-        #expect(journal["a"] == "2")
-    }
-    #endif
-}
-
-extension Journal {
-    /// Whether the file lock is held although no thread has exclusive access.
-    fileprivate var keepsFileLock: Bool {
-        exclusive.lock()
-        defer { exclusive.unlock() }
-        return writer.depth == 0 && writer.holdsFileLock
-    }
-
-    /// Writes until the lock is kept; the number of writes depends on other processes.
-    fileprivate func writeUntilLockIsKept() throws {
-        var number = 0
-        while !keepsFileLock {
-            try set("hot", "\(number)")
-            number += 1
+        try journal.set("a", "0")
+        for call in [SystemCall.pwrite, .stat] {
+            journal.forgetComparison()
+            probe.plan(.fail(code: EIO), call: call, number: 0)
+            #expect(throws: JournalError.self) { try journal.set("a", "1") }
+            try Journal.openUnregistered(directory.suite).set("a", "\(call)")
+            #expect(journal["a"] == "\(call)")
         }
     }
+    #endif
 }

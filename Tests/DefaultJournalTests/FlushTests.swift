@@ -26,13 +26,13 @@ struct FlushTests {
         probe.clear()
         try journal.synchronize()
         #expect(probe.counts[.fdatasync] == nil && probe.counts[.fsync] == nil)
-        try journal.compact()
-        #expect(journal.page.publication()?.isRenameUnsynced == true)
+        try journal.withExclusiveAccess { try journal.compact() }
+        #expect(journal.isRenameUnsynced)
         probe.clear()
         try journal.synchronize()
         // The name of the new journal.
         #expect(probe.counts[.fsync] == 1)
-        #expect(journal.page.publication()?.isRenameUnsynced == false)
+        #expect(!journal.isRenameUnsynced)
     }
 
     @Test("A write with a flush flushes itself, its file's name, and a value that is stored already")
@@ -40,23 +40,16 @@ struct FlushTests {
         let probe = SystemCallProbe()
         let journal = try open(probe)
         try journal.set("a", "1")
-        try journal.compact()
+        try journal.withExclusiveAccess { try journal.compact() }
         probe.clear()
         try journal.set("a", "2", durability: .everyWrite)
         #expect(probe.counts[.fdatasync] == 1 && probe.counts[.fsync] == 1)
         #expect(journal.isSynced)
         try journal.set("a", "3")
         #expect(!journal.isSynced)
-        let key = Array("a".utf8)
-        try key.withUnsafeBytes { key in
-            try key.withUnsafeBytes { value in
-                try journal.set(key: key, prefix: nil, value: value, durability: .everyWrite) {
-                    true
-                } apply: {
-                    nil
-                }
-            }
-        }
+        let end = try directory.bytes().count
+        try journal.set("a", "3", durability: .everyWrite)
+        #expect(try directory.bytes().count == end)
         #expect(journal.isSynced)
     }
 
@@ -73,16 +66,16 @@ struct FlushTests {
             } else {
                 #expect(throws: JournalError.self) { try journal.synchronize() }
             }
-            #expect(other["a"] == "1")
-            #expect(journal.page.publication()?.syncFailed == true)
-            let id = journal.state.journalID
+            #expect(other["a"] == (durability == .everyWrite ? "2" : "1"))
+            #expect(journal.hasSyncFailed)
+            let id = journal.currentID
             if durability == .everyWrite {
                 try other.set("a", "3", durability: .everyWrite)
             } else {
                 try other.synchronize()
             }
-            #expect(other.state.journalID != id && other.isSynced)
-            #expect(journal.page.publication()?.syncFailed == false)
+            #expect(other.currentID != id && other.isSynced)
+            #expect(!journal.hasSyncFailed)
             #expect(other.all == journal.all)
         }
     }
@@ -96,10 +89,32 @@ struct FlushTests {
         probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
         #expect(throws: JournalError.self) { try journal.synchronize() }
         #expect(probe.fired == 2)
-        #expect(journal.page.publication()?.syncFailed == false)
-        let id = journal.state.journalID
+        let id = journal.currentID
         try journal.synchronize()
-        #expect(journal.state.journalID != id && journal.isSynced)
+        #expect(journal.currentID != id && journal.isSynced)
+    }
+
+    @Test("A flush in the background creates no suite that was deleted, even after a failed one")
+    func deletedSuite() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("a", "1")
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        probe.clear()
+        try FileManager.default.removeItem(atPath: directory.suite)
+        journal.flushInBackground()
+        #expect(!FileManager.default.fileExists(atPath: directory.suite))
+    }
+
+    @Test("Of many suites that are written at once, more than the background has room for, each is flushed")
+    func manySuites() throws {
+        var options = JournalOptions()
+        options.worker = BackgroundWorker()
+        let journals = try (0..<80).map { try Journal.openTest(directory.path + "/many/\($0)", options) }
+        for journal in journals { try journal.set("a", "1") }
+        for journal in journals { try wait(for: "a flush of each suite") { journal.isSynced } }
     }
 
     @Test("A flush in the background that fails is reported once, and tried again until it succeeds")
@@ -111,7 +126,7 @@ struct FlushTests {
         options.worker = BackgroundWorker()
         let journal = try Journal.openTest(directory.suite, options)
         // The one that the creation of the suite has scheduled.
-        try wait(for: "the first flush") { !journal.isFlushScheduled }
+        try wait(for: "the first flush") { !journal.hasFlushScheduled }
         for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
         try journal.set("a", "1")
         // The first flush fails, and so does the one after it, which writes the journal as a whole.
@@ -124,10 +139,8 @@ struct FlushTests {
 }
 
 extension Journal {
-    fileprivate var isFlushScheduled: Bool {
-        exclusive.lock()
-        defer { exclusive.unlock() }
-        return writer.isDirty
+    fileprivate var hasFlushScheduled: Bool {
+        isFlushScheduled.load(ordering: .acquiring)
     }
 }
 #endif

@@ -55,7 +55,7 @@ struct PowerLossTests {
             let engines = [journal, try Journal.openUnregistered(journal.path, journal.options)]
             for key in 0..<8 { try trace.set(journal, "key\(key)", "0 \(Self.value)", .background) }
             for round in 1...3 {
-                let id = journal.state.journalID
+                let id = journal.currentID
                 let writes = Guarded(0)
                 let isWriting = Guarded(false)
                 trace.probe.onStep { step in
@@ -81,7 +81,7 @@ struct PowerLossTests {
                 trace.probe.onStep(nil)
                 #expect(writes.withLock { $0 } >= 3)
                 #expect(engines.allSatisfy { $0.all.count == 8 })
-                #expect(journal.state.journalID != id)
+                #expect(journal.currentID != id)
                 if round == 2 { try trace.synchronize(journal) }
             }
         }
@@ -154,10 +154,7 @@ struct PowerLossTests {
             try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
         }
         for (name, bytes) in image ?? [:] {
-            try directory.write(
-                name == "lock" ? Self.page(bytes, journal: image?["journal"] ?? []) : bytes,
-                to: "suite/" + name
-            )
+            try directory.write(bytes, to: "suite/" + name)
         }
         // Some time later: the system has to start first.
         let later = JournalOptions(automaticMaintenance: false).later
@@ -170,25 +167,5 @@ struct PowerLossTests {
         #expect(try journal.verify().isIntact)
     }
 
-    /// The system writes the shared page back at any time, so its content on the disk is arbitrary.
-    private static func page(_ bytes: [UInt8], journal: [UInt8]) -> [UInt8] {
-        var page = bytes
-        guard page.count == LockPage.size, Bool.random() else { return bytes }
-        page.withUnsafeMutableBytes { page in
-            for word in 1..<12 where Bool.random() {
-                let value = [
-                    0, 1, UInt64(journal.count), UInt64(journal.count / 2), UInt64.max, UInt64.random(in: 0...9999),
-                ]
-                page.storeBytes(of: value.randomElement() ?? 0, toByteOffset: word * 8, as: UInt64.self)
-            }
-            if journal.count >= 24, Bool.random() {
-                for index in 0..<8 { page[16 + index] = journal[16 + index] }
-            }
-            // A page with a wrong checksum is not looked at.
-            let check = UInt64(CRC32C.checksum(UnsafeRawBufferPointer(rebasing: page[..<64])))
-            if Bool.random() { page.storeBytes(of: check, toByteOffset: 64, as: UInt64.self) }
-        }
-        return page
-    }
 }
 #endif

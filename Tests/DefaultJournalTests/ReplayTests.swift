@@ -12,6 +12,9 @@ struct ReplayTests {
             let (found, report) = replay(Array(sample.bytes[..<count]))
             let complete = sample.records.filter { $0.upperBound <= count }.count
             #expect(report.records == complete)
+            #expect(
+                report.validEnd == UInt64(complete == 0 ? JournalHeader.size : sample.records[complete - 1].upperBound)
+            )
             #expect(found.entries.count == complete)
             #expect(report.damage.isEmpty)
             let isWhole = count == JournalHeader.size || sample.records.contains { $0.upperBound == count }
@@ -48,6 +51,24 @@ struct ReplayTests {
         #expect(found.entries.count == expected.count)
         #expect(expected.allSatisfy { found.entries["key\($0)"] == Array("value \($0)".utf8) })
         #expect(report.damage == [UInt64(range.lowerBound)..<UInt64(range.upperBound)])
+    }
+
+    @Test("A last record that ends in zeros was lost with the power if its checksum is wrong, and is damage otherwise")
+    func zerosAtEnd() {
+        var sample = sample
+        let end = UInt64(sample.bytes.count)
+        // An operation that only a later release knows, with a right checksum.
+        sample.append(payload: [9] + [UInt8](repeating: 0, count: 2_000))
+        let whole = replay(sample.bytes).1
+        #expect(whole.tornTail == nil && whole.damage == [end..<UInt64(sample.bytes.count)])
+        sample.bytes[Int(end) + Record.headerSize] = 0
+        let lost = replay(sample.bytes).1
+        #expect(lost.tornTail == end && lost.damage.isEmpty)
+        // Only the last record can be lost in this way.
+        sample.set("after", [1])
+        let (found, damaged) = replay(sample.bytes)
+        #expect(damaged.tornTail == nil && damaged.damage == [end..<UInt64(sample.records[50].upperBound)])
+        #expect(found.entries["after"] == [1])
     }
 
     @Test("Records that were moved or duplicated aren't accepted")
@@ -129,19 +150,6 @@ struct ReplayTests {
         #expect(replay(sample.bytes + markers).1.records == 50)
     }
 
-    @Test("The table of live entries has room for live ones, however many were replaced")
-    func replacedEntries() {
-        var journal = SampleJournal()
-        for number in 0..<5_000 { journal.set("key\(number % 10)", [1]) }
-        journal.bytes.withUnsafeBytes { bytes in
-            var table = LiveTable(bytes)
-            let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &table)
-            #expect(table.count == 10)
-            #expect(table.entryCount <= 128)
-        }
-    }
-
     @Test("The table of live entries agrees with a dictionary")
     func liveTable() {
         var random = SystemRandomNumberGenerator()
@@ -159,16 +167,20 @@ struct ReplayTests {
             }
             let expected = replay(journal.bytes).0.entries
             journal.bytes.withUnsafeBytes { bytes in
-                var table = LiveTable(bytes)
+                var visitor = TableVisitor()
                 let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &table)
+                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &visitor)
                 var found: [String: [UInt8]] = [:]
-                for index in 0..<table.entryCount {
-                    guard case .set(let key, let value) = table.entry(index) else { continue }
-                    found[String(decoding: key, as: UTF8.self)] = Array(value)
+                var size = 0
+                visitor.table.forEach { entry in
+                    found[String(decoding: entry.key, as: UTF8.self)] = Array(entry.value)
+                    size += entry.contentSize
+                    #expect(visitor.table.entry(entry.key) == entry)
                 }
+                #expect(visitor.table.contentSize == UInt64(size))
+                let count = visitor.table.count
                 #expect(found == expected)
-                #expect(table.count == expected.count)
+                #expect(count == expected.count)
             }
         }
     }

@@ -10,7 +10,7 @@ struct SuiteDirectoryTests {
 
     @Test("Anything but a regular file is rejected, not followed, and never waited for")
     func wrongTypes() throws {
-        for name in ["journal", "lock"] {
+        for name in ["journal"] {
             for kind in ["directory", "link", "fifo", "dangling"] {
                 let suite = directory.path + "/\(name)-\(kind)"
                 let path = suite + "/" + name
@@ -34,7 +34,7 @@ struct SuiteDirectoryTests {
     func secondNames() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("key", "value")
-        for name in ["journal", "lock", "journal.fresh"] {
+        for name in ["journal", "journal.fresh"] {
             let suite = directory.path + "/second-\(name)"
             let path = suite + "/" + name
             try files.createDirectory(atPath: suite, withIntermediateDirectories: true)
@@ -76,7 +76,7 @@ struct SuiteDirectoryTests {
 
     @Test("Whatever part of an open suite is deleted or moved, everyone who opens it sees the next write")
     func vanishing() throws {
-        for what in ["", "/lock", "/journal", "moved", "replaced"] {
+        for what in ["", "/journal", "moved", "replaced"] {
             for pause in [false, true] {
                 let place = TemporaryDirectory()
                 let reports = ReportCollector()
@@ -91,6 +91,7 @@ struct SuiteDirectoryTests {
                     try Journal.openUnregistered(place.suite).set("other", "2")
                 default: try files.removeItem(atPath: place.suite + what)
                 }
+                journal.forgetComparison()
                 try journal.set("after", "3")
                 let fresh = try Journal.openUnregistered(place.suite)
                 #expect(fresh["after"] == "3", "\(what)")
@@ -109,7 +110,8 @@ struct SuiteDirectoryTests {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("a", "1")
         try files.removeItem(atPath: directory.suite)
-        journal.flushInBackground(waitingAtMost: 0)
+        journal.forgetComparison()
+        journal.flushInBackground()
         journal.compactInBackground()
         #expect(!files.fileExists(atPath: directory.suite))
         try journal.set("b", "2")
@@ -140,20 +142,17 @@ struct SuiteDirectoryTests {
         #expect(old["b"] == "2")
     }
 
-    @Test("A lock file with arbitrary content is replaced by a valid page")
-    func foreignLock() throws {
-        for content in [[], [1, 2, 3], [UInt8](repeating: 0xFF, count: 100), [UInt8](repeating: 0xAA, count: 9000)] {
-            try? files.removeItem(atPath: directory.suite)
-            do {
-                let journal = try Journal.openTest(directory.suite)
-                try journal.set("a", "1")
-                try journal.synchronize()
-            }
-            try directory.write(content, to: "suite/lock")
-            let journal = try Journal.openUnregistered(directory.suite)
-            #expect(journal["a"] == "1")
-            try journal.set("b", "2")
-            #expect(journal["b"] == "2")
-        }
+    @Test("Where a directory can't be locked, a file is")
+    func lockFile() throws {
+        let probe = SystemCallProbe()
+        probe.plan(.fail(code: EBADF), call: .flock, number: 0)
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        try journal.set("a", "1")
+        #expect(probe.fired == 1)
+        #expect(try Set(directory.names()) == ["journal", "lock"])
+        let file = open(directory.suite + "/lock", O_RDWR)
+        defer { close(file) }
+        try journal.withExclusiveAccess { #expect(flock(file, LOCK_EX | LOCK_NB) == -1) }
+        #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
     }
 }

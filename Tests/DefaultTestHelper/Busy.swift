@@ -14,7 +14,7 @@ func printBusySuite(_ url: URL) throws {
     // As long as it takes until the wait is reported: its end has to be reported too.
     let suite = try FileDefaults(url: url, lockTimeout: 1)
     try suite.set(1, forKey: "a")
-    let file = open(url.appending(path: "lock").path, O_RDWR)
+    let file = open(url.path, O_RDONLY | O_DIRECTORY)
     guard flock(file, LOCK_EX) == 0 else { exit(7) }
     print("set:", codeOf { try suite.set(2, forKey: "a") })
     // Only to end without the event, if it never comes.

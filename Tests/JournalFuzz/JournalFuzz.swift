@@ -12,6 +12,7 @@ struct FuzzVisitor: ReplayVisitor {
             for byte in value { sum &+= Int(byte) }
         case .remove(let key): for byte in key { sum &+= Int(byte) }
         case .removeAll: sum = 0
+        case .moved(let salt, let end): sum &+= Int(truncatingIfNeeded: salt ^ end)
         }
     }
 }
@@ -25,8 +26,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let records = UnsafeRawBufferPointer(rebasing: bytes[min(JournalHeader.size, count)...])
     var visitor = FuzzVisitor()
     let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &visitor)
-    var table = LiveTable(records)
-    let again = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
+    var live = TableVisitor()
+    let again = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &live)
     precondition(report == again, "replay depends on more than the bytes")
     precondition(report.validEnd <= UInt64(JournalHeader.size + records.count), "the end is after the end of the file")
     var last = UInt64(JournalHeader.size)
@@ -34,15 +35,19 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(range.lowerBound >= last && !range.isEmpty, "damaged ranges overlap")
         last = range.upperBound
     }
-    precondition(table.count <= count, "more entries than bytes")
+    let entries = live.table.count
+    precondition(entries <= count, "more entries than bytes")
     // With right checksums the fuzzer gets past them: the input as the payload of one record.
     if count > 0, count < 65_536 {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: Record.headerSize + count, alignment: 8)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: Record.headerSize + count + 2 * Record.alignment,
+            alignment: 8
+        )
         defer { memory.deallocate() }
         if let start { (memory + Record.headerSize).copyMemory(from: start, byteCount: count) }
-        Record.seal(memory, payload: count, salt: salt, offset: UInt64(JournalHeader.size))
-        let record = UnsafeRawBufferPointer(start: memory, count: Record.headerSize + count)
-        var survey = TailSurvey()
+        let size = Record.seal(memory, payload: count, salt: salt, offset: UInt64(JournalHeader.size))
+        let record = UnsafeRawBufferPointer(start: memory, count: size)
+        var survey = IgnoringVisitor()
         let sealed = Replay.run(record, at: UInt64(JournalHeader.size), salt: salt, visitor: &survey)
         precondition(sealed.records + sealed.damage.count == 1, "a sealed record is valid or damaged")
     }

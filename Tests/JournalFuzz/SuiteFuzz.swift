@@ -1,4 +1,4 @@
-// libFuzzer's entry point for the header of a journal and the page of its lock file: a suite with what the input makes of them
+// libFuzzer's entry point for the header of a journal and what follows its records: a suite with what the input makes of them
 // is opened. `.ci/fuzz` compiles it together with the engine's sources.
 
 import Foundation
@@ -7,17 +7,22 @@ import Foundation
 final class FuzzIndex: JournalIndex {
     var entries: [[UInt8]: [UInt8]] = [:]
 
-    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
-        entries.updateValue(Array(value), forKey: Array(key)).map { $0.count + key.count }
+    func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        value: UnsafeRawBufferPointer,
+        from origin: ChangeOrigin
+    ) -> Int? {
+        entries.updateValue((prefix.map { [$0] } ?? []) + value, forKey: Array(key)).map { $0.count + key.count }
     }
 
-    func remove(key: UnsafeRawBufferPointer) -> Int? {
+    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
         entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
     }
 
     func prepare(forBytes count: Int) {}
 
-    func removeAll() { entries = [:] }
+    func removeAll(from origin: ChangeOrigin) { entries = [:] }
 }
 
 /// Takes what it needs from the input, and zeros behind its end.
@@ -47,7 +52,8 @@ struct FuzzJournal {
             // A set: its kind, the lengths of key and value, the key, and a value of two bytes.
             let payload: [UInt8] = [1, 1, 0, 2, 0, 0, 0, 65 + number, number, number]
             let start = bytes.count
-            bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload
+            let padding = Record.size(payload: payload.count, at: UInt64(start)) - Record.headerSize - payload.count
+            bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload + [UInt8](repeating: 0, count: padding)
             bytes.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return }
                 Record.seal(base + start, payload: payload.count, salt: Self.salt, offset: UInt64(start))
@@ -72,7 +78,7 @@ private func seal(_ bytes: inout [UInt8], _ range: Range<Int>, at offset: Int) {
     for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
 }
 
-/// Opens one suite and checks what must hold for any header and page.
+/// Opens one suite and checks what must hold for any header and tail.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(rest: UnsafeRawBufferPointer(start: start, count: count))
@@ -89,26 +95,22 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         isForged = isForged || flags & 4 != 0 && !isIntact[copy]
     }
     if flags & 8 != 0 { journal = Array(journal.prefix(Int(input.byte()) << 8 | Int(input.byte()))) }
-    // The page: words that mean something, or any.
-    var page = [UInt8](repeating: 0, count: flags & 16 != 0 ? Int(input.byte()) << 5 : LockPage.size)
-    for word in 0..<12 where page.count >= 8 * (word + 1) {
-        let choice = input.byte()
-        let meanings = [
-            word == 0 ? LockPage.magic : 1, 0, FuzzJournal.salt, UInt64(journal.count),
-            UInt64(whole.ends[Int(choice) % whole.ends.count]), .max,
-        ]
-        let value = choice < 200 ? meanings[Int(choice) % meanings.count] : input.word()
-        for index in 0..<8 { page[8 * word + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
+    // What follows: parts of records, or anything, and moves to journals that there are not.
+    if flags & 16 != 0, journal.count == whole.bytes.count {
+        let payload = [4] + (0..<16).map { _ in input.byte() }
+        var record = [UInt8](repeating: 0, count: 64)
+        let size = record.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            (base + Record.headerSize).copyMemory(from: payload, byteCount: payload.count)
+            return Record.seal(base, payload: payload.count, salt: FuzzJournal.salt, offset: UInt64(journal.count))
+        }
+        journal += record[..<size]
     }
-    if flags & 32 == 0, page.count >= 72 {
-        for index in 64..<72 { page[index] = 0 }
-        seal(&page, 0..<64, at: 64)
-    }
+    if flags & 32 != 0 { journal += (0..<Int(input.byte())).map { _ in input.byte() } }
     do {
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data(journal).write(to: URL(fileURLWithPath: folder + "/journal"))
-        try Data(page).write(to: URL(fileURLWithPath: folder + "/lock"))
     } catch {
         fatalError("\(error)")
     }
@@ -117,13 +119,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
     do {
         let suite = try Journal.open(at: folder, options: options) { FuzzIndex() }
-        // A page that was cut counts as a blank one, whatever is left of it.
-        let publication =
-            page.count >= LockPage.size ? page.withUnsafeBytes { LockPage.publication(in: $0) } : nil
         let found = suite.withCurrentIndex { ($0 as? FuzzIndex)?.entries ?? [:] }
         let hasSalt =
             isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size
-            || publication?.journalID == FuzzJournal.salt
         // A header of another journal with a right checksum can't be told from a right one.
         if hasSalt, !isForged {
             for (number, end) in whole.ends.enumerated() where end <= journal.count {

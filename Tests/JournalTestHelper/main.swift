@@ -8,17 +8,22 @@ import Foundation
 final class Index: JournalIndex {
     var entries: [[UInt8]: [UInt8]] = [:]
 
-    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
-        entries.updateValue(Array(value), forKey: Array(key)).map { $0.count + key.count }
+    func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        value: UnsafeRawBufferPointer,
+        from origin: ChangeOrigin
+    ) -> Int? {
+        entries.updateValue((prefix.map { [$0] } ?? []) + value, forKey: Array(key)).map { $0.count + key.count }
     }
 
-    func remove(key: UnsafeRawBufferPointer) -> Int? {
+    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
         entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
     }
 
     func prepare(forBytes count: Int) {}
 
-    func removeAll() { entries = [:] }
+    func removeAll(from origin: ChangeOrigin) { entries = [:] }
 }
 
 func open(_ path: String) throws -> Journal { try Journal.open(at: path) { Index() } }
@@ -385,11 +390,19 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
 ///
 /// The background never flushes here, so that what is on the disk afterwards was flushed by the end. The disks of suites
 /// whose names begin with "hanging" hang.
+///
+/// At the very end it prints the names of the suites that were flushed.
 func end(_ folder: String, suites: [Substring], how: String) throws {
+    // Handlers are called in the reverse order.
+    atexit {
+        for (name, probe) in endingSuites where probe.counts[.fdatasync, default: 0] > probe.fired { print(name) }
+        fflush(nil)
+    }
     let journals = try suites.map { name in
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), backgroundActivity: { _ in false })
         let journal = try Journal.open(at: folder + "/" + name, options: options) { Index() }
+        endingSuites.append((String(name), probe))
         probe.clear()
         if name.hasPrefix("hanging") { probe.plan(.hang, call: .fdatasync, number: 0) }
         try set(journal, "key", "value")
@@ -415,6 +428,44 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
     default: exit(64)
     }
 }
+
+/// Opens a suite, and forks; the child tries to use it, and then opens suites of its own, the parent's among them.
+func forkChild(_ folder: String) throws {
+    let probe = SystemCallProbe()
+    let options = JournalOptions(calls: SystemCalls(probe: probe))
+    let inherited = try Journal.open(at: folder + "/parent", options: options) { Index() }
+    let flushes = probe.counts[.fdatasync, default: 0]
+    try set(inherited, "a", "1")
+    // The parent's background has worked, and rests again: a thread in the middle of something may hold a lock of Swift's
+    // runtime, which nobody would release in the child.
+    while probe.counts[.fdatasync, default: 0] == flushes { usleep(1_000) }
+    usleep(100_000)
+    typealias Fork = @convention(c) () -> pid_t
+    guard let symbol = dlsym(nil, "fork") else { exit(8) }
+    let child = unsafeBitCast(symbol, to: Fork.self)()
+    if child == 0 {
+        do {
+            try set(inherited, "a", "2")
+            print("written")
+        } catch let error as JournalError where error.kind == .forked {
+            print("refused")
+        }
+        let own = try Journal.open(at: folder + "/own", options: options) { Index() }
+        try set(own, "a", "1")
+        print("own", get(own, "a") ?? "nothing")
+        // In the background, as in any other process.
+        let count = probe.counts[.fdatasync, default: 0]
+        while probe.counts[.fdatasync, default: 0] == count { sched_yield() }
+        print("flushed")
+        print("parent", get(try open(folder + "/parent"), "a") ?? "nothing")
+        fflush(nil)
+        exit(0)
+    }
+    var status: Int32 = 0
+    guard waitpid(child, &status, 0) == child, status == 0 else { exit(9) }
+}
+
+nonisolated(unsafe) var endingSuites: [(String, SystemCallProbe)] = []
 #endif
 
 let arguments = CommandLine.arguments
@@ -439,6 +490,7 @@ do {
     case ("set", 5): try set(open(arguments[2]), arguments[3], arguments[4])
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
     #if DEBUG
+    case ("fork", 3): try forkChild(arguments[2])
     case ("die", 5): try die(arguments[2], in: arguments[3], atStep: Int(arguments[4]) ?? 0)
     case ("end", 5): try end(arguments[2], suites: arguments[3].split(separator: ","), how: arguments[4])
     #endif

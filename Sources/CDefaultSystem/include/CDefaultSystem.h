@@ -40,46 +40,48 @@ DEFAULT_ATOMIC uint64_t default_atomic_exchange(uint64_t *_Nonnull word, uint64_
     return __atomic_exchange_n(word, value, ordering);
 }
 
-/// Orders all memory operations before it before all after it, those of the system on behalf of this thread included.
-DEFAULT_ATOMIC void default_atomic_fence(void) {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
 DEFAULT_ATOMIC void default_atomic_add(uint64_t *_Nonnull word, uint64_t value, int ordering) {
     __atomic_fetch_add(word, value, ordering);
 }
 
 #undef DEFAULT_ATOMIC
 
-// Pages of files that other programs may shorten at any time. Reading a mapped page that its file lacks, or that can't be read
-// from its disk, is answered by SIGBUS, which ends the process. A guarded page reads as zeros from then on instead. The
-// handler is set when the first pages are reserved, and passes every signal that isn't about them to the one before it.
+// Memory that maps files which other programs may shorten at any time. Reading a mapped page that its file lacks, or that can't
+// be read from its disk, is answered by SIGBUS, which ends the process. A guarded page reads as ones from then on instead. The
+// handler is set when the first memory is reserved, and passes every signal that isn't about it to the one before it.
 
 /// The size of a page of memory, in bytes.
 size_t default_page_size(void);
 
-/// Reserves addresses for pages.
+/// Reserves addresses.
+///
+/// - Parameter size: How many, in bytes: a multiple of the page size.
 ///
 /// Returns NULL, and sets `errno`, when the system refuses, or when it was called 64 times before.
-void *_Nullable default_reserve_guarded_pages(size_t count);
+void *_Nullable default_reserve_guarded_memory(size_t size);
 
-/// Maps the first page of a file at a reserved address, for reading, in place of what was mapped there.
+/// Maps a part of a file at reserved addresses, for reading, in place of what was mapped there.
+///
+/// The part may be longer than the file. Returns false, and sets `errno`, when the system refuses.
+bool default_map_guarded(void *_Nonnull memory, size_t size, int file, uint64_t offset);
+
+/// Maps memory without a file at reserved addresses, whose first word has all bits set.
 ///
 /// Returns false, and sets `errno`, when the system refuses.
-bool default_map_guarded_page(void *_Nonnull page, int file);
+bool default_map_ones(void *_Nonnull memory, size_t size);
 
-/// Maps zeros at a reserved address, for reading, in place of what was mapped there.
-///
-/// Returns false, and sets `errno`, when the system refuses.
-bool default_map_zeros(void *_Nonnull page);
+// Processes made with `fork` that go on without `exec`.
 
-/// Waits until a word in a mapped file has another value than the known one and `default_wake_all` is called by some process,
-/// or until the time is over, or for no reason. On systems other than Linux only for a time, of at most a millisecond.
-///
-/// Safe for an address where nothing is mapped.
-void default_wait_for_change(const void *_Nonnull word, uint32_t known, uint64_t nanoseconds);
+/// Has `default_fork_count` count from now on.
+void default_watch_forks(void);
 
-/// Wakes up the threads of all processes that wait for a change of a word.
-void default_wake_all(const void *_Nonnull word);
+/// How many forks there are between the process that began to count and this one, its descendant.
+uint64_t default_fork_count(void);
+
+/// A lock that a new child finds free, whichever thread of the parent had it.
+void default_lock_process(void);
+
+/// Releases what `default_lock_process` took.
+void default_unlock_process(void);
 
 #endif

@@ -1,16 +1,12 @@
 /// Flushes the journals with unflushed writes when the program ends normally, and waits for at most a second in all.
 ///
-/// Other threads go on while the program ends, and one of them may hold a journal's locks for any time; so may a stopped
-/// process, and a disk may hang. Each journal is therefore flushed by a thread of its own, and the end of the program waits
-/// for those threads only as long as the limit allows.
+/// Other threads go on while the program ends, and a disk may hang. Each journal is therefore flushed by a thread of its own,
+/// and the end of the program waits for those threads only as long as the limit allows.
 final class ExitFlush: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    /// Whether the program's end flushes; the first access registers it.
-    static let isRegistered = ProgramExit.register {
-        // The journals of a parent process are its own business, and the locks may have been copied while they were held.
-        if !ProgramExit.isForkedChild { ExitFlush().run() }
-    }
+    /// Whether the program's end flushes; the first access registers it, for children made with `fork` too.
+    static let isRegistered = ProgramExit.register { ExitFlush().run() }
 
     /// Nanoseconds that the end of the program waits at most.
     private static let limit: UInt64 = 1_000_000_000
@@ -21,13 +17,8 @@ final class ExitFlush: @unchecked Sendable {
 
     private func run() {
         let deadline = Clock.monotonic() + Self.limit
-        let exiting = Threads.current
         start { [self] in
-            for journal in BackgroundWorker.shared.unflushed {
-                // The thread that ends the program inside of exclusive access keeps that access until the end.
-                guard journal.owner.load(ordering: .relaxed) != exiting else { continue }
-                start { journal.flushInBackground(waitingAtMost: Self.limit) }
-            }
+            for journal in BackgroundWorker.shared.unflushed { start { journal.flushInBackground() } }
         }
         lock.lock()
         while running > 0, Clock.monotonic() < deadline { finished.wait(lock, until: deadline) }

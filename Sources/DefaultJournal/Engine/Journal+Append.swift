@@ -1,60 +1,50 @@
 extension Journal {
-    /// Stores `value` under `key`, visible to every process when the call returns.
+    /// Stores a value under `key`, visible to every process when the call returns.
     ///
-    /// - Parameters:
-    ///   - key: 1 to 65,535 bytes of UTF-8.
-    ///   - value: At most 64 MiB.
-    ///   - durability: When the write has to have reached the disk.
-    /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then.
-    package func set(
-        key: UnsafeRawBufferPointer,
-        value: UnsafeRawBufferPointer,
-        durability: JournalDurability = .background
-    ) throws(JournalError) {
-        try set(key: key, prefix: nil, value: value, durability: durability) {
-            false
-        } apply: {
-            index.set(key: key, value: value)
-        }
-    }
-
-    /// Stores a value whose first byte is separate from the others; the caller applies the entry to the index itself.
+    /// A value that is stored already is not written again.
     ///
     /// - Parameters:
     ///   - key: 1 to 65,535 bytes of UTF-8.
     ///   - prefix: The value's first byte; nil if it is in `value`.
-    ///   - value: The other bytes: at most 64 MiB.
-    ///   - durability: When the write has to have reached the disk.
-    ///   - isStored: Whether the index has this value already, so that nothing has to be written. Called with exclusive
-    ///     access; the index does not change between this call and `apply`.
-    ///   - apply: Has the effect and the result of ``JournalIndex/set(key:value:)`` with the whole value. Called under the
-    ///     state lock, when the write can't fail any more.
-    /// - Throws: As ``set(key:value:durability:)``.
+    ///   - value: The value, at most 64 MiB.
+    ///   - durability: When the write has to have reached the disk. If it can't be flushed, the call throws, but the value is
+    ///     stored.
+    /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then, unless it was the flush.
     package func set(
         key: UnsafeRawBufferPointer,
-        prefix: UInt8?,
+        prefix: UInt8? = nil,
         value: UnsafeRawBufferPointer,
-        durability: JournalDurability,
-        isStored: () -> Bool,
-        apply: () -> Int?
+        durability: JournalDurability = .background
     ) throws(JournalError) {
-        try Self.check(key: key, path: journalPath)
         let payload = Operation.setSize(key: key, prefix: prefix, value: value)
-        let size = payload - Operation.setOverhead
-        guard size - key.count <= Operation.maximumValue else {
-            throw JournalError(.valueTooLarge(bytes: size - key.count), path: journalPath)
+        if let problem = Operation.problem(key: key, valueSize: payload - Operation.setOverhead - key.count) {
+            throw JournalError(problem, path: journalPath)
         }
-        try beginWriting(durability)
-        defer { endExclusiveAccess() }
-        guard !isStored() else {
-            // It may not have reached the disk yet.
-            if durability == .everyWrite { try synchronizeFiles() }
-            return
+        if !isStored(key, prefix, value) {
+            try beginExclusiveAccess()
+            defer { endExclusiveAccess() }
+            if !index.holds(key: key, prefix: prefix, value: value) {
+                writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
+                Operation.encodeSet(
+                    key: key,
+                    prefix: prefix,
+                    value: value,
+                    to: writer.buffer.memory + Record.headerSize
+                )
+                try commit(payload: payload) { visitor in visitor.set(key, prefix, value) }
+            }
         }
-        writer.buffer.reserve(Record.headerSize + payload)
-        let target = writer.buffer.memory + Record.headerSize
-        Operation.encodeSet(key: key, prefix: prefix, value: value, to: target)
-        try commit(payload: payload, durability) { visitor in visitor.countSet(size: size, replaced: apply()) }
+        // What is stored already may not have reached the disk yet.
+        if durability == .everyWrite { try synchronize() }
+    }
+
+    /// Whether a value is stored, as far as that can be seen without the lock.
+    private func isStored(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
+        guard let slot = stateLock.tryLockShared() else { return false }
+        defer { stateLock.unlockShared(slot) }
+        // The file must be what it was when the index was filled, as for any other write.
+        return state.seesNothingNew && !state.isDamaged && index.holds(key: key, prefix: prefix, value: value)
+            && state.refusal == nil && Clock.monotonic() &- state.comparedAt < Self.writersInterval && !isForked
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
@@ -62,13 +52,13 @@ extension Journal {
         key: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        try Self.check(key: key, path: journalPath)
-        try appendRemoval(.remove(key: key), durability)
+        if let problem = Operation.problem(key: key) { throw JournalError(problem, path: journalPath) }
+        try append(.remove(key: key), durability)
     }
 
     /// Removes every entry.
     package func removeAll(durability: JournalDurability = .background) throws(JournalError) {
-        try appendRemoval(.removeAll, durability)
+        try append(.removeAll, durability)
     }
 
     /// Makes all changes of `batch` visible and durable together, or none of them.
@@ -80,101 +70,86 @@ extension Journal {
     ) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
-        try beginWriting(durability)
-        defer { endExclusiveAccess() }
-        try batch.withPayload { payload throws(JournalError) in
-            writer.buffer.reserve(Record.headerSize + payload.count)
-            if let start = payload.baseAddress {
-                (writer.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
-            }
-            try commit(payload: payload.count, durability) { visitor in
-                Replay.visit(payload, with: &visitor)
+        try exclusively { () throws(JournalError) in
+            try batch.withPayload { payload throws(JournalError) in
+                writer.buffer.reserve(Record.headerSize + payload.count + 2 * Record.alignment)
+                if let start = payload.baseAddress {
+                    (writer.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
+                }
+                try commit(payload: payload.count) { visitor in Replay.visit(payload, with: &visitor) }
             }
         }
+        if durability == .everyWrite { try synchronize() }
     }
 
-    private func appendRemoval(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
-        try beginWriting(durability)
-        defer { endExclusiveAccess() }
-        let payload = operation.encodedSize
-        writer.buffer.reserve(Record.headerSize + payload)
-        operation.encode(to: writer.buffer.memory + Record.headerSize)
-        try commit(payload: payload, durability) { visitor in visitor.visit(operation) }
-    }
-
-    /// Begins exclusive access for a write.
-    private func beginWriting(_ durability: JournalDurability) throws(JournalError) {
+    private func exclusively(_ body: () throws(JournalError) -> Void) throws(JournalError) {
         try beginExclusiveAccess()
-        // An earlier sync that failed may have lost more than this write: durability can't be promised until a rewrite.
-        guard durability == .everyWrite, needsRewrite else { return }
-        do throws(JournalError) {
-            try synchronizeFiles()
-        } catch {
-            endExclusiveAccess()
-            throw error
-        }
+        defer { endExclusiveAccess() }
+        try body()
     }
 
-    /// Writes the record whose payload is in the encode buffer, publishes it, and applies it to the index.
-    private func commit(
-        payload: Int,
-        _ durability: JournalDurability,
-        apply: (inout IndexVisitor) -> Void
-    ) throws(JournalError) {
-        let start = writer.published.end
-        let size = Record.headerSize + payload
-        let end = start + UInt64(size)
-        let memory = writer.buffer.memory
-        Record.seal(memory, payload: payload, salt: state.journalID, offset: start)
-        do throws(JournalError) {
-            let bytes = UnsafeRawBufferPointer(start: memory, count: size)
-            try calls.write(bytes, to: state.journal.raw, at: start, path: journalPath)
-            if durability == .everyWrite { try syncBeforeCommit() }
-            var next = writer.published
-            next.end = end
-            if durability == .everyWrite { next.syncedEnd = end }
-            try publishCommit(next)
-        } catch {
-            rollBack(to: start)
-            throw error
+    private func append(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
+        try exclusively { () throws(JournalError) in
+            let payload = operation.encodedSize
+            writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
+            operation.encode(to: writer.buffer.memory + Record.headerSize)
+            try commit(payload: payload) { visitor in visitor.visit(operation) }
         }
+        if durability == .everyWrite { try synchronize() }
+    }
+
+    /// Under the lock: writes the record whose payload is in the encode buffer, and applies it to the index.
+    private func commit(payload: Int, apply: (inout IndexVisitor) -> Void) throws(JournalError) {
+        assert(writer.holdsFileLock)
+        let (mark, end) = try write(payload: payload)
         stateLock.lock()
-        var visitor = IndexVisitor(index: index, liveBytes: state.liveBytes)
+        var visitor = IndexVisitor(index, from: .thisThread, liveBytes: state.liveBytes)
         apply(&visitor)
         state.liveBytes = visitor.liveBytes
-        finishCommit()
+        state.advance(to: end, mark: mark, calls: calls)
+        appending.store(0, ordering: .relaxed)
         stateLock.unlock()
         writer.hasWritten = true
         writer.buffer.trim()
-        if durability == .background { scheduleFlush() }
+        if !scheduleFlush() { writer.hasToFlush = true }
     }
 
-    private func syncBeforeCommit() throws(JournalError) {
-        do throws(JournalError) {
-            try calls.syncData(state.journal.raw, path: journalPath)
-        } catch {
-            noteFailedSync()
-            throw error
-        }
-        try syncRename()
-    }
-
-    /// Removes what a failed write left after the committed end.
+    /// Writes the record whose payload is in the encode buffer at the position.
     ///
-    /// If the removal fails too, the next access repeats it. Only if this process ends before that, the write may be found by
-    /// the one that opens the suite next.
-    private func rollBack(to end: UInt64) {
-        writer.buffer.trim()
+    /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again, readers of
+    ///   this process leave the record to this thread.
+    private func write(payload: Int) throws(JournalError) -> (JournalMark, end: UInt64) {
+        let (file, start) = (state.file, state.position)
+        let memory = writer.buffer.memory
+        let size = Record.seal(memory, payload: payload, salt: file.salt, offset: start)
+        // A reader of this process that sees the record has to see this too.
+        appending.store(start, ordering: .sequentiallyConsistent)
         do throws(JournalError) {
-            try calls.truncate(state.journal.raw, to: end, path: journalPath)
+            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file.raw, at: start)
         } catch {
-            writer.unremoved = (state.journalID, end)
+            // If it can't be cut off now, the next holder of the lock does that.
+            do throws(JournalError) { try calls.truncate(file.raw, to: start) } catch {}
+            appending.store(0, ordering: .releasing)
+            writer.buffer.trim()
+            throw error.located(in: path)
         }
+        return (JournalMark(memory, at: start), start + UInt64(size))
     }
 
-    static func check(key: UnsafeRawBufferPointer, path: @autoclosure () -> String) throws(JournalError) {
-        guard key.count > 0, key.count <= Operation.maximumKey else {
-            throw JournalError(.keyInvalid(bytes: key.count), path: path())
-        }
+    /// Under the lock: appends to the journal that another file is about to replace it.
+    ///
+    /// - Parameters:
+    ///   - salt: The other journal's; 0 if it hasn't the entries that this one has.
+    ///   - end: The position in the other one.
+    /// - Throws: The system call that failed.
+    func appendMove(salt: UInt64, end: UInt64) throws(JournalError) {
+        guard state.file.salt != 0 else { return }
+        let operation = Operation.moved(salt: salt, end: end)
+        operation.encode(to: writer.buffer.memory + Record.headerSize)
+        let (mark, position) = try write(payload: operation.encodedSize)
+        stateLock.lock()
+        state.advance(to: position, mark: mark, move: (salt, end), calls: calls)
+        appending.store(0, ordering: .relaxed)
+        stateLock.unlock()
     }
 }

@@ -1,290 +1,223 @@
 extension Journal {
-    /// How urgently the journal needs compaction.
-    enum CompactionNeed: Int, Comparable {
-        case none
-        /// In the background, while writers go on.
-        case soon
-        /// Before the writer returns: the journal is at its bound.
-        case now
-
-        static func < (one: CompactionNeed, other: CompactionNeed) -> Bool { one.rawValue < other.rawValue }
-    }
-
     /// Writes the live entries to a new journal, which replaces the old one.
     package func compact() throws(JournalError) {
         defer { deliverReports() }
-        if owner.load(ordering: .relaxed) == Threads.current {
-            // Inside exclusive access the order of the locks allows only the simple way, which blocks all writers.
-            return try rewriteFromFile()
+        try located { () throws(JournalError) in
+            if hasExclusiveAccess {
+                // Inside exclusive access the order of the locks allows only the simple way, which blocks all writers.
+                stateLock.lock()
+                let finding = Result { () throws(JournalError) in try compareIdentity() }
+                stateLock.unlock()
+                guard try finding.get() == .same else { throw JournalError(.replaced, path: path) }
+                return try rewrite(state.file, to: state.position)
+            }
+            compaction.lock()
+            defer { compaction.unlock() }
+            // Whoever asks for it has what is there checked too.
+            try withFilesLocked(compares: true) {}
+            try compactFiles(limit: options.lockTimeout, isAsked: true)
         }
+    }
+
+    /// Bytes that a journal may have beside twice those of its live entries.
+    package static let slack: UInt64 = 512 << 10
+
+    /// With exclusive access: whether the journal is about to be larger than its bound.
+    ///
+    /// The compaction begins a little earlier, so that it has usually ended when the bound is reached.
+    var needsCompaction: Bool {
+        let live = state.liveBytes
+        return state.position > live + live / 10 * 7 + Self.slack / 5 * 4 && options.automaticMaintenance
+            && state.position >= writer.compactionRetrySize
+    }
+
+    /// Has the journal compacted on a background thread.
+    func scheduleCompaction() {
+        guard !isCompactionScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if !worker.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
+    }
+
+    /// Compacts, on a background thread, if there is still need.
+    func compactInBackground() {
+        defer { deliverReports() }
         compaction.lock()
         defer { compaction.unlock() }
-        _ = try compactFiles(waits: true, from: .none)
-    }
-
-    /// The size up to which a journal with so many live bytes may grow.
-    package static func sizeBound(liveBytes: UInt64) -> UInt64 { 2 * liveBytes + 65_536 }
-
-    /// With exclusive access: compares the journal's size with its bound.
-    ///
-    /// Background compaction is requested well before the bound, so that a fast writer seldom has to wait.
-    func compactionNeed() -> CompactionNeed {
-        let end = writer.published.end
-        let live = state.liveBytes
-        guard end > live + live / 10 * 7 + 36_864, options.automaticMaintenance,
-            end >= writer.compactionRetrySize
-        else { return .none }
-        return end > Self.sizeBound(liveBytes: live) ? .now : .soon
-    }
-
-    /// After exclusive access: compacts the journal, or schedules its compaction.
-    func compactIfNeeded(_ need: CompactionNeed) {
-        if need == .now {
-            compaction.lock()
-            let old = compactUnlessDone(waits: true)
-            compaction.unlock()
-            return _ = consume old
-        }
-        guard !isCompactionScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if !options.worker.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
-    }
-
-    /// Compacts, on the background thread.
-    func compactInBackground() {
-        compaction.lock()
         isCompactionScheduled.store(false, ordering: .releasing)
-        let old = compactUnlessDone(waits: false)
-        compaction.unlock()
-        _ = consume old
-        deliverReports()
-    }
-
-    /// Compacts if there is still need.
-    ///
-    /// - Returns: The old journal, still open: closing it frees its blocks, which takes time that callers waiting for the
-    ///   compaction don't have to spend.
-    private func compactUnlessDone(waits: Bool) -> Source? {
         do throws(JournalError) {
-            return try compactFiles(waits: waits, from: waits ? .now : .soon)
-        } catch  where error.kind == .replaced {
+            try compactFiles(limit: options.lockTimeout, isAsked: false)
+        } catch  where error.kind == .replaced || error.kind == .forked {
             // There is nothing left to compact.
         } catch  where error.isBusy {
             // The next write sees the need again.
         } catch {
             exclusive.lock()
-            writer.compactionRetrySize = writer.published.end * 2
+            stateLock.lock()
+            writer.compactionRetrySize = state.position * 2
+            stateLock.unlock()
             exclusive.unlock()
-            note(.compactionFailed(error))
+            note(.compactionFailed(error.located(in: path)))
         }
-        return nil
     }
 
-    /// The journal that a compaction reads.
-    private struct Source: ~Copyable {
-        var directory: OwnedDescriptor
-        var file: OwnedDescriptor
-        var salt: UInt64
-        var end: UInt64
-        var liveBytes: UInt64
-    }
-
-    /// Compacts, blocking writers only while it reads the end and while it copies the last records appended since.
-    ///
-    /// - Parameters:
-    ///   - waits: Whether to wait for another process that is compacting already.
-    ///   - need: Nothing is done if the journal needs compaction less than this.
-    /// - Returns: The old journal, if there was need.
-    /// - Throws: Why it could not compact; the journal is unchanged then.
-    private func compactFiles(waits: Bool, from need: CompactionNeed) throws(JournalError) -> Source? {
-        let follows = need != .soon
-        let limit = waits ? options.lockTimeout : BackgroundWorker.patience
-        let found = try withFilesLocked(followsPath: follows, waitingAtMost: limit) {
-            () throws(JournalError) -> Source? in
-            guard need == .none || compactionNeed() >= need else { return nil }
-            // Lets the writers of all processes know why the directory's change time is about to change.
-            page.isCompacting = true
-            return Source(
-                directory: try calls.duplicate(state.suite.directory.raw, path: path),
-                file: try calls.duplicate(state.journal.raw, path: journalPath),
-                salt: state.journalID,
-                end: writer.published.end,
-                liveBytes: state.liveBytes
-            )
-        }
-        guard let source = found else { return nil }
-        var isFinished = false
-        defer {
-            if !isFinished {
-                exclusive.lock()
-                page.isCompacting = false
-                exclusive.unlock()
-            }
-        }
-        guard let target = try openCompactionTarget(in: source.directory.raw, waits: waits) else { return nil }
-        let header = JournalHeader.random()
-        let newPath = file(SuiteDirectory.compactionName)
-        var stream = RecordStream(header: header, to: target.raw, calls: calls, path: newPath)
-        guard try copyEntries(of: source, to: &stream) else {
-            try reloadDamaged(source.salt)
-            return nil
-        }
-        var progress = Progress(copied: source.end, entriesEnd: try stream.finish())
-        // As much as possible is copied without blocking writers: first what was appended while the entries were
-        // written, then what was appended during the sync.
-        guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
-        try calls.sync(target.raw, path: newPath)
-        progress.synced = progress.copied
-        progress.syncedEnd = stream.end
-        guard try copyCommitted(of: source, to: &stream, &progress) else { return nil }
-        var finished: OwnedDescriptor? = consume target
-        try withFilesLocked(followsPath: follows, waitingAtMost: limit) { () throws(JournalError) in
-            guard state.journalID == source.salt, let target = finished.take() else { return }
-            try copyTail(to: writer.published.end, of: source, to: &stream, &progress)
-            try exchange(for: target, header: header, end: stream.end, progress)
-            page.isCompacting = false
-            isFinished = true
-        }
-        return source
-    }
-
-    /// The progress of a compaction.
-    private struct Progress {
-        /// The end of the copied records in the old journal.
+    /// The new file of a compaction.
+    private struct Target: ~Copyable {
+        let file: OwnedDescriptor
+        let salt: UInt64
+        var stream: RecordStream
+        /// The end of what was copied, in the old journal.
         var copied: UInt64
-        /// The end of the first copy of the live entries in the new journal.
-        var entriesEnd: UInt64
-        /// The value of `copied` when the new journal was synchronized.
-        var synced: UInt64 = 0
-        /// The new journal's end when it was synchronized.
+        /// The new file's end when it was last synced.
         var syncedEnd: UInt64 = 0
     }
 
-    /// Writes the entries that were live when the compaction began.
+    /// How long a tail may be that is copied while writers wait.
+    private static let shortTail: UInt64 = 64 << 10
+
+    /// Compacts; writers wait while what they have just written is copied and synced.
     ///
-    /// - Returns: false when the old journal is damaged.
-    private func copyEntries(of source: borrowing Source, to stream: inout RecordStream) throws(JournalError) -> Bool {
-        if source.end > max(Self.wholeFileLimit, Self.sizeBound(liveBytes: source.liveBytes)) {
-            // Compactions have failed until now; the replaced values of all that time need not fit into memory.
-            let report = try copyEntries(of: source.file.raw, size: source.end, salt: source.salt, to: &stream)
-            return report.isClean && report.validEnd == source.end
+    /// - Parameters:
+    ///   - limit: Nanoseconds to wait for other processes.
+    ///   - isAsked: Whether to compact in any case, and to wait for another process that is compacting already.
+    /// - Throws: Why it could not compact; the journal is unchanged then.
+    private func compactFiles(limit: UInt64, isAsked: Bool) throws(JournalError) {
+        if isForked { throw JournalError(.forked, path: path) }
+        let need = try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
+            isAsked || needsCompaction ? (file: state.file, end: state.position, directory: suite) : nil
         }
-        let bytes = try FileBytes(
-            reading: 0..<source.end,
-            of: source.file.raw,
-            isRepeated: true,
-            calls: calls,
-            path: journalPath
-        )
-        var table = LiveTable(bytes.buffer)
-        let records = bytes.buffer(from: JournalHeader.size)
-        let base = UInt64(JournalHeader.size)
-        let report = Replay.run(records, at: base, salt: source.salt, visitor: &table)
-        guard report.isClean, report.validEnd == source.end else { return false }
-        try stream.append(table)
-        return true
+        guard let need, let file = try openCompactionTarget(in: need.directory.raw, waits: isAsked) else { return }
+        do throws(JournalError) {
+            var visitor = TableVisitor()
+            var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
+            let base = UInt64(JournalHeader.size)
+            let header = JournalHeader.parse(try window.bytes(0..<min(base, need.end)))
+            let report = try Replay.run(&window, from: base, salt: need.file.salt, visitor: &visitor)
+            guard report.isClean, report.validEnd == need.end,
+                header == .valid(JournalHeader(salt: need.file.salt), damage: [])
+            else {
+                return try reloadDamaged(need.file)
+            }
+            let salt = UInt64.random(in: 1...UInt64.max)
+            let stream = RecordStream(salt: salt, to: file.raw, calls: calls)
+            var target: Target? = Target(file: file, salt: salt, stream: stream, copied: need.end)
+            try target?.stream.append(visitor.table)
+            try synchronizeTarget(&target, with: need.file)
+            try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
+                guard state.file === need.file, var target = target.take() else { return }
+                try copyTail(of: need.file, to: state.position, &target)
+                let end = target.stream.end
+                let syncedEnd = target.syncedEnd
+                let descriptor = target.file.raw
+                let name = SuiteDirectory.compactionName
+                try exchange(for: target.file, named: name, salt: target.salt, end: end, isSame: true) {
+                    () throws(JournalError) in
+                    // Nobody has to wait for the disk, unless some of the tail was promised to be on it.
+                    guard end > syncedEnd, try need.file.flags(calls: calls).isFlushed else { return syncedEnd }
+                    try calls.sync(descriptor)
+                    return end
+                }
+                writer.compactionRetrySize = 0
+                calls.unlock(descriptor)
+            }
+        } catch {
+            throw error.about(SuiteDirectory.compactionName)
+        }
+        // Whoever needs the name on the disk sooner syncs it as well.
+        lockForReading()
+        let used = state.file
+        stateLock.unlock()
+        if used !== need.file { try syncRename(of: used) }
     }
 
-    /// Copies what is committed so far, without the file lock.
-    ///
-    /// - Returns: false when the journal is no longer the one that is being compacted.
-    private func copyCommitted(
-        of source: borrowing Source,
-        to stream: inout RecordStream,
-        _ progress: inout Progress
-    ) throws(JournalError) -> Bool {
-        stateLock.lock()
-        let publication = page.publication()
-        stateLock.unlock()
-        guard let publication, publication.journalID == source.salt, publication.end >= progress.copied else {
-            return false
+    /// Syncs the new file, and copies what is written meanwhile, until little is left.
+    private func synchronizeTarget(_ target: inout Target?, with file: JournalFile) throws(JournalError) {
+        guard var current = target.take() else { return }
+        var rounds = 0
+        while true {
+            // From here on a flush may promise what isn't in the new file yet.
+            try file.set(.isFlushed, to: false, calls: calls)
+            lockForReading()
+            let known = state.file === file ? state.position : current.copied
+            stateLock.unlock()
+            try copyTail(of: file, to: known, &current)
+            try current.stream.finish()
+            try calls.sync(current.file.raw)
+            current.syncedEnd = current.stream.end
+            lockForReading()
+            let end = state.file === file ? state.position : current.copied
+            stateLock.unlock()
+            rounds += 1
+            if end - current.copied <= Self.shortTail || rounds == 16 { break }
         }
-        try copyTail(to: publication.end, of: source, to: &stream, &progress)
-        return true
+        target = consume current
     }
 
     /// Copies the records between those copied before and `end`.
-    private func copyTail(
-        to end: UInt64,
-        of source: borrowing Source,
-        to stream: inout RecordStream,
-        _ progress: inout Progress
-    ) throws(JournalError) {
-        guard end > progress.copied else { return }
-        let range = progress.copied..<end
-        let tail = try FileBytes(reading: range, of: source.file.raw, calls: calls, path: journalPath)
-        // Finding overwritten records takes time, which pays only for a long tail.
-        var survey = TailSurvey(finds: range.upperBound - range.lowerBound > progress.entriesEnd)
-        let report = Replay.run(tail.buffer, at: range.lowerBound, salt: source.salt, visitor: &survey)
-        guard report.isClean, report.validEnd == end else { throw JournalError(.unstable, path: journalPath) }
-        for payload in survey.keptPayloads {
-            try stream.append(payload: UnsafeRawBufferPointer(rebasing: tail.buffer[payload]))
+    private func copyTail(of file: JournalFile, to end: UInt64, _ target: inout Target) throws(JournalError) {
+        guard end > target.copied else { return }
+        var window = try FileWindow(of: file.raw, to: end, calls: calls)
+        var position = target.copied
+        while position < end {
+            let head = try window.bytes(position..<min(position + UInt64(Record.headerSize), end))
+            guard case .valid(let length, let checksum) = Replay.header(head, at: 0, base: position, salt: file.salt)
+            else { throw JournalError(.unstable) }
+            let size = Record.size(payload: length, at: position)
+            let record = try window.bytes(position..<position + UInt64(size))
+            guard record.count == size else { throw JournalError(.unstable) }
+            let body = UnsafeRawBufferPointer(rebasing: record[Record.headerSize...])
+            guard CRC32C.checksum(body, continuing: checksum) == record.littleEndian(at: 12, as: UInt32.self) else {
+                throw JournalError(.unstable)
+            }
+            // A compaction that failed has left "moved".
+            if !Operation.isMove(body) {
+                try target.stream.append(payload: UnsafeRawBufferPointer(rebasing: body[..<length]))
+            }
+            position += UInt64(size)
         }
-        _ = try stream.finish()
-        progress.copied = end
-    }
-
-    /// Under the file lock: replaces the suite's journal by the complete new one.
-    private func exchange(
-        for target: consuming OwnedDescriptor,
-        header: JournalHeader,
-        end: UInt64,
-        _ progress: Progress
-    ) throws(JournalError) {
-        var syncedEnd = progress.syncedEnd
-        if writer.published.syncedEnd > progress.synced || needsRewrite {
-            try calls.syncData(target.raw, path: file(SuiteDirectory.compactionName))
-            syncedEnd = end
-        }
-        // Another compactor may have opened the file by this name already: it notices that its lock is on another file.
-        try replaceJournal(by: SuiteDirectory.compactionName)
-        let descriptor = target.raw
-        try adopt(target, id: header.salt, end: end, syncedEnd: syncedEnd)
-        calls.unlock(descriptor)
-        writer.compactionRetrySize = 0
-        scheduleFlush()
-        let status = try calls.status(state.suite.directory.raw, path: path)
-        markIdentityVerified(changed: status.changed, now: 0)
+        try target.stream.finish()
+        target.copied = end
     }
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
     private func openCompactionTarget(in directory: Int32, waits: Bool) throws(JournalError) -> OwnedDescriptor? {
-        let newPath = file(SuiteDirectory.compactionName)
+        let name = SuiteDirectory.compactionName
         let wait = LockWait(atMost: options.lockTimeout)
-        for _ in 0..<64 {
-            let target: OwnedDescriptor
-            do throws(JournalError) {
-                target = try calls.open(SuiteDirectory.compactionName, in: directory, .create, path: newPath)
-            } catch  where error.isWrongType {
-                throw JournalError(.notARegularFile, path: newPath)
-            } catch  where error.isNotFound {
-                // Deleted since this compaction began.
-                throw JournalError(.replaced, path: path)
-            }
-            let inode = try SuiteDirectory.checkFile(target.raw, path: newPath, calls: calls).inode
-            while try !calls.tryLock(target.raw, path: newPath) {
-                guard waits else { return nil }
-                guard let pause = wait.pause else {
-                    throw JournalError(.busy(process: LockHolder.process(of: target.raw)), path: path)
+        do throws(JournalError) {
+            for _ in 0..<64 {
+                let target = try calls.open(name, in: directory, .create)
+                let id = try SuiteDirectory.checkFile(target.raw, calls: calls).id
+                while try !calls.tryLock(target.raw) {
+                    guard waits else { return nil }
+                    guard let pause = wait.pause else {
+                        throw JournalError(.busy(process: LockHolder.process(of: target.raw)), path: path)
+                    }
+                    Threads.sleep(nanoseconds: pause)
                 }
-                Threads.sleep(nanoseconds: min(pause, 500_000))
+                // During the wait the file may have become the journal.
+                guard let status = try calls.status(of: name, in: directory), status.id == id else { continue }
+                // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file
+                // that is new needs no truncation and avoids this flush when it is replaced later.
+                if status.size > 0 { try calls.truncate(target.raw, to: 0) }
+                return target
             }
-            // During the wait the file may have become the journal.
-            guard let status = try calls.status(of: SuiteDirectory.compactionName, in: directory, path: newPath),
-                status.inode == inode
-            else { continue }
-            // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file
-            // that is new needs no truncation and avoids this flush when it is replaced later.
-            if status.size > 0 { try calls.truncate(target.raw, to: 0, path: newPath) }
-            return target
+            throw JournalError(.unstable)
+        } catch {
+            if error.isWrongType { throw JournalError(.notARegularFile, path: name) }
+            // Deleted since this compaction began.
+            if error.isNotFound { throw JournalError(.replaced, path: path) }
+            throw error.about(name)
         }
-        throw JournalError(.unstable, path: newPath)
     }
 
     /// Backs up and reports damage that a compaction found, which would disappear with the old file.
-    private func reloadDamaged(_ salt: UInt64) throws(JournalError) {
+    private func reloadDamaged(_ file: JournalFile) throws(JournalError) {
         try withFilesLocked(followsPath: false) { () throws(JournalError) in
-            guard state.journalID == salt, writer.damagedID != salt else { return }
-            try reload()
+            guard state.file === file else { return }
+            if state.reportedDamage == file.salt {
+                // There was no room for a copy.
+                writer.compactionRetrySize = state.position * 2
+            } else {
+                try reload()
+            }
         }
     }
 }

@@ -15,6 +15,8 @@ package struct JournalVerification: Sendable, Hashable {
 
 extension Journal {
     /// Reads the whole journal from the disk and checks it, changing nothing.
+    ///
+    /// Writers don't wait for it; what they write meanwhile isn't checked.
     package func verify() throws(JournalError) -> JournalVerification {
         defer { deliverReports() }
         if isReadOnly {
@@ -29,29 +31,43 @@ extension Journal {
                 damage: found.damage
             )
         }
-        return try withFilesLocked { () throws(JournalError) in
-            let size = try calls.size(of: state.journal.raw, path: journalPath)
-            let end = writer.published.end
-            var replay = try fileReplay(state.journal.raw, size: size)
+        return try located { () throws(JournalError) in
+            let (file, end) = try snapshot()
+            let size = try calls.size(of: file.raw)
+            let base = UInt64(JournalHeader.size)
+            var window = try FileWindow(of: file.raw, to: min(end, size), calls: calls)
             var damage: [Range<UInt64>] = []
-            switch try replay.header() {
+            switch JournalHeader.parse(try window.bytes(0..<min(window.end, base))) {
             case .valid(_, let ranges): damage = ranges
-            case .newer(let version): throw JournalError(.newerFormat(version: version), path: journalPath)
-            case .unusable: damage = [0..<min(size, UInt64(JournalHeader.size))]
+            case .newer(let version): throw JournalError(.newerFormat(version: version))
+            case .unusable: damage = [0..<min(size, base)]
             }
-            var entries = LiveEntries()
-            let report = try replay.run(salt: state.journalID, visitor: &entries)
+            var visitor = TableVisitor()
+            var report = ReplayReport(validEnd: base)
+            if window.end > base {
+                report = try Replay.run(&window, from: base, salt: file.salt, visitor: &visitor)
+            }
             damage += report.damage
-            // The page says where committed records end: a torn tail before that end is damage.
-            if let torn = report.tornTail, torn < end { damage.append(torn..<end) }
+            // What is before the position was whole once: a torn tail there is damage.
+            if let torn = report.tornTail { damage.append(torn..<window.end) }
             if end > size { damage.append(size..<end) }
             return JournalVerification(
                 fileBytes: size,
                 records: report.records,
-                entries: entries.count,
+                entries: visitor.table.count,
                 damage: damage
             )
         }
+    }
+
+    /// The journal, compared with the one at the path, and the end of what is committed.
+    private func snapshot() throws(JournalError) -> (JournalFile, UInt64) {
+        if isReadOnly {
+            lockForReading()
+            defer { stateLock.unlock() }
+            return (state.file, state.position)
+        }
+        return try withFilesLocked(compares: true) { (state.file, state.position) }
     }
 
     /// Writes a suite with the same entries to a new directory, durably.
@@ -61,69 +77,46 @@ extension Journal {
     package func copy(to destination: String) throws(JournalError) {
         defer { deliverReports() }
         let target = try SuiteDirectory.absolutePath(destination, calls: calls)
-        let content = isReadOnly ? try readOnlyContent() : try currentContent()
-        guard try calls.status(of: target, path: target) == nil else {
-            throw JournalError(.alreadyExists, path: target)
-        }
-        try SuiteDirectory.makeDirectory(target, calls: calls)
-        let directory = try SuiteDirectory.openDirectory(target, calls: calls)
-        do throws(JournalError) {
-            try writeCopy(of: content.bytes.buffer, salt: content.salt, to: directory.raw, path: target)
-            try calls.sync(directory.raw, path: target)
-        } catch {
-            // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
-            for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
-                do throws(JournalError) { try calls.unlink(name, in: directory.raw, path: target) } catch {}
+        var visitor = TableVisitor()
+        try located { () throws(JournalError) in
+            let (file, end) = try snapshot()
+            let base = UInt64(JournalHeader.size)
+            if end > base {
+                var window = try FileWindow(of: file.raw, to: end, calls: calls)
+                _ = try Replay.run(&window, from: base, salt: file.salt, visitor: &visitor)
             }
-            do throws(JournalError) { try calls.unlink(target, isDirectory: true, path: target) } catch {}
-            throw error
+        }
+        do throws(JournalError) {
+            guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }
+            try SuiteDirectory.makeDirectory(target, calls: calls)
+            let suite = try SuiteDirectory.open(target, calls: calls)
+            do throws(JournalError) {
+                try writeCopy(of: visitor.table, to: suite.raw)
+            } catch {
+                // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
+                for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
+                    do throws(JournalError) { try calls.unlink(name, in: suite.raw) } catch {}
+                }
+                do throws(JournalError) { try calls.unlink(target, isDirectory: true) } catch {}
+                throw error
+            }
+        } catch {
+            throw error.located(in: target)
         }
     }
 
-    /// The journal's bytes at one moment.
-    private struct Content: ~Copyable {
-        let bytes: FileBytes
-        let salt: UInt64
-    }
-
-    private func currentContent() throws(JournalError) -> Content {
-        try withFilesLocked { () throws(JournalError) in
-            let journal = state.journal.raw
-            let bytes = try FileBytes(reading: 0..<writer.published.end, of: journal, calls: calls, path: journalPath)
-            return Content(bytes: bytes, salt: state.journalID)
-        }
-    }
-
-    /// The same without the lock: what is at the end may be a write that isn't complete, which the copy leaves out.
-    private func readOnlyContent() throws(JournalError) -> Content {
-        let directory = try SuiteDirectory.openForReading(path, calls: calls)
-        let file = try SuiteDirectory.openJournalForReading(in: directory.raw, path: journalPath, calls: calls)
-        var replay = try fileReplay(file.raw, size: try calls.status(file.raw, path: journalPath).size)
-        guard case .valid(let header, _) = try replay.header() else {
-            throw JournalError(.unstable, path: journalPath)
-        }
-        var nothing = IgnoringVisitor()
-        let end = try replay.run(salt: header.salt, visitor: &nothing).validEnd
-        let bytes = try FileBytes(reading: 0..<end, of: file.raw, calls: calls, path: journalPath)
-        return Content(bytes: bytes, salt: header.salt)
-    }
-
-    private func writeCopy(
-        of bytes: UnsafeRawBufferPointer,
-        salt: UInt64,
-        to directory: Int32,
-        path: String
-    ) throws(JournalError) {
-        var table = LiveTable(bytes)
-        let records = UnsafeRawBufferPointer(rebasing: bytes[min(bytes.count, JournalHeader.size)...])
-        _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
+    private func writeCopy(of table: borrowing EntryTable, to directory: Int32) throws(JournalError) {
         let name = SuiteDirectory.replacementName
-        let filePath = path + "/" + name
-        let file = try calls.open(name, in: directory, .createNew, path: filePath)
-        var stream = RecordStream(header: .random(), to: file.raw, calls: calls, path: filePath)
-        try stream.append(table)
-        _ = try stream.finish()
-        try calls.sync(file.raw, path: filePath)
-        try calls.rename(name, to: SuiteDirectory.journalName, in: directory, path: filePath)
+        do throws(JournalError) {
+            let file = try calls.open(name, in: directory, .createNew)
+            var stream = RecordStream(salt: UInt64.random(in: 1...UInt64.max), to: file.raw, calls: calls)
+            try stream.append(table)
+            try stream.finish()
+            try calls.sync(file.raw)
+            try calls.rename(name, to: SuiteDirectory.journalName, in: directory)
+        } catch {
+            throw error.about(name)
+        }
+        do throws(JournalError) { try calls.sync(directory) } catch { throw error.about(".") }
     }
 }

@@ -1,111 +1,105 @@
 extension Journal {
     /// Flushes everything written so far to the disk: when it returns, the data survives a power loss.
     ///
-    /// In a suite that can only be read there is nothing to flush.
+    /// Neither readers nor writers wait for it. In a suite that can only be read there is nothing to flush.
     package func synchronize() throws(JournalError) {
         defer { deliverReports() }
         if isReadOnly { return }
-        try withFilesLocked { () throws(JournalError) in try synchronizeFiles() }
+        if isForked { throw JournalError(.forked, path: path) }
+        try located { () throws(JournalError) in try flush() }
     }
 
-    /// Under the file lock: journal data first, then the directory, if a rename isn't known to be on the disk.
-    func synchronizeFiles() throws(JournalError) {
-        if needsRewrite {
+    /// Flushes what this process knows to be written.
+    ///
+    /// - Parameter isPromise: Whether a caller relies on it, and not only the background.
+    /// - Throws: The sync that failed.
+    func flush(isPromise: Bool = true) throws(JournalError) {
+        // What others have written by now is included.
+        lockForReading()
+        let (file, position) = (state.file, state.position)
+        stateLock.unlock()
+        let flags = try file.flags(calls: calls)
+        if flags.hasSyncFailed {
             // After a failed sync the system may mark pages clean that never reached the disk, and the next sync would
             // succeed without writing them. Only rewriting everything to another file is safe.
-            try rewriteFromFile()
-        } else if writer.published.syncedEnd < writer.published.end {
-            do throws(JournalError) {
-                try calls.syncData(state.journal.raw, path: journalPath)
-            } catch {
-                noteFailedSync()
-                throw error
-            }
-            try publish { $0.syncedEnd = $0.end }
+            return try rewriteAfterFailedSync(isPromise: isPromise)
         }
-        try syncRename()
-        writer.isDirty = false
-    }
-
-    /// Under the file lock: makes the journal's rename durable, if it may not be.
-    func syncRename() throws(JournalError) {
-        guard writer.published.isRenameUnsynced else { return }
-        try calls.sync(state.suite.directory.raw, path: path)
-        try publish { $0.isRenameUnsynced = false }
-    }
-
-    /// Under the file lock: whether only a new file makes everything durable; see ``synchronizeFiles()``.
-    var needsRewrite: Bool { writer.published.syncFailed || writer.syncFailed }
-
-    /// Under the file lock, after a failed sync.
-    func noteFailedSync() {
-        writer.syncFailed = true
-        // If this fails too, at least this process knows.
-        do throws(JournalError) { try publish { $0.syncFailed = true } } catch {}
-    }
-
-    /// Under the file lock: rewrites the live entries of the journal to a new one.
-    func rewriteFromFile() throws(JournalError) {
-        let end = writer.published.end
-        let bytes = try FileBytes(reading: 0..<end, of: state.journal.raw, calls: calls, path: journalPath)
-        let salt = state.journalID
-        var nothing = IgnoringVisitor()
-        let base = UInt64(JournalHeader.size)
-        let report = Replay.run(bytes.buffer(from: JournalHeader.size), at: base, salt: salt, visitor: &nothing)
-        guard report.isClean, report.validEnd == end else {
-            try reload()
-            return
+        do throws(JournalError) {
+            try flusher.sync(file, to: position)
+        } catch {
+            file.noteFailedSync(calls: calls)
+            throw error
         }
-        try rewrite(bytes.buffer, salt: salt)
+        if flags.isRenameUnsynced { try syncRename(of: file) }
+        guard isPromise else { return }
+        // A compaction that is about to end has to see that this was promised, or else this has to see the compaction. One that
+        // has taken the flag back since it was read above copies what was written by then before it syncs the new file.
+        if !flags.isFlushed { try file.set(.isFlushed, to: true, calls: calls) }
+        lockForReading()
+        let (isMoving, isMoved) = (state.move != nil, state.file !== file)
+        stateLock.unlock()
+        if isMoving, !isMoved { try withFilesLocked {} }
+        stateLock.lock()
+        let next = state.file
+        stateLock.unlock()
+        if next !== file { try flush() }
+    }
+
+    /// Makes a journal's name durable.
+    func syncRename(of file: JournalFile) throws(JournalError) {
+        guard let directory = file.directory else { return }
+        do throws(JournalError) { try calls.sync(directory.raw) } catch { throw error.about(".") }
+        file.noteSyncedRename(calls: calls)
+    }
+
+    private func rewriteAfterFailedSync(isPromise: Bool) throws(JournalError) {
+        // The background must not create a suite again that was deleted.
+        let file = try withFilesLocked(followsPath: isPromise) { () throws(JournalError) -> JournalFile in
+            if try state.file.flags(calls: calls).hasSyncFailed { try rewrite(state.file, to: state.position) }
+            return state.file
+        }
+        if try file.flags(calls: calls).isRenameUnsynced { try syncRename(of: file) }
     }
 
     /// Schedules a flush, so that writes reach the disk within about a second.
-    func scheduleFlush() {
-        if !writer.isDirty, options.automaticMaintenance { scheduleFirstFlush() }
-    }
-
-    private func scheduleFirstFlush() {
-        writer.isDirty = true
-        if options.worker.flush(self, after: 1_000_000_000) { return }
-        do throws(JournalError) {
-            try synchronizeFiles()
-        } catch {
-            // The write itself succeeded; the next write schedules a flush again.
-            writer.isDirty = false
-            note(.flushFailed(error))
-        }
-    }
-
-    /// Flushes, on the background thread.
     ///
-    /// - Parameter limit: Nanoseconds to wait for other processes, after which it is tried again.
-    func flushInBackground(waitingAtMost limit: UInt64) {
+    /// - Returns: Whether the background does it; if not, the caller may.
+    @discardableResult
+    func scheduleFlush() -> Bool {
+        isFlushScheduled.load(ordering: .relaxed) || !options.automaticMaintenance || scheduleFirstFlush()
+    }
+
+    private func scheduleFirstFlush() -> Bool {
+        guard state.refusal == nil, !isFlushScheduled.exchange(true, ordering: .acquiringAndReleasing) else {
+            return true
+        }
+        if worker.flush(self, after: 1_000_000_000) { return true }
+        isFlushScheduled.store(false, ordering: .releasing)
+        return false
+    }
+
+    /// Flushes, on a background thread.
+    func flushInBackground() {
         defer { deliverReports() }
+        isFlushScheduled.store(false, ordering: .sequentiallyConsistent)
         do throws(JournalError) {
-            try withFilesLocked(followsPath: false, waitingAtMost: limit) { () throws(JournalError) in
-                try synchronizeFiles()
-                writer.flushFailures = 0
-            }
+            try flush(isPromise: false)
+            flushFailures.store(0, ordering: .relaxed)
         } catch {
-            exclusive.lock()
-            defer { exclusive.unlock() }
-            if error.kind == .replaced {
-                writer.isDirty = false
-                return
+            if error.kind == .replaced || error.kind == .forked { return }
+            var delay = BackgroundWorker.retryInterval
+            if !error.isBusy {
+                flushFailures.wrappingAdd(1, ordering: .relaxed)
+                let failures = flushFailures.load(ordering: .relaxed)
+                if failures == 1 { note(.flushFailed(error.located(in: path))) }
+                // A suite on a disk that is gone must not keep its journal and descriptors open forever.
+                guard failures < 10 else { return }
+                delay = 1_000_000_000 << UInt64(min(failures, 6))
             }
-            if case .busy = error.kind {
-                writer.isDirty = options.worker.flush(self, after: BackgroundWorker.retryInterval)
-                return
+            guard !isFlushScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            if !worker.flush(self, after: delay) {
+                isFlushScheduled.store(false, ordering: .releasing)
             }
-            writer.flushFailures += 1
-            if writer.flushFailures == 1 { note(.flushFailed(error)) }
-            // A suite on a disk that is gone must not keep its journal and descriptors open forever.
-            guard writer.flushFailures < 10 else {
-                writer.isDirty = false
-                return
-            }
-            let delay: UInt64 = 1_000_000_000 << UInt64(min(writer.flushFailures, 6))
-            writer.isDirty = options.worker.flush(self, after: delay)
         }
     }
 }

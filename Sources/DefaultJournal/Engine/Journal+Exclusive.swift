@@ -5,7 +5,8 @@ extension Journal {
     /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other processes as
     /// long as ``JournalOptions/lockTimeout`` allows.
     package func beginExclusiveAccess() throws(JournalError) {
-        if owner.load(ordering: .relaxed) == 0 { exclusive.yieldToUrgent() }
+        // First, since a thread of the parent may have had the lock.
+        if isForked { throw JournalError(.forked, path: path) }
         exclusive.lockSpinning()
         if writer.depth == 0 {
             do throws(JournalError) {
@@ -13,23 +14,26 @@ extension Journal {
             } catch {
                 exclusive.unlock()
                 deliverReports()
-                throw error
+                throw error.located(in: path)
             }
-            owner.store(Threads.current, ordering: .relaxed)
+            owner.store(Threads.current, ordering: .releasing)
         }
         writer.depth += 1
     }
 
     /// Ends what ``beginExclusiveAccess()`` began.
     ///
-    /// The outermost call lets other writers continue, and keeps the journal within its size bound.
+    /// The outermost call lets other writers continue, and has the journal compacted if it has grown enough.
     package func endExclusiveAccess() {
+        assert(hasExclusiveAccess)
         writer.depth -= 1
         guard writer.depth == 0 else { return exclusive.unlock() }
-        let need = writer.hasWritten ? compactionNeed() : .none
-        // While this thread waits for a compaction, others may write.
-        release(keepingLock: need != .now)
-        if need != .none { compactIfNeeded(need) }
+        let needsCompaction = writer.hasWritten && needsCompaction
+        let hasToFlush = writer.hasToFlush
+        writer.hasToFlush = false
+        release()
+        if needsCompaction { scheduleCompaction() }
+        if hasToFlush { flushInBackground() }
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }
 
@@ -51,93 +55,162 @@ extension Journal {
     ///   - followsPath: Whether to move to the suite that is at the path now when the open one was deleted or replaced;
     ///     if not, that is an error.
     ///   - limit: Nanoseconds to wait for other processes; nil for ``JournalOptions/lockTimeout``.
+    ///   - compares: Whether to compare the files with those at the path even if that was just done.
     ///   - body: The work on the files.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws, or why there is no access.
     func withFilesLocked<Result: ~Copyable>(
         followsPath: Bool = true,
         waitingAtMost limit: UInt64? = nil,
+        compares: Bool = false,
         _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
-        exclusive.lockWithPriority()
+        if isForked { throw JournalError(.forked, path: path) }
+        exclusive.lockSpinning()
         if writer.depth == 0 {
             do throws(JournalError) {
-                try acquire(followsPath: followsPath, waitingAtMost: limit ?? options.lockTimeout)
+                try acquire(followsPath: followsPath, waitingAtMost: limit ?? options.lockTimeout, compares: compares)
             } catch {
                 exclusive.unlock()
                 throw error
             }
-            owner.store(Threads.current, ordering: .relaxed)
+            owner.store(Threads.current, ordering: .releasing)
         }
         writer.depth += 1
         defer {
             writer.depth -= 1
-            if writer.depth == 0 { release(keepingLock: false) } else { exclusive.unlock() }
+            if writer.depth == 0 { release() } else { exclusive.unlock() }
         }
         return try body()
     }
 
-    private func acquire(followsPath: Bool = true, waitingAtMost limit: UInt64) throws(JournalError) {
-        if state.readOnly != nil { return try becomeWritable() }
-        let isKept = writer.holdsFileLock
-        if !isKept { try takeFileLock(waitingAtMost: limit) }
-        writer.followsPath = followsPath
+    private func acquire(
+        followsPath: Bool = true,
+        waitingAtMost limit: UInt64,
+        compares: Bool = false
+    ) throws(JournalError) {
+        if state.refusal != nil { return try becomeWritable(waitingAtMost: limit) }
+        try takeFileLock(waitingAtMost: limit)
         do throws(JournalError) {
-            try recoverAndCatchUp(isKept: isKept)
+            guard compares || !isCurrentForWriting else { return }
+            try recoverAndCatchUp(followsPath: followsPath, waitingAtMost: limit, compares: compares)
         } catch {
             releaseFileLock()
             throw error
         }
     }
 
-    private func release(keepingLock: Bool) {
+    private func release() {
         writer.hasWritten = false
-        owner.store(0, ordering: .relaxed)
-        if !keepingLock || !shouldKeepFileLock() { releaseFileLock() }
+        owner.store(0, ordering: .releasing)
+        releaseFileLock()
         exclusive.unlock()
     }
 
-    /// Under the file lock: verifies that the open files are the suite's, repairs what a killed writer left, and catches
-    /// up.
-    private func recoverAndCatchUp(isKept: Bool) throws(JournalError) {
-        try verifyIdentity()
-        // While the lock was kept, nobody else has written; but a backup may have been copied over the files.
-        if isKept, writer.unremoved == nil, page.generation == writer.published.generation,
-            state.header?.isUnchanged ?? false
-        {
-            return
-        }
-        if let unremoved = writer.unremoved { try remove(unremoved) }
-        let isCurrent = try catchUpWithExclusiveAccess()
-        // What a killed writer left behind the end may be a whole record, and may be longer than the next one.
-        if isCurrent, try calls.size(of: state.journal.raw, path: journalPath) == writer.published.end,
-            state.header?.isUnchanged ?? false
-        {
-            return
-        }
-        try reload()
+    // MARK: The file lock
+
+    /// Under `exclusive`, which is released while it sleeps: takes the lock.
+    ///
+    /// - Parameter limit: Nanoseconds to wait at most; 0 to wait for nobody.
+    /// - Throws: `busy` when another process has the lock all the time, or the system call that failed.
+    func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
+        if try !suite.tryLock(calls: calls) { try waitForFileLock(LockWait(atMost: limit)) }
+        writer.holdsFileLock = true
     }
 
-    /// Removes what a failed write of this process has left, unless another process has committed it or something else.
-    private func remove(_ unremoved: (journalID: UInt64, end: UInt64)) throws(JournalError) {
-        // A reader may be switching to another journal at this moment.
-        stateLock.lock()
-        defer { stateLock.unlock() }
-        let publication = page.publication()
-        if state.journalID == unremoved.journalID, publication?.end ?? 0 <= unremoved.end {
-            try calls.truncate(state.journal.raw, to: unremoved.end, path: journalPath)
+    /// How many times a thread yields before it sleeps: most writes of another process are over by then.
+    private static let yieldLimit = 200
+
+    private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
+        var attempts = 0
+        var isReported = false
+        while try !suite.tryLock(calls: calls) {
+            attempts += 1
+            // Asked first, so that a wait that ends here is reported too, however late this thread woke up.
+            let pause = wait.pause
+            if wait.isLong, !isReported {
+                isReported = true
+                note(.waiting(path: path, process: LockHolder.process(of: suite.lockedDescriptor)))
+            }
+            guard let pause else {
+                throw JournalError(.busy(process: LockHolder.process(of: suite.lockedDescriptor)), path: path)
+            }
+            if attempts < Self.yieldLimit {
+                Threads.yield()
+                continue
+            }
+            // Other threads of this process wait by themselves, each with a limit of its own.
+            exclusive.unlock()
+            deliverReports()
+            Threads.sleep(nanoseconds: pause)
+            exclusive.lock()
         }
-        writer.unremoved = nil
     }
 
-    /// - Returns: false if the index can't be brought up to date with what the page says.
-    private func catchUpWithExclusiveAccess() throws(JournalError) -> Bool {
-        guard let publication = page.publication(), !publication.isReplacing else { return false }
-        if publication == writer.published { return true }
+    /// Under `exclusive`: releases the lock, if it is held.
+    func releaseFileLock() {
+        guard writer.holdsFileLock else { return }
+        writer.holdsFileLock = false
+        suite.unlock(calls: calls)
+    }
+
+    // MARK: What the lock's new holder finds
+
+    /// Under the lock: whether nobody has written since this process last looked, and the files were compared a moment ago.
+    private var isCurrentForWriting: Bool {
+        let now = Clock.monotonic()
+        guard let slot = stateLock.tryLockShared() else { return false }
+        defer { stateLock.unlockShared(slot) }
+        return state.seesNothingNew && !state.isDamaged && now &- state.comparedAt < Self.writersInterval
+    }
+
+    /// Under the lock: verifies that the open files are the suite's, catches up, and repairs what was left.
+    private func recoverAndCatchUp(
+        followsPath: Bool,
+        waitingAtMost limit: UInt64,
+        compares: Bool
+    ) throws(JournalError) {
+        var found = try examine(compares: compares)
+        if found == .torn {
+            _ = try waitForCopy(of: state.file)
+            found = try examine(compares: compares, cutsTail: true)
+        }
+        guard let finding = found else { return }
+        let isFirst = state.file.salt == 0
+        guard finding == .same || followsPath else { throw JournalError(.replaced, path: path) }
+        switch finding {
+        case .same, .torn:
+            try reload()
+            return
+        case .missing, .otherSuite: try reattach(waitingAtMost: limit)
+        case .otherJournal, .overwritten: try reload()
+        }
+        if !isFirst { note(.replaced(path: path)) }
+    }
+
+    /// - Returns: Why the journal has to be read from its beginning; nil if the index is current.
+    private func examine(compares: Bool, cutsTail: Bool = false) throws(JournalError) -> Finding? {
         stateLock.lock()
         defer { stateLock.unlock() }
-        guard try catchUp() else { return false }
-        writer.published = publication
-        return true
+        let now = Clock.monotonic()
+        let progress = try state.isDamaged ? .broken : catchUp()
+        state.failure = nil
+        if progress == .complete, !compares, now &- state.comparedAt < Self.writersInterval { return nil }
+        let finding = try compareIdentity()
+        guard finding == .same else {
+            if finding == .overwritten, try isBeingCopied() { throw JournalError(.overwritten) }
+            return finding
+        }
+        state.comparedAt = now
+        switch progress {
+        case .complete: return nil
+        case .broken: return .same
+        case .torn where !cutsTail: return .torn
+        case .torn:
+            // Nobody else can be writing it.
+            try calls.truncate(state.file.raw, to: state.position)
+            state.renewLook(calls: calls)
+            return nil
+        }
     }
 }

@@ -1,102 +1,90 @@
 extension Journal {
-    /// Under the file lock: notices when the suite was deleted or replaced since the last write, and moves to the suite that
-    /// is at its path now.
-    ///
-    /// Takes one `fstat` while the directory doesn't change. A change time is trusted as git trusts its index: only if it
-    /// was already in the past when it was recorded, since two changes within a clock tick look like one.
-    func verifyIdentity() throws(JournalError) {
-        let status = try calls.status(state.suite.directory.raw, path: path)
-        if status.links > 0, status.changed == state.suite.verified {
-            switch state.suite.recheck {
-            case .never: return
-            case .afterTick where Clock.fileTime() <= status.changed: return
-            default: break
-            }
-        }
-        try compareIdentity(status)
-    }
+    /// Nanoseconds after which a writer compares the open files with those at the path.
+    static let writersInterval: UInt64 = 1_000_000
 
     /// How the suite at the path compares with the open files.
-    private enum Finding {
+    enum Finding {
         case same
+        /// Nothing is at the path.
+        case missing
+        /// Another journal has its name.
         case otherJournal
+        /// Another directory has its name.
         case otherSuite
+        /// The open journal has other contents than it had, or is shorter.
+        case overwritten
+        /// The same, with a tail that isn't whole.
+        case torn
     }
 
-    private func compareIdentity(_ status: FileStatus) throws(JournalError) {
-        let now = Clock.fileTime()
-        let finding = status.links > 0 ? try inspectPath() : .otherSuite
-        // Background work must not recreate a suite that was just deleted.
-        guard finding == .same || writer.followsPath else { throw JournalError(.replaced, path: path) }
-        switch finding {
-        case .same:
-            markIdentityVerified(changed: status.changed, now: now)
-        case .otherJournal:
-            try reload()
-            note(.replaced(path: path))
-        case .otherSuite:
-            try reattach()
-            note(.replaced(path: path))
+    /// Under `stateLock`: compares what is known of the suite with what is at its path.
+    func compareIdentity() throws(JournalError) -> Finding {
+        guard let directory = try calls.status(of: path) else { return .missing }
+        guard directory.id == suite.id else { return .otherSuite }
+        guard let journal = try calls.status(of: journalPath) else { return .otherJournal }
+        guard journal.id == state.file.id else { return .otherJournal }
+        guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
+            try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
+            try JournalMark(of: state.file.raw, at: nil, calls: calls) == headerMark
+        else { return .overwritten }
+        return .same
+    }
+
+    /// Under `stateLock`: whether the journal at the path has changed within the last second.
+    ///
+    /// If it isn't what it was, a backup may be on its way back. What is written meanwhile would be lost, and a repair would put
+    /// a new file in its place.
+    func isBeingCopied() throws(JournalError) -> Bool {
+        guard let status = try calls.status(of: journalPath) else { return false }
+        return hasJustChanged(status)
+    }
+
+    /// Whether a file may have changed within the last nanoseconds, by default within the last second.
+    func hasJustChanged(_ status: FileStatus, within limit: Int64 = 1_000_000_000) -> Bool {
+        // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is far in the
+        // future has been there for long.
+        let precision: Int64 = status.changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
+        return abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < limit + precision
+    }
+
+    /// Under the lock: returns when a file that has to be repaired hasn't changed for 50 milliseconds.
+    ///
+    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is making.
+    ///
+    /// - Returns: Whether that took time, so that the file has to be read again.
+    /// - Throws: `overwritten` if it changes for half a second.
+    func waitForCopy(of file: JournalFile) throws(JournalError) -> Bool {
+        let stillness: UInt64 = 50_000_000
+        var status = try calls.status(file.raw)
+        var seen = calls.fileTime
+        let wait = LockWait(atMost: 10 * stillness)
+        var hasWaited = false
+        while hasJustChanged(status, within: Int64(stillness)), calls.fileTime &- seen < stillness {
+            guard wait.pause != nil else { throw JournalError(.overwritten) }
+            Threads.sleep(nanoseconds: stillness / 5)
+            hasWaited = true
+            let last = (status.size, status.changed)
+            status = try calls.status(file.raw)
+            if (status.size, status.changed) != last { seen = calls.fileTime }
         }
+        return hasWaited
     }
 
-    private func inspectPath() throws(JournalError) -> Finding {
-        let directory = state.suite.directory.raw
-        let id = state.suite.id
-        guard let current = try calls.status(of: path, path: path),
-            current.device == id.device, current.inode == id.inode,
-            let lock = try calls.status(
-                of: SuiteDirectory.lockName,
-                in: directory,
-                path: file(SuiteDirectory.lockName)
-            ),
-            lock.inode == state.suite.lockInode
-        else { return .otherSuite }
-        // If the page says that the journal was replaced, or was being replaced, catching up handles it. A reader may be
-        // catching up at this moment, hence the state lock; after that, neither changes while the file lock is held.
-        stateLock.lock()
-        let publication = page.publication()
-        let isCurrent = publication?.journalID == state.journalID && publication?.isReplacing == false
-        let inode = state.journalInode
-        stateLock.unlock()
-        guard isCurrent else { return .same }
-        let journal = try calls.status(of: SuiteDirectory.journalName, in: directory, path: journalPath)
-        return journal?.inode == inode ? .same : .otherJournal
-    }
-
-    /// Records the change time of a directory that was found to be the suite's.
-    func markIdentityVerified(changed: UInt64, now: UInt64) {
-        state.suite.verified = changed
-        if now > changed {
-            state.suite.recheck = .never
-        } else {
-            state.suite.recheck = page.isCompacting ? .afterTick : .always
-        }
-    }
-
-    /// Reopens the suite at the path, creating it if there is none.
+    /// Reopens the suite at the path, creating it if there is none, and takes its lock.
     ///
     /// If that fails, reads continue with the entries in memory.
-    func reattach() throws(JournalError) {
+    func reattach(waitingAtMost limit: UInt64) throws(JournalError) {
         // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
         releaseFileLock()
-        let suite = try SuiteDirectory.openLocked(
-            directory: nil,
-            path: path,
-            waitingAtMost: options.lockTimeout,
-            calls: calls
-        )
-        writer.holdsFileLock = true
-        let old = state.suite.id
-        let new = suite.id
+        let present = try SuiteDirectory.open(path, calls: calls)
+        let (old, new) = (suite.id, present.id)
         stateLock.lock()
-        state.suite = suite
-        state.journalID = 0
-        state.isLoading = true
+        suite = present
+        // Whatever is there is read under the lock.
+        state.isDamaged = true
         stateLock.unlock()
         JournalRegistry.shared.move(self, from: old, to: new)
-        writer.isDirty = false
-        watchPresentDirectory()
+        try takeFileLock(waitingAtMost: limit)
         try reload()
     }
 }

@@ -24,17 +24,15 @@ extension Journal {
     ) throws(JournalError) -> Journal {
         let absolute = try SuiteDirectory.absolutePath(path, calls: options.calls)
         let journal: Journal
-        if options.isReadOnly {
-            let reason = JournalError(.readOnly(.requested), path: absolute)
-            journal = try openForReading(at: absolute, because: reason, options: options, makeIndex: makeIndex)
-            journal.deliverReports()
-            return journal
-        }
         do throws(JournalError) {
+            if options.isReadOnly { throw JournalError(.readOnly(.requested), path: absolute) }
             let limit = isPatient ? options.lockTimeout : 0
             journal = try openForWriting(at: absolute, waitingAtMost: limit, options: options, makeIndex: makeIndex)
         } catch  where error.isReadOnlyPlace {
-            journal = try openForReading(at: absolute, because: error, options: options, makeIndex: makeIndex)
+            let refusal = error.located(in: absolute)
+            journal = try openForReading(at: absolute, because: refusal, options: options, makeIndex: makeIndex)
+        } catch {
+            throw error.located(in: absolute)
         }
         journal.deliverReports()
         return journal
@@ -47,35 +45,10 @@ extension Journal {
         makeIndex: () -> any JournalIndex
     ) throws(JournalError) -> Journal {
         let calls = options.calls
-        let directory = try SuiteDirectory.openDirectory(path, calls: calls)
-        let status = try calls.status(directory.raw, path: path)
-        let id = SuiteDirectory.ID(device: status.device, inode: status.inode)
-        if let existing = try existing(id, waitingAtMost: limit) { return existing }
+        let suite = try SuiteDirectory.open(path, calls: calls)
+        let id = suite.id
+        if let existing = try existing(id) { return existing }
         try SuiteDirectory.checkPermissions(path, calls: calls)
-        let place = (id: id, path: path, limit: limit)
-        return try openFirst(place, directory: directory, options: options, makeIndex: makeIndex)
-    }
-
-    /// The journal that is open for a directory, brought up to date.
-    private static func existing(
-        _ id: SuiteDirectory.ID,
-        waitingAtMost limit: UInt64
-    ) throws(JournalError) -> Journal? {
-        guard let journal = JournalRegistry.shared.slot(for: id).journal,
-            let current = try journal.calls.status(of: journal.path, path: journal.path),
-            current.device == id.device, current.inode == id.inode
-        else { return nil }
-        try journal.withFilesLocked(waitingAtMost: limit) {}
-        return journal.state.suite.id == id ? journal : nil
-    }
-
-    private static func openFirst(
-        _ place: (id: SuiteDirectory.ID, path: String, limit: UInt64),
-        directory: consuming OwnedDescriptor,
-        options: JournalOptions,
-        makeIndex: () -> any JournalIndex
-    ) throws(JournalError) -> Journal {
-        let (id, path, limit) = place
         let slot = JournalRegistry.shared.slot(for: id)
         slot.opening.lock()
         defer {
@@ -83,28 +56,133 @@ extension Journal {
             if slot.journal == nil { JournalRegistry.shared.forget(id) }
         }
         // Another thread may have been faster. If its journal has another path, this one is opened beside it.
-        if let faster = slot.journal, faster.path == path { return faster }
-        let suite = try SuiteDirectory.openLocked(
-            directory: directory,
-            path: path,
-            waitingAtMost: limit,
-            calls: options.calls
-        )
-        let journal = Journal(suite: suite, path: path, options: options, index: makeIndex())
-        journal.writer.holdsFileLock = true
+        if let faster = slot.journal, faster.path == path, !faster.isForked { return faster }
+        let journal = try Journal(suite: suite, path: path, options: options, index: makeIndex())
         do throws(JournalError) {
-            // The file lock is held since `openLocked`, and goes with the descriptor if this fails.
-            let isNew = try journal.reload()
-            if isNew { try journal.syncRename() }
-            let status = try options.calls.status(journal.state.suite.directory.raw, path: path)
-            if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
-            journal.markIdentityVerified(changed: status.changed, now: Clock.fileTime())
+            try journal.openFirst(waitingAtMost: limit)
         } catch {
             journal.deliverReports()
             throw error
         }
-        journal.releaseFileLock()
-        if slot.journal == nil { slot.journal = journal }
+        if slot.journal?.isForked ?? true { slot.journal = journal }
         return journal
+    }
+
+    /// The journal that is open for a directory, brought up to date.
+    private static func existing(_ id: FileID) throws(JournalError) -> Journal? {
+        guard let journal = JournalRegistry.shared.slot(for: id).journal, !journal.isForked,
+            let current = try journal.calls.status(of: journal.path), current.id == id
+        else { return nil }
+        do throws(JournalError) {
+            try journal.withFilesLocked(waitingAtMost: 0, compares: true) {}
+        } catch  where error.isBusy {
+            // It is open, so whoever reads it compares it soon.
+        }
+        journal.stateLock.lock()
+        defer { journal.stateLock.unlock() }
+        return journal.suite.id == id ? journal : nil
+    }
+
+    /// Reads the journal for the first time; takes the lock only if there is something to create or to repair.
+    func openFirst(waitingAtMost limit: UInt64) throws(JournalError) {
+        let status = try calls.status(suite.raw)
+        if status.isWritableByOthers { note(.writableByOthers(path: path)) }
+        do throws(JournalError) {
+            try load()
+        } catch  where error.isNotFound {
+            state.isDamaged = true
+        }
+        if state.isDamaged {
+            try withFilesLocked(waitingAtMost: limit) {}
+            // A suite that is new is to be found after a power loss.
+            if state.position == UInt64(JournalHeader.size) { try flush() }
+        } else if !state.seesNothingNew {
+            // What a killed writer has left is cut off, if nobody is writing.
+            do throws(JournalError) { try withFilesLocked(waitingAtMost: 0) {} } catch {
+                guard error.isBusy || error.kind == .overwritten else { throw error }
+            }
+        }
+        // What others wrote shortly before they were killed may not be on the disk.
+        if let journal = try calls.status(of: journalPath), isYoung(journal) { scheduleFlush() }
+    }
+
+    /// Whether the system may not have written all of a file to the disk: Linux does so after 30 seconds.
+    private func isYoung(_ status: FileStatus) -> Bool {
+        status.size > UInt64(JournalHeader.size) && calls.fileTime < status.modified &+ 60_000_000_000
+    }
+
+    // MARK: Suites that can't be written
+
+    /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
+    package var isReadOnly: Bool {
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        return state.refusal != nil
+    }
+
+    /// Opens a suite that can't be opened for writing, because of the disk, of permissions, or of its owner.
+    ///
+    /// Nothing is created, changed or locked. Otherwise it is read as every other suite.
+    private static func openForReading(
+        at path: String,
+        because refusal: JournalError,
+        options: JournalOptions,
+        makeIndex: () -> any JournalIndex
+    ) throws(JournalError) -> Journal {
+        do throws(JournalError) {
+            let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
+            let id = suite.id
+            let slot = JournalRegistry.shared.slot(for: id)
+            slot.opening.lock()
+            defer {
+                slot.opening.unlock()
+                if slot.journal == nil { JournalRegistry.shared.forget(id) }
+            }
+            let isShared = !options.isReadOnly
+            if isShared, let existing = slot.journal, existing.path == path, existing.isReadOnly { return existing }
+            let journal = try Journal(suite: suite, path: path, options: options, index: makeIndex())
+            journal.state.refusal = refusal
+            let status = try options.calls.status(journal.suite.raw)
+            if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
+            try journal.load()
+            // Another object for the suite in this process may be about to write, if this one is only asked not to.
+            if isShared, slot.journal == nil { slot.journal = journal }
+            return journal
+        } catch  where error.isNotFound && !options.isReadOnly {
+            throw refusal.readOnly
+        } catch  where error.isReadOnlyPlace {
+            // It can't even be read; what would have to be allowed is what writing needs.
+            throw options.isReadOnly ? error.located(in: path) : refusal
+        } catch {
+            throw error.located(in: path)
+        }
+    }
+
+    /// Under `exclusive`: opens a suite for writing that could only be read until now, and takes its file lock.
+    ///
+    /// - Throws: `readOnly` while it still can't be written, and other reasons why it can't be opened.
+    func becomeWritable(waitingAtMost limit: UInt64) throws(JournalError) {
+        do throws(JournalError) {
+            if options.isReadOnly { throw JournalError(.readOnly(.requested), path: path) }
+            try SuiteDirectory.checkPermissions(path, calls: calls)
+            try reattach(waitingAtMost: limit)
+        } catch {
+            releaseFileLock()
+            throw error.isReadOnlyPlace ? error.located(in: path).readOnly : error
+        }
+        stateLock.lock()
+        state.refusal = nil
+        stateLock.unlock()
+    }
+}
+
+extension JournalError {
+    /// For a suite that can be read: why it can't be written.
+    fileprivate var readOnly: JournalError {
+        switch kind {
+        case .notOwned: JournalError(.readOnly(.otherUser), path: path)
+        case .system(_, let code): JournalError(.readOnly(.refused(code: code)), path: path)
+        default: self
+        }
     }
 }

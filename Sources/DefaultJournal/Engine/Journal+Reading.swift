@@ -1,11 +1,17 @@
 extension Journal {
+    /// Nanoseconds after which a reader or watcher compares the open files with those at the path.
+    ///
+    /// A little less than a second: the watcher looks once a second, and then compares each time.
+    static let readersInterval: UInt64 = 950_000_000
+
     /// Brings the index up to date and keeps it so until ``unlockForReading()``.
     ///
-    /// Costs a mutex and one atomic load when nothing changed; in a suite that can only be read, a mutex and one `stat`. Until the matching unlock, the thread must make no other call
-    /// to this journal. Never fails: if what others wrote can't be read, the index stays unchanged and a report says why.
+    /// Costs a mutex, one load and a look at the clock when nothing changed. Until the matching unlock, the thread must make
+    /// no other call to this journal. Never fails: if what others wrote can't be read, the index stays unchanged and a report
+    /// says why.
     package func lockForReading() {
         stateLock.lock()
-        if page.generation != state.generation { catchUpForReading() }
+        if !isCurrent { catchUpForReading() }
     }
 
     /// Ends what ``lockForReading()`` began.
@@ -21,7 +27,7 @@ extension Journal {
     /// - Returns: The token for ``endReading(_:)``.
     package func beginReading() -> ReadToken {
         if let slot = stateLock.tryLockShared() {
-            if page.generation == state.generation { return ReadToken(slot: slot) }
+            if isCurrent { return ReadToken(slot: slot) }
             stateLock.unlockShared(slot)
         }
         lockForReading()
@@ -42,30 +48,93 @@ extension Journal {
         return try body(index)
     }
 
-    /// Counts the commits of all processes: equal numbers mean that nothing changed in between.
+    /// Counts the changes of the index: equal numbers mean that nothing changed in between.
     package var generation: UInt64 {
-        stateLock.lock()
-        defer { stateLock.unlock() }
-        return page.generation
+        lockForReading()
+        defer { unlockForReading() }
+        return state.changeCount
     }
 
+    /// Under `stateLock`, also shared: whether the index is what a reader has to see.
+    ///
+    /// What a thread of this process is writing it applies to the index itself. Until its call returns, the write hasn't
+    /// happened.
+    private var isCurrent: Bool {
+        (state.seesNothingNew || appending.load(ordering: .acquiring) == state.position)
+            && Clock.monotonicTick() < state.comparedAt &+ Self.readersInterval
+    }
+
+    /// Under `stateLock`, which it may release and take again.
     private func catchUpForReading() {
-        if let view = state.readOnly { return refresh(view) }
-        do {
-            if try catchUp() { return }
+        if isForked { return noteFailure(JournalError(.forked, path: path)) }
+        do throws(JournalError) {
+            let now = Clock.monotonic()
+            let progress = try catchUp()
+            state.failure = nil
+            if now &- state.comparedAt >= Self.readersInterval || progress == .broken, try compareForReading(now) {
+                return
+            }
+            guard progress != .complete || state.isDamaged, state.repairTriedAt &+ Self.readersInterval < now,
+                exclusive.tryLock()
+            else { return }
+            defer { exclusive.unlock() }
+            state.repairTriedAt = now
+            if state.refusal != nil {
+                if progress == .broken { try load() }
+                return
+            }
+            // Only under the lock is it known that nobody is about to complete it.
+            stateLock.unlock()
+            defer { stateLock.lock() }
+            try withFilesLocked(followsPath: false, waitingAtMost: 0) {}
         } catch {
-            return note(.catchUpFailed(error))
+            if error.isBusy || error.kind == .overwritten { return }
+            noteFailure(error.located(in: path))
         }
-        // Page and journal are inconsistent: resolving that needs the file lock, which is taken before the state lock.
-        stateLock.unlock()
-        do {
-            try withFilesLocked(waitingAtMost: BackgroundWorker.patience) {}
-        } catch  where error.isBusy || error.kind == .overwritten {
-            // The next read tries again.
+    }
+
+    private func noteFailure(_ error: JournalError) {
+        guard state.failure != error else { return }
+        state.failure = error
+        note(.catchUpFailed(error))
+    }
+
+    /// Under `stateLock`: compares, and reads what is at the path if that is something else.
+    ///
+    /// - Returns: Whether it has read something else.
+    private func compareForReading(_ now: UInt64) throws(JournalError) -> Bool {
+        let finding = try compareIdentity()
+        state.comparedAt = now
+        if finding == .same { return false }
+        // The next writer compares at once.
+        state.comparedAt = now &- Self.writersInterval
+        // While there is nothing at the path, readers have what was there.
+        if finding == .missing { return false }
+        // A thread that writes uses the open files without this lock, and compares them itself.
+        guard exclusive.tryLock() else { return false }
+        defer { exclusive.unlock() }
+        guard writer.depth == 0 else { return false }
+        if finding == .overwritten, try isBeingCopied() {
+            // Looked at again soon.
+            state.comparedAt = now &- Self.readersInterval &+ Self.writersInterval
+            return false
+        }
+        if finding == .otherSuite { try openOtherSuite() } else { try load() }
+        note(.replaced(path: path))
+        return true
+    }
+
+    /// Under `exclusive` and `stateLock`: reads the suite that is at the path now.
+    private func openOtherSuite() throws(JournalError) {
+        let before = suite
+        suite = try SuiteDirectory.openForReading(path, calls: calls)
+        do throws(JournalError) {
+            try load()
         } catch {
-            note(.catchUpFailed(error))
+            suite = before
+            throw error
         }
-        stateLock.lock()
+        JournalRegistry.shared.move(self, from: before.id, to: suite.id)
     }
 }
 

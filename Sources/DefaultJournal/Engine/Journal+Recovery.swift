@@ -1,107 +1,91 @@
-/// What was found in a damaged journal.
-struct FoundDamage {
-    var header: JournalHeader
-    var report: ReplayReport
-    var keys: JournalReport.DamagedKeys
-}
-
 extension Journal {
-    /// Backs up a damaged journal and continues with a new one that holds every valid record.
+    /// Under the lock: backs up a damaged journal and continues with a new one that holds every valid record.
     ///
     /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are in the index, and
     /// new ones are appended.
     ///
-    /// - Parameters:
-    ///   - file: The damaged journal.
-    ///   - size: Its size.
-    ///   - found: What was found in it.
-    ///   - rewrite: Replaces it by a new one with its live entries.
     /// - Throws: Why there is neither a copy nor a way to go on.
-    func recover(
-        _ file: consuming OwnedDescriptor,
-        size: UInt64,
-        _ found: FoundDamage,
-        rewrite: () throws(JournalError) -> Void
-    ) throws(JournalError) {
-        let (header, report) = (found.header, found.report)
-        var damage = JournalReport.Damage(
-            path: journalPath,
-            bytes: report.damagedBytes,
-            ranges: report.damage,
-            keptRecords: report.records,
-            copy: nil,
-            copyError: nil,
-            keys: found.keys
-        )
-        let isFirstReport = writer.damagedID != header.salt
+    func recover(_ found: Found) throws(JournalError) {
+        var damage = damage(found)
+        let isFirstReport = state.reportedDamage != found.file.salt
         do throws(JournalError) {
-            damage.copy = try backUp(file.raw, size: size)
-            try rewrite()
+            damage.copy = try backUp(found.file.raw, size: found.size)
+            try rewrite(found.file, to: found.size, isDamaged: true)
             note(.damaged(damage))
-            writer.damagedID = 0
+            stateLock.lock()
+            state.reportedDamage = nil
+            stateLock.unlock()
         } catch {
-            damage.copyError = error
+            damage.copyError = error.located(in: path)
             // Without a valid record nothing confirms the salt: appended records might be unreadable later.
-            guard report.records > 0, page.publication()?.isReplacing == false else { throw error }
-            let end = report.tornTail ?? size
-            if end < size { try calls.truncate(file.raw, to: end, path: journalPath) }
-            try adopt(file, id: header.salt, end: end)
+            guard found.report.records > 0 else { throw error }
+            let end = found.report.tornTail ?? found.size
+            if end < found.size { try calls.truncate(found.file.raw, to: end) }
+            stateLock.lock()
+            state.isDamaged = false
+            state.reportedDamage = found.file.salt
+            state.renewLook(calls: calls)
+            stateLock.unlock()
             if isFirstReport { note(.damaged(damage)) }
-            writer.damagedID = header.salt
         }
     }
+
+    /// How many backups of damaged journals are kept: the oldest one, and the newest ones.
+    static let maximumBackups = 8
 
     /// Copies a damaged journal to a file of its own, unless a copy with the same content exists already.
     ///
     /// - Returns: The copy's path.
     private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
-        let directory = state.suite.directory.raw
-        let names = try calls.names(in: directory, path: path).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }
-        for name in names where try hasContent(of: file, size: size, in: name) { return self.file(name) }
+        let directory = suite.raw
+        let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.sorted()
+        for name in names where try hasContent(of: file, size: size, in: name) { return path + "/" + name }
+        // The numbers within a second go on even if older backups of it are gone, so that the names are in order.
         let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
-        var number = 1
-        while names.contains(stem + String(number)) { number += 1 }
-        let name = stem + String(number)
-        let copyPath = self.file(name)
-        let copy = try calls.open(name, in: directory, .createNew, path: copyPath)
+        let latest = names.last { $0.hasPrefix(stem) }.flatMap { Int32($0.dropFirst(stem.count)) } ?? 0
+        let name = stem + Clock.digits(latest &+ 1, 3)
+        let copy = try calls.open(name, in: directory, .createNew)
         do throws(JournalError) {
-            try copyContent(of: file, size: size, to: copy.raw, path: copyPath)
-            try calls.sync(copy.raw, path: copyPath)
-            try calls.sync(directory, path: path)
+            try copyContent(of: file, size: size, to: copy.raw)
+            try calls.sync(copy.raw)
+            do throws(JournalError) { try calls.sync(directory) } catch { throw error.about(".") }
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
-            do throws(JournalError) { try calls.unlink(name, in: directory, path: copyPath) } catch {}
-            throw error
+            do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}
+            throw error.about(name)
         }
-        return copyPath
+        // Their names begin with the time. One that can't be removed is tried again with the next.
+        for name in names.dropFirst().dropLast(Self.maximumBackups - 2) {
+            do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}
+        }
+        return path + "/" + name
     }
 
     /// Copies a file in pieces; what is 0 in it becomes a hole.
-    private func copyContent(of file: Int32, size: UInt64, to copy: Int32, path: String) throws(JournalError) {
-        var window = try FileWindow(of: file, calls: calls, path: journalPath)
+    private func copyContent(of file: Int32, size: UInt64, to copy: Int32) throws(JournalError) {
+        var window = try FileWindow(of: file, to: size, calls: calls)
         var end: UInt64 = 0
-        while let data = try window.firstData(from: end, to: size) {
+        while let data = try window.firstData(from: end) {
             let piece = try window.piece(from: data, to: size)
-            try calls.write(piece, to: copy, at: data, path: path)
+            try calls.write(piece, to: copy, at: data)
             end = data + UInt64(piece.count)
         }
-        if end < size { try calls.truncate(copy, to: size, path: path) }
+        if end < size { try calls.truncate(copy, to: size) }
     }
 
     /// Whether a file in the suite's directory has the content of an open one.
     private func hasContent(of file: Int32, size: UInt64, in name: String) throws(JournalError) -> Bool {
-        let directory = state.suite.directory.raw
-        let copyPath = self.file(name)
-        guard let status = try calls.status(of: name, in: directory, path: copyPath), status.isRegular,
-            status.size == size
-        else { return false }
-        let copy = try calls.open(name, in: directory, .read, path: copyPath)
-        var one = try FileWindow(of: file, calls: calls, path: journalPath)
-        var other = try FileWindow(of: copy.raw, calls: calls, path: copyPath)
+        let directory = suite.raw
+        guard let status = try calls.status(of: name, in: directory), status.isRegular, status.size == size else {
+            return false
+        }
+        let copy = try calls.open(name, in: directory, .read)
+        var one = try FileWindow(of: file, to: size, calls: calls)
+        var other = try FileWindow(of: copy.raw, to: size, calls: calls)
         var position: UInt64 = 0
         while true {
-            let first = try one.firstData(from: position, to: size)
-            let second = try other.firstData(from: position, to: size)
+            let first = try one.firstData(from: position)
+            let second = try other.firstData(from: position)
             guard first != nil || second != nil else { return true }
             let start = min(first ?? size, second ?? size)
             let piece = try one.piece(from: start, to: size)
@@ -112,62 +96,99 @@ extension Journal {
         }
     }
 
-    /// Under the file lock: replaces the journal by a new one with the live entries in `bytes`; all but the directory's
-    /// entry is durable.
+    /// Under the lock: replaces the journal by a new one with the live entries of a file; all but its name is durable.
     ///
     /// - Parameters:
-    ///   - bytes: A whole journal, damaged or not, or nothing.
-    ///   - salt: Its salt.
+    ///   - file: The file.
+    ///   - end: The offset up to which it is read.
+    ///   - isDamaged: Whether it may have other entries than other processes know.
     /// - Throws: The system call that failed; the old journal is still in use then.
-    func rewrite(_ bytes: UnsafeRawBufferPointer, salt: UInt64) throws(JournalError) {
-        var table = LiveTable(bytes)
-        if bytes.count > JournalHeader.size {
-            let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &table)
+    func rewrite(_ file: JournalFile, to end: UInt64, isDamaged: Bool = false) throws(JournalError) {
+        var visitor = TableVisitor()
+        let base = UInt64(JournalHeader.size)
+        if end > base, file.salt != 0 {
+            var window = try FileWindow(of: file.raw, to: end, calls: calls)
+            let report = try Replay.run(&window, from: base, salt: file.salt, visitor: &visitor)
+            guard isDamaged || report.isClean else {
+                try reload()
+                return
+            }
         }
-        try rewrite { stream throws(JournalError) in try stream.append(table) }
+        let table = visitor.table
+        try replaceJournal(isSame: !isDamaged) { stream throws(JournalError) in try stream.append(table) }
     }
 
-    /// Under the file lock: replaces the journal by a new one, all but whose directory entry is durable.
+    /// Under the lock: replaces the journal by a new one, all but whose name is durable.
     ///
-    /// - Parameter fill: Adds the records.
+    /// - Parameters:
+    ///   - isSame: Whether the new one has the entries that the index has, and every other process.
+    ///   - fill: Adds the records.
+    ///   - apply: Changes the index to what the new journal has.
     /// - Throws: What failed; the old journal is still in use then.
-    func rewrite(_ fill: (inout RecordStream) throws(JournalError) -> Void) throws(JournalError) {
-        let directory = state.suite.directory.raw
-        let freshPath = file(SuiteDirectory.replacementName)
-        let fresh: OwnedDescriptor
+    func replaceJournal(
+        isSame: Bool = false,
+        fill: (inout RecordStream) throws(JournalError) -> Void,
+        apply: () -> Void = {}
+    ) throws(JournalError) {
+        let name = SuiteDirectory.replacementName
+        let salt = UInt64.random(in: 1...UInt64.max)
+        let fresh = try openReplacement()
+        var stream = RecordStream(salt: salt, to: fresh.raw, calls: calls)
         do throws(JournalError) {
-            fresh = try calls.open(SuiteDirectory.replacementName, in: directory, .create, path: freshPath)
-        } catch  where error.isWrongType {
-            throw JournalError(.notARegularFile, path: freshPath)
+            try fill(&stream)
+            try stream.finish()
+            try calls.sync(fresh.raw)
+        } catch {
+            throw error.about(name)
         }
-        try SuiteDirectory.checkFile(fresh.raw, path: freshPath, calls: calls)
-        try calls.truncate(fresh.raw, to: 0, path: freshPath)
-        let header = JournalHeader.random()
-        var stream = RecordStream(header: header, to: fresh.raw, calls: calls, path: freshPath)
-        try fill(&stream)
-        let end = try stream.finish()
-        try calls.sync(fresh.raw, path: freshPath)
-        try replaceJournal(by: SuiteDirectory.replacementName)
-        try adopt(fresh, id: header.salt, end: end, syncedEnd: end)
-        scheduleFlush()
+        try exchange(for: fresh, named: name, salt: salt, end: stream.end, isSame: isSame, apply: apply)
     }
 
-    /// Renames a finished journal over the one in use.
-    ///
-    /// Until the page names the new journal, it says that a replacement is under way: a process that is killed in between
-    /// leaves a page that names a file without a name.
-    func replaceJournal(by name: String) throws(JournalError) {
-        let before = page.publication() ?? LockPage.Publication()
-        var during = before
-        during.isReplacing = true
-        try page.publish(during, path: lockPath)
+    private func openReplacement() throws(JournalError) -> OwnedDescriptor {
+        let name = SuiteDirectory.replacementName
         do throws(JournalError) {
-            try calls.rename(name, to: SuiteDirectory.journalName, in: state.suite.directory.raw, path: file(name))
+            let fresh = try calls.open(name, in: suite.raw, .create)
+            try SuiteDirectory.checkFile(fresh.raw, calls: calls)
+            try calls.truncate(fresh.raw, to: 0)
+            return fresh
         } catch {
-            // If this fails too, the next writer reads the journal, and finds the one that it was.
-            do throws(JournalError) { try page.publish(before, path: lockPath) } catch {}
-            throw error
+            throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
         }
+    }
+
+    /// Under the lock: renames a complete file over the journal, and uses it.
+    ///
+    /// - Parameters:
+    ///   - fresh: The file.
+    ///   - name: Its name.
+    ///   - salt: Its salt.
+    ///   - end: Its end.
+    ///   - isSame: Whether it has the entries that the index has, and every other process.
+    ///   - beforeRename: Called when everybody who looks sees that the file is about to replace the journal; returns the end of
+    ///     what is synced, nil for all of it.
+    ///   - apply: Changes the index to what the new journal has.
+    /// - Throws: What failed; the old journal is still in use then.
+    func exchange(
+        for fresh: consuming OwnedDescriptor,
+        named name: String,
+        salt: UInt64,
+        end: UInt64,
+        isSame: Bool,
+        beforeRename: () throws(JournalError) -> UInt64? = { () throws(JournalError) in nil },
+        apply: () -> Void = {}
+    ) throws(JournalError) {
+        let id = try calls.status(fresh.raw).id
+        let mark = try JournalMark(of: fresh.raw, at: nil, calls: calls)
+        try appendMove(salt: isSame ? salt : 0, end: isSame ? end : 0)
+        let syncedEnd = try beforeRename() ?? end
+        try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
+        let file = JournalFile(fresh, in: suite, id: id, salt: salt)
+        flusher.noteSynced(file, to: syncedEnd)
+        stateLock.lock()
+        apply()
+        state.use(file, position: end, mark: mark, headerMark: mark, calls: calls)
+        state.comparedAt = Clock.monotonic()
+        stateLock.unlock()
+        scheduleFlush()
     }
 }

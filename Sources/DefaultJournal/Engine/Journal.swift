@@ -1,24 +1,54 @@
-/// The storage engine: one suite of keys and values in a directory, shared by threads and processes.
-///
-/// The engine owns files, locks, offsets and publication. The entries live in a ``JournalIndex`` of the layer above, which
-/// the engine keeps current.
-///
-/// **Locks**, in the order in which they are taken: ``compaction`` (one compaction at a time), ``exclusive`` (recursive;
-/// one writing thread of this process), the `flock` on `lock` (one writing process), ``stateLock`` (short: readers, and
-/// the moment in which a write is applied). A compaction also holds the `flock` on `journal.new`, which is taken before
-/// all of these and never while one of them is held.
-///
-/// **The kept file lock:** acquiring and releasing the `flock` takes half as long as writing a record. A process that
-/// writes repeatedly, with no other process writing in between, therefore keeps the lock from one write to the next, for
-/// about two milliseconds at a time; see `Journal+FileLock.swift`. A process that waits for the lock says so in the shared
-/// page and gets the lock at the end of the next write; if there is no next write, the ``LockReleaser`` releases it. The
-/// releaser is a thread that waits for nothing but time, so a kept lock can't be part of a deadlock. Each write still
-/// verifies that the open files are the suite's, and catches up. The releaser holds a reference to the journal, so the
-/// journal isn't closed while it keeps the lock. The system releases the lock of a killed process; a stopped process that
-/// keeps the lock blocks the writers of other processes, as one that is stopped during a write does.
-///
-/// **fork:** a child that goes on without `exec` shares the parent's locks, so that they do not exclude one another, and
-/// has no background threads. It must not use journals which the parent opened.
+// The storage engine: one suite of keys and values in a directory, shared by threads and processes.
+//
+// This page is the whole algorithm, in the order in which a writer meets its parts.
+//
+// FILES. A suite is a directory with one file, `journal`: a header with a random salt, and records one after another, each
+// with one or more operations that happen together (`JournalHeader`, `Record`, `Operation`). The last operation on a key wins. Nothing
+// beside the journal has to agree with it. Each process keeps the live entries in memory (`JournalIndex`), with the offset up to
+// which they are those of the journal: the position.
+//
+// LOCK. Writers exclude each other by an exclusive `flock` of the directory, and the threads of one process before that by a
+// mutex. Readers take neither.
+//
+// LOOK. The word at the position is 0 until a record begins there: records are aligned, no record ends at a page's end, and bytes
+// behind the end of a file are 0 in its last page. Every process maps the part of the file that its position is in. So finding out
+// that nothing was written since is one load, without a system call. If the word isn't 0, the records from the position on are
+// read, as far as they are whole; one that isn't whole is in flight, or was left by a writer that was killed, and its call has
+// not returned.
+//
+// APPEND. Under the lock, after a look, a record is written at the position by one `pwrite`. That call is the commit: from then on
+// every look sees the record, in all processes, and if the call fails, what it has written is cut off. What is not whole at the
+// position, under the lock, was left by a writer that was killed, and is cut off as well. Then the writer changes its own index.
+//
+// COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. Under the
+// lock the new file is brought up to date and synced; then a last record "moved" is appended to the old one, with the position in
+// the new file that corresponds to it; then the new file is renamed over the old one. Whoever finds "moved" at the end looks at
+// the path. Another file there is complete up to that position, so nothing has to be read. The same file means that the
+// compaction didn't end, and is appended to as if nothing had happened. Live bytes never move in place.
+//
+// OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares what it
+// knows with what is at the path (the identities of directory and journal, the size, the header of the last record): a
+// reader or watcher when the last comparison is a second old, a writer when it is a millisecond old. Whoever finds another file,
+// reads it. What was overwritten in place within the last second may still be growing: writers refuse to write, readers keep what they
+// have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so that the next look compares at once.
+//
+// RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a torn tail, which
+// was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file up and replaces it by a new one with
+// everything that was valid. A process without the lock, or without the right to write, uses what is valid.
+//
+// FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock; those that
+// wait at the same time share a sync (`Flusher`). The header says whether the file's name is on the disk yet. After a sync that
+// failed only another file can be trusted, so the next flush rewrites the journal. What a process has read from others it
+// flushes too, in case they were killed.
+//
+// LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing thread), the `flock`,
+// `stateLock` (short: the position and the index). A compaction also holds the `flock` of `journal.new`, which is taken
+// while none of these but `compaction` is held.
+//
+// FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must not write. That is
+// an error; what the child opens itself has threads of its own (`ProcessServices`).
+
+/// An open suite.
 package final class Journal: @unchecked Sendable {
     // Mutable state is in `state` and `writer`; each says which lock guards it. The locks exclude overlapping accesses;
     // leaving the dynamic checks for those out takes 3,400 instead of 4,600 instructions for a `set` (callgrind), 400 of
@@ -30,17 +60,26 @@ package final class Journal: @unchecked Sendable {
     package let index: any JournalIndex
     /// The suite's directory, as an absolute path.
     package let path: String
+    let journalPath: String
 
     let options: JournalOptions
     let exclusive = ThreadLock(isRecursive: true)
     let stateLock = SharedLock()
     let compaction = ThreadLock()
-    /// Guarded by `stateLock`; `suite` and `journal` are changed under `exclusive` as well.
-    @exclusivity(unchecked) var state: State
+    /// Changed under `exclusive` and `stateLock`, and read under one of them.
+    @exclusivity(unchecked) var suite: SuiteDirectory
+    /// Guarded by `stateLock`; the thread that has `exclusive` and the `flock` may read all but `comparedAt` without it.
+    @exclusivity(unchecked) var state: JournalState
     /// Guarded by `exclusive`.
     @exclusivity(unchecked) var writer = Writer()
     /// The thread that has exclusive access, or 0.
     let owner = Atomic<UInt>(0)
+    /// Where this process is writing a record that it will apply to the index itself, or 0.
+    let appending = Atomic<UInt64>(0)
+    let flusher: Flusher
+    let isFlushScheduled = Atomic<Bool>(false)
+    /// How many flushes in the background have failed, one after another.
+    let flushFailures = Atomic<Int>(0)
     let isCompactionScheduled = Atomic<Bool>(false)
     let reports = Guarded<[JournalReport]>([])
     let hasReports = Atomic<Bool>(false)
@@ -48,89 +87,153 @@ package final class Journal: @unchecked Sendable {
     let watch = Guarded<JournalWatch?>(nil)
     /// So that observers that come and go don't repeat the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
-    /// The generation that this engine is about to publish, with records that it will apply to the index itself.
-    let announced = Atomic<UInt64>(0)
-    /// Whether a kept file lock is to be released at the end of the current exclusive access.
-    let isFileLockReleaseDue = Atomic<Bool>(false)
+    private let forks = ProcessServices.forkCount
 
     var calls: SystemCalls { options.calls }
-
-    /// The open files of the suite, and how much of the journal is applied to the index.
-    struct State: ~Copyable {
-        var suite: SuiteDirectory
-        var journal = OwnedDescriptor.none
-        var journalInode: UInt64 = 0
-        /// The beginning of the open journal, in which another program that overwrites it shows.
-        var header: HeaderWatch?
-        /// Salt of the journal, 0 while none is loaded.
-        var journalID: UInt64 = 0
-        /// End of the records that the index reflects.
-        var applied: UInt64 = 0
-        /// The page's generation that the index reflects.
-        var generation: UInt64 = 0
-        /// Bytes that a journal with only the live entries would have.
-        var liveBytes = UInt64(JournalHeader.size)
-        /// While the journal is being reloaded, readers use what the index holds.
-        var isLoading = false
-        /// Not nil while the suite can only be read; changed under `exclusive` as well.
-        var readOnly: ReadOnlyView?
-    }
+    var worker: BackgroundWorker { options.worker ?? .shared }
 
     /// What only the thread with exclusive access needs.
     struct Writer: ~Copyable {
         /// How many calls of ``Journal/beginExclusiveAccess()`` are open.
         var depth = 0
         var buffer = EncodeBuffer()
-        /// Whether a flush is scheduled.
-        var isDirty = false
         /// Whether the current exclusive access has written.
         var hasWritten = false
-        /// Whether the file lock is held: during exclusive access, and in between while it is kept.
+        /// Whether the background has too much to do to flush what was written.
+        var hasToFlush = false
         var holdsFileLock = false
-        /// Whether the ``LockReleaser`` knows that the file lock may be kept.
-        var isLockWatched = false
-        /// Consecutive exclusive accesses since the file lock was last kept or another engine wrote.
-        var consecutiveWrites = 0
-        /// What the page said when this engine last wrote or caught up: while it is unchanged, the index is current.
-        ///
-        /// The generation alone isn't enough: a page restored from a backup can reach the same one with other writes.
-        var published = LockPage.Publication()
-        /// The end of the journal to which a failed write could not be removed.
-        var unremoved: (journalID: UInt64, end: UInt64)?
-        /// Whether a sync failed, which the page may not say if that could not be written either.
-        var syncFailed = false
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
-        /// The journal whose damage was reported and could not be repaired.
-        var damagedID: UInt64 = 0
-        var flushFailures = 0
-        /// Whether to move to the suite that is at the path now when the open one was deleted or replaced.
-        var followsPath = true
     }
 
-    init(suite: consuming SuiteDirectory, path: String, options: JournalOptions, index: any JournalIndex) {
+    init(
+        suite: SuiteDirectory,
+        path: String,
+        options: JournalOptions,
+        index: any JournalIndex
+    ) throws(JournalError) {
         self.index = index
         self.path = path
+        journalPath = path + "/" + SuiteDirectory.journalName
         self.options = options
-        state = State(suite: suite)
+        flusher = Flusher(calls: options.calls)
+        self.suite = suite
+        state = try JournalState()
     }
 
     deinit {
         stopWatching()
-        JournalRegistry.shared.forget(state.suite.id)
+        JournalRegistry.shared.forget(suite.id)
+    }
+
+    /// Whether the suite was opened by a process that this one was forked from.
+    var isForked: Bool { forks != ProcessServices.forkCount }
+}
+
+/// The open files of a suite, and how much of the journal the index reflects; guarded by ``Journal/stateLock``.
+struct JournalState: ~Copyable {
+    private(set) var file = JournalFile.none
+    /// The end of the records that the index reflects.
+    private(set) var position: UInt64 = 0
+    /// The size that the file has at least.
+    private(set) var minimumSize: UInt64 = 0
+    /// The word at the position.
+    private(set) var look: AtomicWord
+    /// What the file has before the position.
+    private(set) var mark: JournalMark?
+    /// What the file has in its header.
+    private(set) var headerMark: JournalMark?
+    /// What the record before the position says about another journal.
+    private(set) var move: (salt: UInt64, end: UInt64)?
+    private var window: LookWindow
+
+    /// When the files were last compared with those at the path, by ``Clock/monotonic()``.
+    var comparedAt: UInt64 = 0
+    /// Bytes that a journal with only the live entries would have.
+    var liveBytes = UInt64(JournalHeader.size)
+    /// Counts the changes of the index.
+    var changeCount: UInt64 = 0
+    /// What has to be repaired under the lock, or read again.
+    var isDamaged = false
+    /// When a reader last asked for the lock because of damage.
+    var repairTriedAt: UInt64 = 0
+    /// Memory in which records are read.
+    var buffer = EncodeBuffer()
+    /// Why the suite can only be read, if that is so.
+    var refusal: JournalError?
+    /// The last failure to read, which is reported once.
+    var failure: JournalError?
+    /// The salt of the journal whose damage was reported and could not be repaired.
+    var reportedDamage: UInt64?
+
+    init() throws(JournalError) {
+        window = try LookWindow()
+        look = AtomicWord.ones
+    }
+
+    /// Whether a load finds nothing new at the position.
+    var seesNothingNew: Bool { look.load(ordering: .acquiring) == 0 && move == nil }
+
+    /// Notes that the index reflects the open file up to another position.
+    mutating func advance(
+        to position: UInt64,
+        mark: JournalMark,
+        move: (salt: UInt64, end: UInt64)? = nil,
+        calls: SystemCalls
+    ) {
+        self.position = position
+        minimumSize = position
+        self.mark = mark
+        self.move = move
+        changeCount &+= 1
+        lookAtPosition(calls: calls)
+    }
+
+    /// Notes that the index reflects another file up to a position.
+    mutating func use(
+        _ file: JournalFile,
+        position: UInt64,
+        mark: JournalMark,
+        headerMark: JournalMark,
+        size: UInt64 = .max,
+        move: (salt: UInt64, end: UInt64)? = nil,
+        calls: SystemCalls
+    ) {
+        self.file = file
+        self.headerMark = headerMark
+        isDamaged = false
+        window.renew()
+        advance(to: position, mark: mark, move: move, calls: calls)
+        // A damaged file may end before the place for the next record.
+        minimumSize = min(position, size)
+    }
+
+    /// Maps the file again, which may have lost and regained pages.
+    mutating func renewLook(calls: SystemCalls) {
+        window.renew()
+        lookAtPosition(calls: calls)
+    }
+
+    private mutating func lookAtPosition(calls: SystemCalls) {
+        do throws(JournalError) {
+            look = try window.word(at: position, of: file.raw, calls: calls)
+        } catch {
+            // Each look reads the file then.
+            look = AtomicWord.ones
+        }
     }
 }
 
+extension AtomicWord {
+    /// A word that always differs from 0.
+    static let ones: AtomicWord = {
+        let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        word.initialize(to: .max)
+        return AtomicWord(word)
+    }()
+}
+
 extension Journal {
-    /// The page shared with the other processes; for the holder of `stateLock` or of exclusive access.
-    var page: LockPage { state.suite.page }
-
-    var lockPath: String { file(SuiteDirectory.lockName) }
-
-    var journalPath: String { file(SuiteDirectory.journalName) }
-
-    func file(_ name: String) -> String { path + "/" + name }
-
     /// Stores a report until no lock is held.
     func note(_ report: JournalReport) {
         reports.withLock { $0.append(report) }
@@ -147,58 +250,13 @@ extension Journal {
         }
         for report in noted { options.report(report) }
     }
-}
 
-/// Applies replayed operations to an index and counts the live bytes.
-struct IndexVisitor: ReplayVisitor {
-    let index: any JournalIndex
-    var liveBytes: UInt64
-
-    /// Bytes that a live entry takes beside its key and value.
-    static let entryOverhead = Record.headerSize + Operation.setOverhead
-
-    mutating func visit(_ operation: Operation) {
-        switch operation {
-        case .set(let key, let value):
-            countSet(size: key.count + value.count, replaced: index.set(key: key, value: value))
-        case .remove(let key):
-            guard let replaced = index.remove(key: key) else { return }
-            liveBytes = liveBytes &- UInt64(replaced + Self.entryOverhead)
-        case .removeAll:
-            index.removeAll()
-            liveBytes = UInt64(JournalHeader.size)
+    /// Makes the errors of a body errors of this suite: with paths, as they leave the engine.
+    func located<Result: ~Copyable>(_ body: () throws(JournalError) -> Result) throws(JournalError) -> Result {
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            throw error.located(in: path)
         }
-    }
-
-    /// Counts an entry whose key and value have `size` bytes, in place of one whose had `replaced`.
-    mutating func countSet(size: Int, replaced: Int?) {
-        let change = replaced.map { size - $0 } ?? (size + Self.entryOverhead)
-        liveBytes = liveBytes &+ UInt64(bitPattern: Int64(change))
-    }
-}
-
-/// Does what an ``IndexVisitor`` does, and finds the keys that damage may have cost a newer value.
-struct LoadVisitor: ReplayVisitor {
-    var entries: IndexVisitor
-    var damagedKeys = DamagedKeys()
-
-    init(_ index: any JournalIndex) {
-        entries = IndexVisitor(index: index, liveBytes: UInt64(JournalHeader.size))
-    }
-
-    mutating func visit(_ operation: Operation) {
-        entries.visit(operation)
-        damagedKeys.visit(operation)
-    }
-
-    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys.add(payload) }
-
-    /// Ends a comparison of the index, which was begun before the replay.
-    func keys(ifDamaged isDamaged: Bool) -> JournalReport.DamagedKeys {
-        let limit = isDamaged ? JournalReport.DamagedKeys.limit : 0
-        return JournalReport.DamagedKeys(
-            changed: entries.index.endComparison(limit: limit),
-            possible: damagedKeys.names(limit: limit)
-        )
     }
 }

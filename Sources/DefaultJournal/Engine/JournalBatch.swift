@@ -9,6 +9,11 @@ package struct JournalBatch: Sendable {
     /// Whether there are no changes.
     package var isEmpty: Bool { payload.isEmpty }
 
+    /// Throws if no batch takes a value of this size, its first byte included.
+    package static func check(valueSize: Int, path: String) throws(JournalError) {
+        if valueSize > Operation.maximumValue { throw JournalError(Operation.tooLarge(valueSize), path: path) }
+    }
+
     /// Adds storing a value under `key`.
     ///
     /// - Parameters:
@@ -22,16 +27,13 @@ package struct JournalBatch: Sendable {
     ) {
         let size = Operation.setSize(key: key, prefix: prefix, value: value)
         let valueSize = size - Operation.setOverhead - key.count
-        guard accepts(key: key), valueSize <= Operation.maximumValue else {
-            problem = problem ?? .valueTooLarge(bytes: valueSize)
-            return
-        }
+        guard accepts(Operation.problem(key: key, valueSize: valueSize)) else { return }
         add(size) { Operation.encodeSet(key: key, prefix: prefix, value: value, to: $0) }
     }
 
     /// Adds removing the entry under `key`.
     package mutating func remove(key: UnsafeRawBufferPointer) {
-        guard accepts(key: key) else { return }
+        guard accepts(Operation.problem(key: key)) else { return }
         add(.remove(key: key))
     }
 
@@ -41,12 +43,9 @@ package struct JournalBatch: Sendable {
         add(.removeAll)
     }
 
-    private mutating func accepts(key: UnsafeRawBufferPointer) -> Bool {
-        guard key.count > 0, key.count <= Operation.maximumKey else {
-            problem = problem ?? .keyInvalid(bytes: key.count)
-            return false
-        }
-        return true
+    private mutating func accepts(_ found: JournalError.Kind?) -> Bool {
+        problem = problem ?? found
+        return found == nil
     }
 
     private mutating func add(_ operation: Operation) {

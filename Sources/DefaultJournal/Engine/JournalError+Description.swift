@@ -18,7 +18,7 @@ extension JournalError: CustomStringConvertible {
         case .notOwned:
             "\(path) belongs to another user. Change its owner, or choose another directory for the suite."
         case .valueTooLarge(let bytes):
-            "A value of \(bytes) bytes is too large for \(path), which takes at most \(Operation.maximumValue). "
+            "A value of \(bytes) bytes is too large for \(path), which takes at most \(Operation.maximumValue - 1). "
                 + "Nothing was stored; store large data in a file of its own."
         case .keyInvalid(let bytes):
             "A key of \(bytes) bytes can't be used in \(path): keys have 1 to \(Operation.maximumKey) bytes of UTF-8."
@@ -37,6 +37,9 @@ extension JournalError: CustomStringConvertible {
         case .busy(let process):
             "\(path) is in use by \(Self.name(of: process)), which has not released the suite's lock in time. Nothing was "
                 + "changed. Try again, and find out whether that process is stopped or waits for a disk."
+        case .forked:
+            "\(path) was opened by the process that this one was forked from, and can't be used here. Open it again in this "
+                + "process, with an object of its own."
         case .readOnly(.refused(let code)):
             "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). What is stored there can be "
                 + "read. Give this user permission to write there, or choose another directory for the suite."

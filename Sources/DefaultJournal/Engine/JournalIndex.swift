@@ -3,18 +3,31 @@
 /// The engine calls it under its state lock, and readers must hold that lock too: see ``Journal/lockForReading()``. Buffers
 /// are valid during the call only.
 package protocol JournalIndex: AnyObject {
-    /// Stores `value` under `key`, comparing keys byte by byte.
+    /// Stores a value under `key`, comparing keys byte by byte.
     ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - prefix: The value's first byte; nil if it is in `value`.
+    ///   - value: The value, without the prefix if there is one.
+    ///   - origin: Who has stored it.
     /// - Returns: The size of the replaced entry, key and value together; nil when the key was new.
-    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int?
+    func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        value: UnsafeRawBufferPointer,
+        from origin: ChangeOrigin
+    ) -> Int?
 
     /// Removes the entry under `key`.
     ///
     /// - Returns: The size of the removed entry, key and value together; nil when there was none.
-    func remove(key: UnsafeRawBufferPointer) -> Int?
+    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int?
 
     /// Removes every entry.
-    func removeAll()
+    func removeAll(from origin: ChangeOrigin)
+
+    /// Whether this value is stored under `key`.
+    func holds(key: UnsafeRawBufferPointer, prefix: UInt8?, value: UnsafeRawBufferPointer) -> Bool
 
     /// Announces the entries of `count` bytes of records, so that the index can reserve memory for them.
     func prepare(forBytes count: Int)
@@ -31,10 +44,94 @@ package protocol JournalIndex: AnyObject {
     func endComparison(limit: Int) -> [String]
 }
 
+/// Who has changed an entry.
+package enum ChangeOrigin: Sendable {
+    /// The calling thread, which has exclusive access.
+    case thisThread
+    /// Another process, or it isn't known: the journal was read.
+    case journal
+}
+
 extension JournalIndex {
-    /// Remembers nothing: an index need not be able to compare.
+    /// Says that nothing is stored: an index need not be able to compare.
+    package func holds(key: UnsafeRawBufferPointer, prefix: UInt8?, value: UnsafeRawBufferPointer) -> Bool { false }
+
+    /// Remembers nothing.
     package func beginComparison() {}
 
     /// Names no keys.
     package func endComparison(limit: Int) -> [String] { [] }
+}
+
+/// Applies operations to an index and counts the live bytes.
+struct IndexVisitor: ReplayVisitor {
+    let index: any JournalIndex
+    let origin: ChangeOrigin
+    var liveBytes: UInt64
+    /// What the last record says about another journal, if it says that.
+    private(set) var move: (salt: UInt64, end: UInt64)?
+    /// The offset of the last record.
+    private(set) var lastRecord: UInt64?
+
+    init(_ index: any JournalIndex, from origin: ChangeOrigin, liveBytes: UInt64 = UInt64(JournalHeader.size)) {
+        self.index = index
+        self.origin = origin
+        self.liveBytes = liveBytes
+    }
+
+    mutating func visit(_ operation: Operation) {
+        move = nil
+        switch operation {
+        case .set(let key, let value): set(key, nil, value)
+        case .remove(let key):
+            guard let replaced = index.remove(key: key, from: origin) else { return }
+            liveBytes = liveBytes &- Self.size(replaced)
+        case .removeAll:
+            index.removeAll(from: origin)
+            liveBytes = UInt64(JournalHeader.size)
+        case .moved(let salt, let end):
+            move = (salt, end)
+        }
+    }
+
+    mutating func set(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) {
+        let replaced = index.set(key: key, prefix: prefix, value: value, from: origin)
+        if let replaced { liveBytes = liveBytes &- Self.size(replaced) }
+        liveBytes = liveBytes &+ Self.size(key.count + value.count + (prefix == nil ? 0 : 1))
+    }
+
+    mutating func finishRecord(at offset: UInt64, size: Int) { lastRecord = offset }
+
+    /// The size of an entry's record, given that of its key and value.
+    private static func size(_ content: Int) -> UInt64 {
+        UInt64(Record.liveSize(payload: Operation.setOverhead + content))
+    }
+}
+
+/// Does what an ``IndexVisitor`` does, and finds the keys that damage may have cost a newer value.
+struct LoadVisitor: ReplayVisitor {
+    var entries: IndexVisitor
+    private var damagedKeys = DamagedKeys()
+
+    init(_ index: any JournalIndex) {
+        entries = IndexVisitor(index, from: .journal)
+    }
+
+    mutating func visit(_ operation: Operation) {
+        entries.visit(operation)
+        damagedKeys.visit(operation)
+    }
+
+    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys.add(payload) }
+
+    mutating func finishRecord(at offset: UInt64, size: Int) { entries.finishRecord(at: offset, size: size) }
+
+    /// Ends a comparison of the index, which was begun before the replay.
+    func keys(ifDamaged isDamaged: Bool) -> JournalReport.DamagedKeys {
+        let limit = isDamaged ? JournalReport.DamagedKeys.limit : 0
+        return JournalReport.DamagedKeys(
+            changed: entries.index.endComparison(limit: limit),
+            possible: damagedKeys.names(limit: limit)
+        )
+    }
 }

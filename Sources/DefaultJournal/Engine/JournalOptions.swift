@@ -20,10 +20,8 @@ package struct JournalOptions: Sendable {
     package var automaticMaintenance: Bool
     /// Nanoseconds to wait for other processes; 0 to wait for none.
     package var lockTimeout: UInt64
-    /// Whether the file lock may be kept from one write to the next.
-    package var keepsFileLock: Bool
-    /// The thread for flushes and compactions; tests that need room in its queue have one of their own.
-    var worker = BackgroundWorker.shared
+    /// What flushes and compacts, for tests that need room in its queue; nil for that of the process.
+    var worker: BackgroundWorker?
     /// Whether the suite is only read, even if it could be written: nothing is created, repaired or locked.
     package var isReadOnly = false
     /// Runs a flush or a compaction on the background thread, on systems that may suspend the process: it must not be while
@@ -39,7 +37,6 @@ package struct JournalOptions: Sendable {
         calls: SystemCalls = SystemCalls(),
         automaticMaintenance: Bool = true,
         lockTimeout: UInt64 = 5_000_000_000,
-        keepsFileLock: Bool = true,
         backgroundActivity: @escaping BackgroundActivity = { work in
             work()
             return true
@@ -49,7 +46,6 @@ package struct JournalOptions: Sendable {
         self.calls = calls
         self.automaticMaintenance = automaticMaintenance
         self.lockTimeout = lockTimeout
-        self.keepsFileLock = keepsFileLock
         self.backgroundActivity = backgroundActivity
     }
 }

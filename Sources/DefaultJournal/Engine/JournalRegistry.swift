@@ -4,7 +4,7 @@
 /// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a second
 /// engine, and then written to by the first, which moves to the new directory.
 final class JournalRegistry: Sendable {
-    static let shared = JournalRegistry()
+    static var shared: JournalRegistry { ProcessServices.current.part(JournalRegistry.self) { JournalRegistry() } }
 
     /// A suite directory, with a lock under which it is opened once.
     final class Slot: Sendable {
@@ -21,10 +21,10 @@ final class JournalRegistry: Sendable {
         weak var journal: Journal?
     }
 
-    private let slots = Guarded<[SuiteDirectory.ID: Slot]>([:])
+    private let slots = Guarded<[FileID: Slot]>([:])
 
     /// The slot of a directory.
-    func slot(for id: SuiteDirectory.ID) -> Slot {
+    func slot(for id: FileID) -> Slot {
         slots.withLock { slots in
             if let slot = slots[id] { return slot }
             let slot = Slot()
@@ -34,7 +34,7 @@ final class JournalRegistry: Sendable {
     }
 
     /// Drops a directory's slot if its journal is closed and no thread is opening it.
-    func forget(_ id: SuiteDirectory.ID) {
+    func forget(_ id: FileID) {
         // A journal may lose its last other reference during this check. Its deinit calls this function, so it must not
         // run while the registry is locked: the journal is returned and released outside.
         _ = slots.withLock { slots -> Journal? in
@@ -47,7 +47,7 @@ final class JournalRegistry: Sendable {
     }
 
     /// Moves a journal to another directory, unless another journal is open there.
-    func move(_ journal: Journal, from old: SuiteDirectory.ID, to new: SuiteDirectory.ID) {
+    func move(_ journal: Journal, from old: FileID, to new: FileID) {
         guard old != new else { return }
         let target = slot(for: new)
         if target.journal == nil { target.journal = journal }

@@ -14,8 +14,14 @@ final class JournalWatch: @unchecked Sendable {
     }
 
     var notice = Notice.none
+    /// Whether it is in the queue only because time has passed.
+    var isTick = false
     /// The number of its directory among the ``DirectoryEvents``; nil if the system doesn't watch it.
     var directory: Int32?
+    /// The directory for which the system was last asked to watch it; used by the thread that calls ``notify(isTick:)``.
+    private var watched: FileID?
+    /// The number of changes when the handler was last called; used by the same thread.
+    private var known: UInt64?
 
     private let journal: @Sendable () -> Journal?
     private let onChange: @Sendable () -> Void
@@ -30,13 +36,19 @@ final class JournalWatch: @unchecked Sendable {
 
     /// Brings the index up to date, and calls the handler.
     ///
-    /// A commit is published in a file of the directory, so there is an event after it.
-    func notify() {
+    /// - Parameter isTick: Whether nothing is known to have happened: the handler is called only if something has.
+    func notify(isTick: Bool) {
         guard let journal = journal() else { return }
-        // Before the index is brought up to date, so that no change in between is missed.
+        // Watched before the index is brought up to date, so that no change in between is missed.
         if JournalWatcher.shared.isPolled(self) { journal.watchPresentDirectory() }
-        journal.lockForReading()
-        journal.unlockForReading()
+        var change = journal.lookForChange()
+        while change.suite != watched {
+            watched = change.suite
+            journal.watchPresentDirectory()
+            change = journal.lookForChange()
+        }
+        guard !isTick || change.count != known else { return }
+        known = change.count
         onChange()
     }
 }
@@ -44,8 +56,8 @@ final class JournalWatch: @unchecked Sendable {
 extension Journal {
     /// Watches for what other processes write, until ``stopWatching()``.
     ///
-    /// Where the system refuses to watch the directory, changes are looked for twice a second, and the first refusal is
-    /// reported. Each time, watching is tried again.
+    /// Once a second the suite is compared with what is at its path. Where the system refuses to watch the directory, changes are
+    /// looked for twice a second, and the first refusal is reported. Each time, watching is tried again.
     ///
     /// - Parameter onChange: Called on a thread of the library when the index may have changed. The calls don't overlap, and
     ///   a change during a call leads to another one.
@@ -66,6 +78,13 @@ extension Journal {
         }
     }
 
+    /// The open suite, and how often the index has changed by now.
+    fileprivate func lookForChange() -> (suite: FileID, count: UInt64) {
+        lockForReading()
+        defer { unlockForReading() }
+        return (suite.id, state.changeCount)
+    }
+
     /// Makes a watch that there is one of the present directory.
     func watchPresentDirectory() {
         watch.withLock { watch in
@@ -79,13 +98,13 @@ extension Journal {
         do throws(JournalError) {
             stateLock.lock()
             defer { stateLock.unlock() }
-            let directory = state.suite.directory.raw
-            refusal = try JournalWatcher.shared.watch(directory, for: watch, calls: calls, path: path)
+            let directory = suite.raw
+            refusal = try JournalWatcher.shared.watch(directory, for: watch, calls: calls)
         } catch {
-            noteRefusedWatch(error, isPolled: false)
+            noteRefusedWatch(error.located(in: path), isPolled: false)
             return false
         }
-        if let refusal { noteRefusedWatch(refusal, isPolled: true) }
+        if let refusal { noteRefusedWatch(refusal.located(in: path), isPolled: true) }
         return true
     }
 

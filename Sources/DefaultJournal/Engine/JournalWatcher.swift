@@ -7,15 +7,15 @@
 /// **A handler that blocks** would keep the others from being called. If others wait for a thread that has been in one call
 /// for a tenth of a second, a new thread takes its place, and the old one ends when it returns.
 ///
-/// **Where the system refuses** to watch a directory, the first thread has the journal looked at twice a second. Each look
-/// begins with another attempt to watch it.
+/// **Once a second** the first thread has each journal looked at, since no event says that its directory was replaced. **Where
+/// the system refuses** to watch a directory, it does so twice a second, and each look begins with another attempt to watch it.
 ///
 /// **Locks:** ``lock`` is taken after a journal's `watch` and `stateLock`, and is never held while a journal is used or
 /// released.
 final class JournalWatcher: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    static let shared = JournalWatcher()
+    static var shared: JournalWatcher { ProcessServices.current.part(JournalWatcher.self) { JournalWatcher() } }
 
     private let lock = ThreadLock()
     private var watches: [ObjectIdentifier: JournalWatch] = [:]
@@ -39,6 +39,8 @@ final class JournalWatcher: @unchecked Sendable {
     private var notifier: Notifier?
     private let wakeUpNotifier = ThreadCondition()
 
+    /// Nanoseconds between two looks at a journal whose changes the system reports.
+    private static let comparisonInterval: UInt64 = 1_000_000_000
     /// Nanoseconds between two looks at a journal that the system doesn't watch.
     private static let pollingInterval: UInt64 = 500_000_000
     /// Nanoseconds that a handler may take while others wait.
@@ -59,26 +61,25 @@ extension JournalWatcher {
     ///   - directory: The directory's descriptor.
     ///   - watch: The watch, which need not be known yet.
     ///   - calls: The system calls.
-    ///   - path: The directory, for errors.
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
     /// - Throws: An error if no thread could be started; nothing is watched then.
     func watch(
         _ directory: Int32,
         for watch: JournalWatch,
-        calls: SystemCalls,
-        path: String
+        calls: SystemCalls
     ) throws(JournalError) -> JournalError? {
         // An event of the directory can't be missed: it is assigned to a watch under the lock.
         lock.lock()
         defer { lock.unlock() }
         if !isWaiting {
             let code = Threads.start { [self] in wait() }
-            guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: path) }
+            nextPoll = Clock.monotonic() + Self.pollingInterval
+            guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: ".") }
             isWaiting = true
         }
         watches[ObjectIdentifier(watch)] = watch
         do throws(JournalError) {
-            let number = try provideEvents(calls: calls, path: path).add(directory, calls: calls, path: path)
+            let number = try provideEvents(calls: calls).add(directory, calls: calls)
             polledWatches[ObjectIdentifier(watch)] = nil
             if watch.directory != number {
                 forgetDirectory(of: watch)
@@ -101,9 +102,9 @@ extension JournalWatcher {
         return polledWatches[ObjectIdentifier(watch)] != nil
     }
 
-    private func provideEvents(calls: SystemCalls, path: String) throws(JournalError) -> DirectoryEvents {
+    private func provideEvents(calls: SystemCalls) throws(JournalError) -> DirectoryEvents {
         if let events { return events }
-        let new = try DirectoryEvents(calls: calls, path: path)
+        let new = try DirectoryEvents(calls: calls)
         events = new
         wakeUpWithoutEvents.signal()
         return new
@@ -157,14 +158,14 @@ extension JournalWatcher {
         isWaiting = false
     }
 
-    /// When to look at what no event reports; nil while there is nothing like that.
-    private var deadline: UInt64? {
-        var deadline = polledWatches.isEmpty ? nil : nextPoll
+    /// When to look at what no event reports.
+    private var deadline: UInt64 {
+        var deadline = nextPoll
         if !queue.isEmpty {
             let now = Clock.monotonic()
             let end = (notifier?.busySince ?? now) + Self.patience
             // Later than now, even if no new thread could be started.
-            deadline = min(deadline ?? .max, max(end, now + Self.patience / 10))
+            deadline = min(deadline, max(end, now + Self.patience / 10))
         }
         return deadline
     }
@@ -175,9 +176,11 @@ extension JournalWatcher {
     }
 
     private func poll() {
-        guard !polledWatches.isEmpty, Clock.monotonic() >= nextPoll else { return }
-        nextPoll = Clock.monotonic() + Self.pollingInterval
-        polledWatches.values.forEach(enqueue)
+        let now = Clock.monotonic()
+        guard now >= nextPoll else { return }
+        nextPoll = now + (polledWatches.isEmpty ? Self.comparisonInterval : Self.pollingInterval)
+        // Each compares the suite with what is at its path.
+        for (id, watch) in watches { enqueue(watch, isTick: polledWatches[id] == nil) }
     }
 
     /// Has the handlers of changed directories called.
@@ -185,10 +188,10 @@ extension JournalWatcher {
         lock.lock()
         defer { lock.unlock() }
         if changes.areIncomplete {
-            watches.values.forEach(enqueue)
+            for watch in watches.values { enqueue(watch) }
         } else {
             // Late events of a directory whose watch has ended are ignored.
-            for number in changes.directories { watchesByDirectory[number]?.forEach(enqueue) }
+            for number in changes.directories { watchesByDirectory[number]?.forEach { enqueue($0) } }
         }
         provideNotifier()
     }
@@ -197,14 +200,16 @@ extension JournalWatcher {
 // MARK: The thread that calls the handlers
 
 extension JournalWatcher {
-    private func enqueue(_ watch: JournalWatch) {
+    private func enqueue(_ watch: JournalWatch, isTick: Bool = false) {
         switch watch.notice {
         case .none:
             watch.notice = .queued
+            watch.isTick = isTick
             queue.append(watch)
             wakeUpNotifier.signal()
-        case .running: watch.notice = .outdated
-        case .queued, .outdated: break
+        case .running: if !isTick { watch.notice = .outdated }
+        case .queued: watch.isTick = watch.isTick && isTick
+        case .outdated: break
         }
     }
 
@@ -221,14 +226,14 @@ extension JournalWatcher {
 
     private func notify(as notifier: Notifier) {
         Threads.name("DefaultNotify")
-        while let watch = next(for: notifier) {
-            watch.notify()
+        while let (watch, isTick) = next(for: notifier) {
+            watch.notify(isTick: isTick)
             finish(watch, by: notifier)
         }
     }
 
     /// Waits for a watch whose handler has to be called; nil when the thread has to end.
-    private func next(for notifier: Notifier) -> JournalWatch? {
+    private func next(for notifier: Notifier) -> (JournalWatch, isTick: Bool)? {
         lock.lock()
         defer { lock.unlock() }
         notifier.busySince = nil
@@ -237,7 +242,7 @@ extension JournalWatcher {
                 queue.removeFirst()
                 watch.notice = .running
                 notifier.busySince = Clock.monotonic()
-                return watch
+                return (watch, watch.isTick)
             }
             if watches.isEmpty {
                 self.notifier = nil

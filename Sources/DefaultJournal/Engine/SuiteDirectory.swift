@@ -1,41 +1,51 @@
-/// A suite in the file system: its open directory, and the file `lock` with the page that all processes share.
-struct SuiteDirectory: ~Copyable {
-    /// Identifies a directory, however its path is spelled.
-    struct ID: Hashable, Sendable {
-        var device: UInt64
-        var inode: UInt64
-    }
-
-    /// When to compare path and descriptors again although the directory's change time is unchanged.
-    enum Recheck {
-        /// The time was in the past when it was recorded: any later change has a later time.
-        case never
-        /// Once the clock has moved on: the change was a compaction's, and another within the same tick is unlikely.
-        case afterTick
-        /// Each time until the clock has moved on: a change within the same tick would go unnoticed.
-        case always
-    }
-
+/// A suite in the file system: its open directory, whose lock is the suite's.
+///
+/// It stays open as long as a journal in it may have to be flushed.
+final class SuiteDirectory: @unchecked Sendable {
     static let journalName = "journal"
-    static let lockName = "lock"
     /// Where a compaction writes, under the lock of this file.
     static let compactionName = "journal.new"
-    /// Where a new or recovered journal is written, under the lock of `lock`.
+    /// Where a new or recovered journal is written, under the suite's lock.
     static let replacementName = "journal.fresh"
     static let damagedPrefix = "journal.damaged-"
+    /// What is locked where directories can't be.
+    static let lockName = "lock"
 
-    let directory: OwnedDescriptor
-    let id: ID
-    let lock: OwnedDescriptor
-    let lockInode: UInt64
-    let page: LockPage
-    /// The directory's change time when path and descriptors were last compared.
-    var verified: UInt64 = 0
-    var recheck = Recheck.always
+    private let directory: OwnedDescriptor
+    let id: FileID
+    /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
+    private var lockFile = OwnedDescriptor.none
 
-    deinit {
-        GuardedPages.shared.release(page.mapping)
+    init(_ directory: consuming OwnedDescriptor, calls: SystemCalls) throws(JournalError) {
+        id = try calls.status(directory.raw).id
+        self.directory = directory
     }
+
+    var raw: Int32 { directory.raw }
+}
+
+extension SuiteDirectory {
+    /// Takes the suite's lock if it is free.
+    func tryLock(calls: SystemCalls) throws(JournalError) -> Bool {
+        if lockFile.raw >= 0 { return try calls.tryLock(lockFile.raw) }
+        do throws(JournalError) {
+            return try calls.tryLock(directory.raw)
+        } catch  where error.isUnlockable {
+            let file = try calls.open(Self.lockName, in: raw, .create)
+            try Self.checkFile(file.raw, calls: calls)
+            lockFile = file
+            return try calls.tryLock(lockFile.raw)
+        } catch {
+            throw error.about(".")
+        }
+    }
+
+    func unlock(calls: SystemCalls) {
+        calls.unlock(lockedDescriptor)
+    }
+
+    /// What the lock is on.
+    var lockedDescriptor: Int32 { lockFile.raw >= 0 ? lockFile.raw : directory.raw }
 }
 
 extension SuiteDirectory {
@@ -49,14 +59,14 @@ extension SuiteDirectory {
     }
 
     /// Opens the suite's directory, creating it and its parents as needed.
-    static func openDirectory(_ path: String, calls: SystemCalls) throws(JournalError) -> OwnedDescriptor {
+    static func open(_ path: String, calls: SystemCalls) throws(JournalError) -> SuiteDirectory {
         for _ in 0..<8 {
             do throws(JournalError) {
-                let directory = try calls.open(path, .directory, path: path)
-                let status = try calls.status(directory.raw, path: path)
+                let directory = try calls.open(path, .directory)
+                let status = try calls.status(directory.raw)
                 guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
                 guard status.owner == SystemCalls.user else { throw JournalError(.notOwned, path: path) }
-                return directory
+                return try SuiteDirectory(directory, calls: calls)
             } catch  where error.isNotFound {
                 try makeDirectory(path, calls: calls)
             } catch  where error.isWrongType {
@@ -81,7 +91,13 @@ extension SuiteDirectory {
                 return
             }
         }
-        try syncDirectory(at: parent, calls: calls)
+        // A parent may be a link: the dot makes the system follow it.
+        let directory = try calls.open(parent + "/.", .directory)
+        do throws(JournalError) {
+            try calls.sync(directory.raw)
+        } catch {
+            throw error.about(parent)
+        }
     }
 
     static func parent(of path: String) -> String {
@@ -89,99 +105,89 @@ extension SuiteDirectory {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    static func syncDirectory(at path: String, calls: SystemCalls) throws(JournalError) {
-        // A parent may be a link: the dot makes the system follow it.
-        let directory = try calls.open(path + "/.", .directory, path: path)
-        try calls.sync(directory.raw, path: path)
-    }
-
-    /// Opens the suite at a path and takes its file lock.
-    ///
-    /// - Parameters:
-    ///   - openDirectory: The suite's open directory, if the caller has it already.
-    ///   - path: The suite's absolute path.
-    ///   - limit: Nanoseconds to wait for other processes.
-    ///   - calls: The system calls.
-    /// - Returns: The suite's directory with its lock held.
-    /// - Throws: `busy`, or an error that names the unusable file and the reason.
-    static func openLocked(
-        directory openDirectory: consuming OwnedDescriptor?,
-        path: String,
-        waitingAtMost limit: UInt64,
-        calls: SystemCalls
-    ) throws(JournalError) -> SuiteDirectory {
-        let wait = LockWait(atMost: limit)
-        var opened = openDirectory
-        for _ in 0..<64 {
-            let directory: OwnedDescriptor
-            if let taken = opened.take() {
-                directory = taken
-            } else {
-                directory = try Self.openDirectory(path, calls: calls)
-            }
-            let status = try calls.status(directory.raw, path: path)
-            let lockPath = path + "/" + lockName
-            let lock: OwnedDescriptor
-            do throws(JournalError) {
-                lock = try calls.open(lockName, in: directory.raw, .create, path: lockPath)
-            } catch  where error.isWrongType {
-                throw JournalError(.notARegularFile, path: lockPath)
-            } catch  where error.isNotFound {
-                // The directory was removed after it was opened.
-                continue
-            }
-            let lockStatus = try checkFile(lock.raw, path: lockPath, calls: calls)
-            try take(lock.raw, hasPage: lockStatus.size >= UInt64(LockPage.size), wait, path: path, calls: calls)
-            // The file or the directory may have been removed or replaced during the wait.
-            guard try calls.status(of: lockName, in: directory.raw, path: lockPath)?.inode == lockStatus.inode,
-                let current = try calls.status(of: path, path: path),
-                current.device == status.device, current.inode == status.inode
-            else { continue }
-            let page = try openPage(lock.raw, path: lockPath, calls: calls)
-            if page.waiters != .none { page.waiters = .none }
-            let id = ID(device: status.device, inode: status.inode)
-            return SuiteDirectory(directory: directory, id: id, lock: lock, lockInode: lockStatus.inode, page: page)
-        }
-        throw JournalError(.unstable, path: path)
-    }
-
-    /// Takes the lock of a file whose page isn't mapped yet.
-    private static func take(
-        _ lock: Int32,
-        hasPage: Bool,
-        _ wait: LockWait,
-        path: String,
-        calls: SystemCalls
-    ) throws(JournalError) {
-        while try !calls.tryLock(lock, path: path + "/" + lockName) {
-            guard let pause = wait.pause else {
-                throw JournalError(.busy(process: LockHolder.process(of: lock)), path: path)
-            }
-            if hasPage { LockPage.announceWaiter(in: lock, calls: calls) }
-            Threads.sleep(nanoseconds: min(pause, 500_000))
-        }
-    }
-
     /// Accepts only a regular file of this user that has no other name.
     @discardableResult
-    static func checkFile(_ descriptor: Int32, path: String, calls: SystemCalls) throws(JournalError) -> FileStatus {
-        let status = try calls.status(descriptor, path: path)
-        guard status.isRegular else { throw JournalError(.notARegularFile, path: path) }
-        guard status.owner == SystemCalls.user else { throw JournalError(.notOwned, path: path) }
+    static func checkFile(_ descriptor: Int32, calls: SystemCalls) throws(JournalError) -> FileStatus {
+        let status = try calls.status(descriptor)
+        guard status.isRegular else { throw JournalError(.notARegularFile) }
+        guard status.owner == SystemCalls.user else { throw JournalError(.notOwned) }
         // None: it was removed after it was opened.
-        guard status.links <= 1 else { throw JournalError(.linked, path: path) }
+        guard status.links <= 1 else { throw JournalError(.linked) }
         return status
     }
 
-    /// Maps the shared page, after writing a blank one if the file has none.
-    private static func openPage(_ lock: Int32, path: String, calls: SystemCalls) throws(JournalError) -> LockPage {
-        let page = LockPage(mapping: try GuardedPages.shared.reserve(path: path), file: lock, calls: calls)
+    /// Opens the suite's directory if it exists, to look at it: nothing is created, changed, or locked.
+    ///
+    /// Unlike ``open(_:calls:)`` this accepts another user's directory when this process is root's.
+    static func openForReading(_ path: String, calls: SystemCalls) throws(JournalError) -> SuiteDirectory {
+        let directory: OwnedDescriptor
         do throws(JournalError) {
-            try page.restore(path: path)
-        } catch {
-            GuardedPages.shared.release(page.mapping)
-            throw error
+            directory = try calls.open(path, .directory)
+        } catch  where error.isWrongType {
+            throw JournalError(.notADirectory, path: path)
         }
-        return page
+        let status = try calls.status(directory.raw)
+        guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
+        guard status.isReadableByUser else { throw JournalError(.notOwned, path: path) }
+        return try SuiteDirectory(directory, calls: calls)
     }
+
+    /// Opens the journal in the directory; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - isReadOnly: Whether it is only read; then another user's is accepted when this process is root's.
+    ///   - calls: The system calls.
+    /// - Returns: The file and its status.
+    /// - Throws: Why it can't be used.
+    func openJournal(isReadOnly: Bool, calls: SystemCalls) throws(JournalError) -> OpenedFile? {
+        let file: OwnedDescriptor
+        do throws(JournalError) {
+            file = try calls.open(Self.journalName, in: raw, isReadOnly ? .read : .readWrite)
+        } catch  where error.isNotFound {
+            return nil
+        } catch  where error.isWrongType {
+            throw JournalError(.notARegularFile)
+        }
+        guard isReadOnly else { return OpenedFile(status: try Self.checkFile(file.raw, calls: calls), file: file) }
+        let status = try calls.status(file.raw)
+        guard status.isRegular else { throw JournalError(.notARegularFile) }
+        guard status.isReadableByUser else { throw JournalError(.notOwned) }
+        guard status.links <= 1 else { throw JournalError(.linked) }
+        return OpenedFile(status: status, file: file)
+    }
+
+    /// Refuses a suite without the permission to write its directory or its journal.
+    ///
+    /// In such a directory compactions could create no file: its files could be written even so, but the journal could grow
+    /// without limit.
+    static func checkPermissions(_ path: String, calls: SystemCalls) throws(JournalError) {
+        for name in [path, path + "/" + journalName] {
+            guard let status = try calls.status(of: name), status.owner == SystemCalls.user,
+                !status.isWritableByUser
+            else { continue }
+            throw .noPermission(path: name)
+        }
+    }
+}
+
+/// A file that was just opened.
+struct OpenedFile: ~Copyable {
+    let status: FileStatus
+    let file: OwnedDescriptor
+}
+
+extension FileStatus {
+    var id: FileID { FileID(device: device, inode: inode) }
+
+    /// Whether this process reads the file's content: its own user's, and as root every user's.
+    var isReadableByUser: Bool { owner == SystemCalls.user || SystemCalls.user == 0 }
+
+    /// Whether the file's permissions let this process write, if the file is its own user's.
+    var isWritableByUser: Bool { isWritableByOwner || SystemCalls.user == 0 }
+}
+
+/// Identifies a file or directory, however its path is spelled.
+struct FileID: Hashable, Sendable {
+    var device: UInt64
+    var inode: UInt64
 }

@@ -24,8 +24,6 @@ package struct SuiteInspection: Sendable, Hashable {
     package var damage: [Range<UInt64>] = []
     /// Bytes of an append that was cut short, at the journal's end.
     package var tornBytes: UInt64 = 0
-    /// Bytes behind the journal's end that were committed.
-    package var missingBytes: UInt64 = 0
     /// The backups of damaged journals, by name.
     package var damagedCopies: [DamagedCopy] = []
     /// Whether the records can be read: not those of a later format, nor those of a journal whose salt is lost.
@@ -45,81 +43,61 @@ extension Journal {
         calls: SystemCalls = SystemCalls()
     ) throws(JournalError) -> SuiteInspection {
         let path = try SuiteDirectory.absolutePath(path, calls: calls)
-        let directory = try SuiteDirectory.openForReading(path, calls: calls)
-        var found = SuiteInspection()
-        for _ in 0..<8 {
-            found = SuiteInspection()
-            let isStable = try inspectJournal(in: directory.raw, path: path, calls: calls, &found)
-            // While it changes, what a writer takes back may look like damage.
-            if isStable || found.damage.isEmpty { break }
+        do throws(JournalError) {
+            let suite = try SuiteDirectory.openForReading(path, calls: calls)
+            var found = SuiteInspection()
+            for _ in 0..<8 {
+                found = SuiteInspection()
+                let isStable = try inspectJournal(in: suite, calls: calls, &found)
+                // While it changes, what a writer takes back may look like damage.
+                if isStable || found.damage.isEmpty { break }
+            }
+            let names = try calls.names(in: suite.raw)
+            for name in names.sorted() where name.hasPrefix(SuiteDirectory.damagedPrefix) {
+                guard let status = try calls.status(of: name, in: suite.raw) else { continue }
+                found.damagedCopies.append(.init(name: name, bytes: status.size))
+            }
+            return found
+        } catch {
+            throw error.located(in: path)
         }
-        for name in try calls.names(in: directory.raw, path: path) where name.hasPrefix(SuiteDirectory.damagedPrefix) {
-            guard let status = try calls.status(of: name, in: directory.raw, path: path + "/" + name) else { continue }
-            found.damagedCopies.append(.init(name: name, bytes: status.size))
-        }
-        found.damagedCopies.sort { $0.name < $1.name }
-        return found
     }
 
     /// - Returns: Whether the journal didn't change meanwhile.
     private static func inspectJournal(
-        in directory: Int32,
-        path: String,
+        in suite: SuiteDirectory,
         calls: SystemCalls,
         _ found: inout SuiteInspection
     ) throws(JournalError) -> Bool {
-        let journalPath = path + "/" + SuiteDirectory.journalName
-        let file: OwnedDescriptor
-        do throws(JournalError) {
-            file = try SuiteDirectory.openJournalForReading(in: directory, path: journalPath, calls: calls)
-        } catch  where error.isNotFound {
-            let page = try SuiteDirectory.readPage(in: directory, path: path, calls: calls)
-            found.missingBytes = page?.end ?? 0
-            return true
-        }
-        // In this order: what the page says is committed is in the file then.
-        let page = try SuiteDirectory.readPage(in: directory, path: path, calls: calls)
-        let status = try calls.status(file.raw, path: journalPath)
+        guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { return true }
+        let (status, base) = (opened.status, UInt64(JournalHeader.size))
         let size = status.size
         found.fileBytes = size
-        guard size > 0 else {
-            found.missingBytes = page?.end ?? 0
-            return true
-        }
-        var replay = FileReplay(try FileWindow(of: file.raw, calls: calls, path: journalPath), size: size)
-        var salt: UInt64?
-        switch try replay.header() {
+        guard size > 0 else { return true }
+        var window = try FileWindow(of: opened.file.raw, to: size, calls: calls)
+        switch JournalHeader.parse(try window.bytes(0..<min(size, base))) {
         case .valid(let header, let damage):
             found.formatVersion = JournalHeader.currentVersion
             found.damage = damage
-            salt = header.salt
+            guard size > base else { break }
+            var visitor = TableVisitor()
+            let report = try Replay.run(&window, from: base, salt: header.salt, visitor: &visitor)
+            found.damage += report.damage
+            if let torn = report.tornTail { found.tornBytes = size - torn }
+            found.records = report.records
+            found.entries = visitor.table.count
+            // The library's own keys begin with NUL.
+            visitor.table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
+            found.liveBytes = visitor.table.journalSize
         case .newer(let version):
             found.formatVersion = version
             found.isReadable = false
-            return true
         case .unusable:
-            found.damage = [0..<min(size, UInt64(JournalHeader.size))]
-            salt = page?.journalID
-        }
-        var entries = LiveEntries()
-        let report = try replay.run(salt: salt ?? 0, visitor: &entries)
-        if found.formatVersion == nil, report.records == 0 {
+            // Without the salt no record can be told from anything else.
             found.damage = [0..<size]
             found.isReadable = false
-        } else {
-            found.damage += report.damage
-            if let torn = report.tornTail { found.tornBytes = size - torn }
         }
-        if let page, page.journalID == salt, page.end > size - found.tornBytes {
-            // What was committed and is incomplete now isn't an append that was cut short.
-            found.missingBytes = page.end - (size - found.tornBytes)
-            found.tornBytes = 0
-        }
-        found.records = report.records
-        found.entries = entries.count
-        found.settings = entries.settingCount
-        found.liveBytes = entries.liveBytes
-        let after = try calls.status(file.raw, path: journalPath)
+        let after = try calls.status(opened.file.raw)
         return after.size == size && after.changed == status.changed
     }
 }

@@ -1,7 +1,7 @@
 /// The beginning of a journal: the same 32 bytes at offset 0 and at offset 4096.
 ///
-/// No sector of a disk holds both, so that a lost one costs only the records that lie in it. The bytes between the two mean
-/// nothing, and are written as 0.
+/// No sector of a disk holds both, so that a lost one costs only the records that lie in it. Between the two are the
+/// ``Flag``s, and bytes that mean nothing and are written as 0.
 ///
 /// | offset | size | content |
 /// | --- | --- | --- |
@@ -11,6 +11,8 @@
 /// | 16 | 8 | salt, random, never 0 |
 /// | 24 | 4 | reserved, 0 |
 /// | 28 | 4 | CRC-32C of the 28 bytes before |
+///
+/// Records follow the second copy.
 package struct JournalHeader: Equatable, Sendable {
     /// Bytes that the header takes, both copies and what is between them.
     package static let size = offsets[1] + copySize
@@ -32,12 +34,24 @@ package struct JournalHeader: Equatable, Sendable {
         self.salt = salt
     }
 
+    /// A word that says something about the file while it is used, whose value is 0 or 1.
+    ///
+    /// Each is written by itself. No checksum covers them, since a wrong one costs a sync or leaves one out.
+    package enum Flag: UInt64 {
+        /// The file's name may not be on the disk.
+        case renameUnsynced = 32
+        /// A sync of the file has failed: what was written before it may never reach the disk.
+        case syncFailed = 40
+        /// A flush has returned since a compaction last asked: what it has promised must be in the new file's synced part.
+        case isFlushed = 48
+    }
+
     /// A header with a new salt.
     static func random() -> JournalHeader {
         JournalHeader(salt: UInt64.random(in: 1...UInt64.max))
     }
 
-    /// Writes the header to `target`, which has room for ``size`` bytes.
+    /// Writes the header to `target`, which has room for ``size`` bytes, with the flag of a file whose name isn't on the disk.
     package func encode(to target: UnsafeMutableRawPointer) {
         target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
         for offset in Self.offsets {
@@ -50,6 +64,7 @@ package struct JournalHeader: Equatable, Sendable {
             let checksum = CRC32C.checksum(UnsafeRawBufferPointer(start: start, count: 28))
             start.storeLittleEndian(checksum, at: 28)
         }
+        target.storeLittleEndian(UInt64(1), at: Int(Flag.renameUnsynced.rawValue))
     }
 }
 

@@ -2,10 +2,12 @@
 ///
 /// | size | content |
 /// | --- | --- |
-/// | 1 | kind: 1 set, 2 remove, 3 remove all |
-/// | 2 | key length, 1 to 65,535 (not for remove all) |
+/// | 1 | kind: 1 set, 2 remove, 3 remove all, 4 moved |
+/// | 2 | key length, 1 to 65,535 (set and remove) |
 /// | 4 | value length (set only) |
 /// | | key bytes, then value bytes |
+///
+/// "Moved" is followed by two numbers of 8 bytes, the salt of another journal and an offset in it.
 package enum Operation {
     /// Stores `value` under `key`.
     case set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
@@ -13,6 +15,10 @@ package enum Operation {
     case remove(key: UnsafeRawBufferPointer)
     /// Removes every entry.
     case removeAll
+    /// Says that another file is about to replace this journal: up to an offset, it has the entries that this one has here.
+    ///
+    /// The salt is 0 if it has other entries.
+    case moved(salt: UInt64, end: UInt64)
 
     /// The longest key, in bytes.
     package static let maximumKey = Int(UInt16.max)
@@ -21,6 +27,19 @@ package enum Operation {
 
     static let setOverhead = 7
     static let removeOverhead = 3
+    static let movedSize = 17
+
+    /// Why an operation with such a key, and a value of such a size, can't be written; nil if it can be.
+    static func problem(key: UnsafeRawBufferPointer, valueSize: Int = 0) -> JournalError.Kind? {
+        if key.isEmpty || key.count > maximumKey { return .keyInvalid(bytes: key.count) }
+        return valueSize > maximumValue ? tooLarge(valueSize) : nil
+    }
+
+    /// The refusal of a value, with the size that the layer above knows.
+    static func tooLarge(_ valueSize: Int) -> JournalError.Kind { .valueTooLarge(bytes: valueSize - 1) }
+
+    /// Whether a payload says that another file is about to replace the journal.
+    static func isMove(_ payload: UnsafeRawBufferPointer) -> Bool { payload.first == 4 }
 
     /// Bytes that the operation takes in a payload.
     var encodedSize: Int {
@@ -28,6 +47,7 @@ package enum Operation {
         case .set(let key, let value): Self.setSize(key: key, value: value)
         case .remove(let key): Self.removeOverhead + key.count
         case .removeAll: 1
+        case .moved: Self.movedSize
         }
     }
 
@@ -41,6 +61,10 @@ package enum Operation {
             Self.copy(key, to: target + Self.removeOverhead)
         case .removeAll:
             target.storeBytes(of: 3, as: UInt8.self)
+        case .moved(let salt, let end):
+            target.storeBytes(of: 4, as: UInt8.self)
+            target.storeLittleEndian(salt, at: 1)
+            target.storeLittleEndian(end, at: 9)
         }
     }
 
@@ -109,6 +133,12 @@ package enum Operation {
         case 3:
             cursor += 1
             return .removeAll
+        case 4:
+            guard left >= movedSize else { return nil }
+            let salt = payload.littleEndian(at: cursor + 1, as: UInt64.self)
+            let end = payload.littleEndian(at: cursor + 9, as: UInt64.self)
+            cursor += movedSize
+            return .moved(salt: salt, end: end)
         default:
             return nil
         }

@@ -5,12 +5,16 @@
 /// | 0 | 4 | marker |
 /// | 4 | 4 | payload length, at least 1 |
 /// | 8 | 4 | header CRC-32C over salt, file offset of the record, marker and length |
-/// | 12 | 4 | payload CRC-32C: the header's checksum, continued over the payload |
+/// | 12 | 4 | payload CRC-32C: the header's checksum, continued over payload and padding |
 /// | 16 | | payload: one or more operations, see ``Operation`` |
+/// | | | zeros, up to the next multiple of 8, or to the one after it if that one is the end of a page |
 ///
 /// Salt and offset are part of both checksums, so bytes that were copied from another journal, or from elsewhere in this
 /// one, are never mistaken for a record; a value may hold a whole journal. The length in a header with a valid checksum can
 /// be trusted, so that replay skips exactly one record when a payload is damaged.
+///
+/// The eight bytes after the last record are the word that every process looks at: they are aligned, in a page of which the
+/// file has some bytes, and 0 until a record is written there, whose first word is not 0.
 package enum Record {
     /// Bytes before the payload.
     package static let headerSize = 16
@@ -18,6 +22,33 @@ package enum Record {
     package static let marker: UInt32 = 0x6365_52F5
     /// The longest payload that is written; the format itself allows up to 4 GiB.
     package static let maximumPayload = 1 << 30
+    /// Where a record may begin.
+    package static let alignment = 8
+    /// What no record ends at a multiple of.
+    package static let page: UInt64 = 4_096
+
+    /// The size of a record.
+    ///
+    /// - Parameters:
+    ///   - payload: Its payload's length.
+    ///   - offset: Where it begins.
+    /// - Returns: A multiple of ``alignment``.
+    package static func size(payload: Int, at offset: UInt64) -> Int {
+        let size = liveSize(payload: payload)
+        return (offset &+ UInt64(size)) % page == 0 ? size + alignment : size
+    }
+
+    /// The size of a record that doesn't end at a page's end.
+    static func liveSize(payload: Int) -> Int {
+        (headerSize + payload + alignment - 1) & ~(alignment - 1)
+    }
+
+    /// The first offset from `offset` on at which a record may begin.
+    static func start(from offset: UInt64) -> UInt64 {
+        let step = UInt64(alignment)
+        let start = (offset + step - 1) / step * step
+        return start % page == 0 ? start + step : start
+    }
 
     /// The checksum of a record header, over its fields, the salt and the offset.
     static func headerChecksum(salt: UInt64, offset: UInt64, length: UInt32) -> UInt32 {
@@ -25,20 +56,25 @@ package enum Record {
         return withUnsafeBytes(of: &words) { bytes in CRC32C.checksum(bytes) }
     }
 
-    /// Fills in the header before a payload that is already at `start + headerSize`.
+    /// Fills in the header before a payload that is already at `start + headerSize`, and the padding after it.
     ///
     /// - Parameters:
     ///   - start: Where the record begins in memory.
     ///   - payload: The payload's length.
     ///   - salt: The journal's salt.
     ///   - offset: Where in the file the record will begin.
-    package static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) {
+    /// - Returns: The record's size.
+    @discardableResult
+    package static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) -> Int {
+        let size = size(payload: payload, at: offset)
         let length = UInt32(truncatingIfNeeded: payload)
         let header = headerChecksum(salt: salt, offset: offset, length: length)
-        let body = UnsafeRawBufferPointer(start: start + headerSize, count: payload)
+        for index in (headerSize + payload)..<size { start.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
+        let body = UnsafeRawBufferPointer(start: start + headerSize, count: size - headerSize)
         start.storeLittleEndian(marker, at: 0)
         start.storeLittleEndian(length, at: 4)
         start.storeLittleEndian(header, at: 8)
         start.storeLittleEndian(CRC32C.checksum(body, continuing: header), at: 12)
+        return size
     }
 }

@@ -65,11 +65,6 @@ public struct AtomicWord: @unchecked Sendable {
     @inlinable public func wrappingSubtract(_ value: UInt64, ordering: MemoryOrdering) {
         default_atomic_add(address, 0 &- value, ordering.code)
     }
-
-    /// Orders all memory operations of this thread before it before all after it, those of the system on its behalf included.
-    @inlinable public static func fence() {
-        default_atomic_fence()
-    }
 }
 
 /// A value that threads change without a lock: a Boolean, or a number of at most eight bytes.

@@ -8,13 +8,6 @@ internal import Musl
 
 /// Searches in bytes with the C library's functions, which are fast enough for gigabytes.
 enum ByteSearch {
-    /// The index of the first byte with a value; nil when there is none.
-    static func firstIndex(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let start = bytes.baseAddress, bytes.count > 0 else { return nil }
-        guard let found = memchr(start, Int32(byte), bytes.count) else { return nil }
-        return UnsafeRawPointer(found) - start
-    }
-
     /// Whether all bytes are 0.
     static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, let first = bytes.first else { return true }

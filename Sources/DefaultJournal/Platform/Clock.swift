@@ -13,6 +13,15 @@ enum Clock {
         clock_gettime_nsec(CLOCK_MONOTONIC)
     }
 
+    /// ``monotonic()``, some milliseconds late, for a fifth of the time.
+    static func monotonicTick() -> UInt64 {
+        #if os(Linux)
+        clock_gettime_nsec(CLOCK_MONOTONIC_COARSE)
+        #else
+        clock_gettime_nsec(CLOCK_MONOTONIC)
+        #endif
+    }
+
     /// Nanoseconds since 1970 on the clock of the kernel's file times, which advances in ticks of some milliseconds.
     static func fileTime() -> UInt64 {
         #if os(Linux)
@@ -27,12 +36,14 @@ enum Clock {
         var now = time(nil)
         var parts = tm()
         gmtime_r(&now, &parts)
-        func digits(_ value: Int32, _ width: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
-        }
         return digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2) + digits(parts.tm_mday, 2) + "T"
             + digits(parts.tm_hour, 2) + digits(parts.tm_min, 2) + digits(parts.tm_sec, 2)
+    }
+
+    /// A number with zeros in front of it.
+    static func digits(_ value: Int32, _ width: Int) -> String {
+        let text = String(value)
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
     static func timespec(nanoseconds: UInt64) -> timespec {

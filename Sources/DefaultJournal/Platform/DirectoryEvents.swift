@@ -15,13 +15,10 @@ final class DirectoryEvents: Sendable {
 
     /// Creates them without watching a directory.
     ///
-    /// - Parameters:
-    ///   - calls: The system calls.
-    ///   - path: The directory that is to be watched first, for errors.
     /// - Throws: An error when the system has no descriptors left, or no more of this kind for this user.
-    init(calls: SystemCalls, path: String) throws(JournalError) {
-        events = try calls.makeDirectoryEvents(path: path)
-        let pair = try calls.makeSocketPair(path: path)
+    init(calls: SystemCalls) throws(JournalError) {
+        events = try calls.makeDirectoryEvents()
+        let pair = try calls.makeSocketPair()
         wakeUps = OwnedDescriptor(pair.0)
         wakeUpEnd = OwnedDescriptor(pair.1)
     }
@@ -31,12 +28,11 @@ final class DirectoryEvents: Sendable {
     /// - Parameters:
     ///   - directory: The directory's descriptor.
     ///   - calls: The system calls.
-    ///   - path: The directory, for errors.
     /// - Returns: The number under which ``wait(until:)`` reports it. It is the same each time as long as the directory is
     ///   watched.
     /// - Throws: An error when the system refuses.
-    func add(_ directory: Int32, calls: SystemCalls, path: String) throws(JournalError) -> Int32 {
-        try calls.watch(directory, with: events.raw, path: path)
+    func add(_ directory: Int32, calls: SystemCalls) throws(JournalError) -> Int32 {
+        try calls.watch(directory, with: events.raw)
     }
 
     /// Ends the watch of a directory, which may have been deleted; what it has reported may still be returned once.
@@ -100,9 +96,9 @@ final class DirectoryEvents: Sendable {
 final class DirectoryEvents: Sendable {
     static let isSupported = false
 
-    init(calls: SystemCalls, path: String) throws(JournalError) {}
+    init(calls: SystemCalls) throws(JournalError) {}
 
-    func add(_ directory: Int32, calls: SystemCalls, path: String) throws(JournalError) -> Int32 { -1 }
+    func add(_ directory: Int32, calls: SystemCalls) throws(JournalError) -> Int32 { -1 }
 
     func remove(_ number: Int32) {}
 

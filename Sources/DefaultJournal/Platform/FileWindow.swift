@@ -1,10 +1,11 @@
 /// A file that is read a piece at a time, in memory whose size doesn't depend on that of the file.
-struct FileWindow: ~Copyable {
-    let descriptor: Int32
-    let calls: SystemCalls
-    let path: String
+package struct FileWindow: ~Copyable {
+    private let descriptor: Int32
+    private let calls: SystemCalls
+    /// The offset up to which it is read.
+    package let end: UInt64
     /// How much is read at once.
-    let size: Int
+    package let pieceSize: Int
 
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
@@ -14,23 +15,28 @@ struct FileWindow: ~Copyable {
 
     /// - Parameters:
     ///   - descriptor: The file, which has to stay open.
+    ///   - end: The offset up to which it is read.
     ///   - calls: The system calls.
-    ///   - path: The file, for errors.
-    ///   - size: How much is read at once.
+    ///   - pieceSize: How much is read at once.
     /// - Throws: An error when there is no memory.
-    init(of descriptor: Int32, calls: SystemCalls, path: String, size: Int = 1 << 20) throws(JournalError) {
+    package init(
+        of descriptor: Int32,
+        to end: UInt64,
+        calls: SystemCalls,
+        pieceSize: Int = 1 << 20
+    ) throws(JournalError) {
         self.descriptor = descriptor
+        self.end = end
         self.calls = calls
-        self.path = path
-        self.size = size
-        capacity = size
-        memory = try SystemCalls.allocate(size, isMapped: true, path: path)
+        self.pieceSize = max(16, min(pieceSize, Int(clamping: end)))
+        capacity = self.pieceSize
+        memory = try SystemCalls.allocate(capacity)
     }
 
     /// The bytes in a range, fewer only if the file ends before; valid until the next call.
     ///
-    /// The memory grows for a range that is longer than ``size``, and shrinks again afterwards.
-    mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer {
+    /// The memory grows for a range that is longer than ``pieceSize``, and shrinks again afterwards.
+    package mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer {
         if range.lowerBound < start || range.upperBound > start + UInt64(count) {
             try read(from: range.lowerBound, count: Int(clamping: range.upperBound - range.lowerBound))
         }
@@ -39,45 +45,38 @@ struct FileWindow: ~Copyable {
         return UnsafeRawBufferPointer(start: memory + offset, count: max(0, end - offset))
     }
 
-    /// One piece from an offset on, up to another one.
-    mutating func piece(from offset: UInt64, to end: UInt64) throws(JournalError) -> UnsafeRawBufferPointer {
-        try bytes(offset..<min(offset + UInt64(size), end))
-    }
-
-    private mutating func read(from offset: UInt64, count wanted: Int) throws(JournalError) {
-        count = 0
-        start = offset
-        let needed = max(wanted, size)
-        if needed != capacity {
-            let new = try SystemCalls.allocate(needed, isMapped: true, path: path)
-            SystemCalls.deallocate(memory, count: capacity, isMapped: true)
-            memory = new
-            capacity = needed
-        }
-        let target = UnsafeMutableRawBufferPointer(start: memory, count: capacity)
-        count = try calls.read(into: target, from: descriptor, at: offset, path: path)
-    }
-
-    deinit {
-        SystemCalls.deallocate(memory, count: capacity, isMapped: true)
-    }
-}
-
-extension FileWindow {
-    /// The first offset from `offset` on, and before `end`, at which the file may have something else than zeros; nil when
-    /// there are only zeros.
+    /// The first offset from `offset` on at which the file may have something else than zeros; nil when there are only zeros.
     ///
     /// Holes are skipped without being read.
-    mutating func firstData(from offset: UInt64, to end: UInt64) throws(JournalError) -> UInt64? {
+    package mutating func firstData(from offset: UInt64) throws(JournalError) -> UInt64? {
         var cursor = offset
         while cursor < end {
-            guard let data = try calls.nextData(descriptor, from: cursor, path: path), data < end else { return nil }
+            guard let data = try calls.nextData(descriptor, from: cursor), data < end else { return nil }
             cursor = data
-            let piece = try piece(from: cursor, to: end)
+            let piece = try bytes(cursor..<min(cursor + UInt64(pieceSize), end))
             if piece.isEmpty { return nil }
             if !ByteSearch.isZero(piece) { return cursor }
             cursor += UInt64(piece.count)
         }
         return nil
+    }
+
+    private mutating func read(from offset: UInt64, count wanted: Int) throws(JournalError) {
+        count = 0
+        start = offset
+        let needed = max(wanted, pieceSize)
+        if needed != capacity {
+            let new = try SystemCalls.allocate(needed)
+            SystemCalls.deallocate(memory, count: capacity)
+            memory = new
+            capacity = needed
+        }
+        let left = Int(clamping: max(end, offset + UInt64(wanted)) - offset)
+        let target = UnsafeMutableRawBufferPointer(start: memory, count: min(capacity, left))
+        count = try calls.read(into: target, from: descriptor, at: offset)
+    }
+
+    deinit {
+        SystemCalls.deallocate(memory, count: capacity)
     }
 }

@@ -7,78 +7,81 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The first page of a file, mapped for reading.
-struct GuardedPage: ~Copyable {
+/// A part of a file, mapped for reading, in which one word at a time is looked at.
+///
+/// Where the file has become too short, the words read as ones.
+struct LookWindow: ~Copyable {
     private let memory: UnsafeMutableRawPointer
+    private var base: UInt64 = .max
 
-    /// Maps the first page of an open file.
-    init(of file: Int32, calls: SystemCalls, path: @autoclosure () -> String) throws(JournalError) {
-        let reserved = try GuardedPages.shared.reserve(path: path())
-        do throws(JournalError) {
-            try calls.map(file, at: reserved, path: path())
-        } catch {
-            GuardedPages.shared.release(reserved)
-            throw error
-        }
-        memory = reserved
+    /// Bytes that are mapped at once: a multiple of the page size of every supported system.
+    static let size: UInt64 = 1 << 16
+
+    /// A window that shows ones.
+    init() throws(JournalError) {
+        memory = try GuardedPages.shared.reserve()
     }
 
     deinit {
         GuardedPages.shared.release(memory)
     }
 
-    /// A word at a multiple of 8, as it is in the file now; 0 if the file is too short.
-    func word(at offset: Int) -> UInt64 {
-        AtomicWord((memory + offset).assumingMemoryBound(to: UInt64.self)).load(ordering: .acquiring)
+    /// The word at an offset of a file, as it is in the file whenever it is loaded, until the next call.
+    ///
+    /// - Parameters:
+    ///   - offset: A multiple of 8.
+    ///   - file: The file's descriptor; the same for each call.
+    ///   - calls: The system calls.
+    /// - Returns: The word.
+    /// - Throws: The system call that failed.
+    mutating func word(at offset: UInt64, of file: Int32, calls: SystemCalls) throws(JournalError) -> AtomicWord {
+        let part = offset - offset % Self.size
+        if part != base {
+            try calls.map(file, from: part, at: memory, size: Int(Self.size))
+            base = part
+        }
+        return AtomicWord((memory + Int(offset - part)).assumingMemoryBound(to: UInt64.self))
     }
+
+    /// Has the next call of ``word(at:of:calls:)`` map the file again: a page that it once lacked stays as it is otherwise.
+    mutating func renew() { base = .max }
 }
 
-/// Addresses for mapped pages of files that other programs may shorten at any time.
+/// Addresses for mapped parts of files that other programs may shorten at any time.
 ///
-/// Reading a page that its file lacks would end the process with SIGBUS. A page that is mapped here reads as zeros from then
-/// on instead, until it is mapped again. The first page sets the process's handler of SIGBUS; it passes on what isn't about
-/// these pages.
+/// Reading a page that its file lacks would end the process with SIGBUS. A page that is mapped here reads as ones from then on
+/// instead, until it is mapped again. The first one sets the process's handler of SIGBUS; it passes on what isn't about these
+/// pages.
 final class GuardedPages: Sendable {
-    static let shared = GuardedPages()
+    static var shared: GuardedPages { ProcessServices.current.pages }
 
-    /// Addresses without a mapping.
+    /// Addresses of windows without a mapping.
     private let free = Guarded<[UInt]>([])
-    /// Pages whose addresses are reserved at once.
-    private static let batch = 1_024
+    /// Windows whose addresses are reserved at once.
+    private static let batch = 128
 
-    /// An address for ``SystemCalls/map(_:at:path:)``.
+    /// An address for ``SystemCalls/map(_:from:at:size:)``, where ones are mapped until then.
     ///
     /// - Throws: An error when the system refuses more addresses.
-    func reserve(path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer {
+    func reserve() throws(JournalError) -> UnsafeMutableRawPointer {
+        let size = Int(LookWindow.size)
         let (address, code) = free.withLock { free -> (UInt?, Int32) in
             if free.isEmpty {
-                guard let begin = default_reserve_guarded_pages(Self.batch) else { return (nil, errno) }
-                let size = UInt(default_page_size())
-                free = (0..<UInt(Self.batch)).reversed().map { UInt(bitPattern: begin) + $0 * size }
+                guard let begin = default_reserve_guarded_memory(Self.batch * size) else { return (nil, errno) }
+                free = (0..<UInt(Self.batch)).reversed().map { UInt(bitPattern: begin) + $0 * UInt(size) }
             }
             return (free.popLast(), 0)
         }
-        guard let address, let page = UnsafeMutableRawPointer(bitPattern: address) else {
-            throw JournalError(.system(.mmap, code: code), path: path())
+        guard let address, let memory = UnsafeMutableRawPointer(bitPattern: address) else {
+            throw JournalError(.system(.mmap, code: code))
         }
-        return page
+        return memory
     }
 
-    /// A page of zeros, without a file.
-    func reserveZeros(path: @autoclosure () -> String) throws(JournalError) -> UnsafeMutableRawPointer {
-        let page = try reserve(path: path())
-        guard default_map_zeros(page) else {
-            let code = errno
-            release(page)
-            throw JournalError(.system(.mmap, code: code), path: path())
-        }
-        return page
-    }
-
-    /// Ends the mapping of a page and frees its address, which stays readable.
-    func release(_ page: UnsafeMutableRawPointer) {
+    /// Ends the mapping of a window and frees its address.
+    func release(_ memory: UnsafeMutableRawPointer) {
         // If the system refuses, the file stays mapped until the address is used again.
-        _ = default_map_zeros(page)
-        free.withLock { $0.append(UInt(bitPattern: page)) }
+        _ = default_map_ones(memory, Int(LookWindow.size))
+        free.withLock { $0.append(UInt(bitPattern: memory)) }
     }
 }

@@ -22,6 +22,8 @@ package struct JournalError: Error, Hashable, Sendable {
         case batchTooLarge(bytes: Int)
         /// Something exists already at the path where a copy was to be created.
         case alreadyExists
+        /// The suite was opened by the process that this one was forked from.
+        case forked
         /// The path has no last component that could name a suite, or holds a NUL byte.
         case invalidPath
         /// The suite was deleted or replaced.
@@ -49,9 +51,12 @@ package struct JournalError: Error, Hashable, Sendable {
     /// What went wrong.
     package var kind: Kind
     /// The file or directory it is about.
+    ///
+    /// Inside the engine a name in the suite's directory, "." for the directory, and empty for the journal; ``located(in:)``
+    /// makes it a path where the error leaves the engine.
     package var path: String
 
-    package init(_ kind: Kind, path: String) {
+    package init(_ kind: Kind, path: String = "") {
         self.kind = kind
         self.path = path
     }
@@ -62,5 +67,21 @@ package struct JournalError: Error, Hashable, Sendable {
         case .system(_, let code), .readOnly(.refused(let code)): code
         default: nil
         }
+    }
+
+    /// The error with the path of what it is about.
+    ///
+    /// - Parameter directory: The suite's path.
+    /// - Returns: The error.
+    func located(in directory: String) -> JournalError {
+        if path.utf8.first == UInt8(ascii: "/") { return self }
+        var error = self
+        error.path = path == "." ? directory : directory + "/" + (path.isEmpty ? "journal" : path)
+        return error
+    }
+
+    /// The error about a file with this name, if it doesn't say which.
+    func about(_ name: String) -> JournalError {
+        path.isEmpty ? JournalError(kind, path: name) : self
     }
 }

@@ -3,9 +3,6 @@ struct LockWait {
     private let start = Clock.monotonic()
     private let limit: UInt64
 
-    /// The longest time between two looks at the lock: a process that is killed releases it without waking up others.
-    private static let longestPause: UInt64 = 10_000_000
-
     /// - Parameter limit: Nanoseconds.
     init(atMost limit: UInt64) {
         self.limit = limit
@@ -14,7 +11,7 @@ struct LockWait {
     /// Nanoseconds to sleep before the next attempt; nil when the time is over.
     var pause: UInt64? {
         let waited = Clock.monotonic() - start
-        return waited < limit ? min(limit - waited, Self.longestPause) : nil
+        return waited < limit ? min(limit - waited, 500_000) : nil
     }
 
     /// Whether it has been waiting for a second.

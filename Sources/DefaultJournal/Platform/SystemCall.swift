@@ -14,7 +14,6 @@ package enum SystemCall: String, Sendable, Hashable, CaseIterable {
     case mkdir
     case flock
     case mmap
-    case dup
     case opendir
     case getcwd
     case malloc

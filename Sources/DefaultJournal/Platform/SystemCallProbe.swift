@@ -11,31 +11,48 @@ internal import Musl
 /// One call, as a probe sees it.
 package struct SystemCallEvent {
     package var call: SystemCall
-    package var path: String
+    package var descriptor: Int32?
+    package var directory: Int32?
     package var name: String
     package var target: String
-    package var descriptor: Int32?
     package var offset: UInt64
     package var bytes: UnsafeRawBufferPointer?
 
     init(
         _ call: SystemCall,
-        path: String,
+        descriptor: Int32? = nil,
+        directory: Int32? = nil,
         name: String = "",
         target: String = "",
-        descriptor: Int32? = nil,
         offset: UInt64 = 0,
         bytes: UnsafeRawBufferPointer? = nil
     ) {
         self.call = call
-        self.path = path
+        self.descriptor = descriptor
+        self.directory = directory
         self.name = name
         self.target = target
-        self.descriptor = descriptor
         self.offset = offset
         self.bytes = bytes
     }
 }
+
+#if DEBUG
+extension SystemCallEvent {
+    /// The file or directory that the call is about, by its path, as far as the system says it.
+    package var path: String {
+        if let descriptor { return Self.path(of: descriptor) }
+        guard let directory else { return name }
+        return Self.path(of: directory) + "/" + name
+    }
+
+    private static func path(of descriptor: Int32) -> String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+}
+#endif
 
 #if DEBUG
 /// Observes the system calls of one engine and makes some of them fail; exists in debug builds only.

@@ -49,7 +49,7 @@ struct FileStatus {
 /// Interrupted calls are repeated, every failure becomes a ``JournalError`` that names call and path, and in debug builds
 /// a ``SystemCallProbe`` can observe the calls and make them fail. In release builds the type is empty.
 ///
-/// Paths for messages are autoclosures, so that the engine's fast path creates no strings.
+/// An error names what the caller named: see ``JournalError/path``.
 package struct SystemCalls: Sendable {
     #if DEBUG
     /// Observes the calls, and can make them fail.
@@ -69,7 +69,7 @@ package struct SystemCalls: Sendable {
     ///
     /// - Parameters:
     ///   - call: The call's name, for errors.
-    ///   - path: The path or file that the call is about, for errors.
+    ///   - name: The name that the call is about; see ``JournalError/path``.
     ///   - event: The call for a probe.
     ///   - body: Makes the call; a negative result is a failure.
     /// - Returns: The call's result.
@@ -77,8 +77,8 @@ package struct SystemCalls: Sendable {
     @discardableResult
     private func perform(
         _ call: SystemCall,
-        _ path: () -> String,
-        event: () -> SystemCallEvent,
+        _ name: String = "",
+        event: @autoclosure () -> SystemCallEvent,
         body: (_ limit: Int) -> Int
     ) throws(JournalError) -> Int {
         while true {
@@ -89,7 +89,7 @@ package struct SystemCalls: Sendable {
             #endif
             if result >= 0 { return result }
             let code = errno
-            if code != EINTR { throw JournalError(.system(call, code: code), path: path()) }
+            if code != EINTR { throw JournalError(.system(call, code: code), path: name) }
         }
     }
 }
@@ -126,44 +126,28 @@ extension SystemCalls {
     /// Opens `name` in an open directory, or at a path when `directory` is nil.
     ///
     /// Links aren't followed, and opening never waits, not even for a FIFO.
-    func open(
-        _ name: String,
-        in directory: Int32? = nil,
-        _ access: Access,
-        path: @autoclosure () -> String
-    ) throws(JournalError) -> OwnedDescriptor {
+    func open(_ name: String, in directory: Int32? = nil, _ access: Access) throws(JournalError) -> OwnedDescriptor {
         let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let raw = try perform(.open, path, event: { SystemCallEvent(.open, path: path()) }) { _ in
+        let event = SystemCallEvent(.open, directory: directory, name: name)
+        let raw = try perform(.open, name, event: event) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
     }
 
-    /// A second descriptor of the same open file.
-    func duplicate(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> OwnedDescriptor {
-        let raw = try perform(.dup, path, event: { SystemCallEvent(.dup, path: path()) }) { _ in
-            Int(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
-        }
-        return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
-    }
-
-    func status(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> FileStatus {
+    func status(_ descriptor: Int32) throws(JournalError) -> FileStatus {
         var status = stat()
-        try perform(.fstat, path, event: { SystemCallEvent(.fstat, path: path()) }) { _ in
+        try perform(.fstat, event: SystemCallEvent(.fstat, descriptor: descriptor)) { _ in
             Int(fstat(descriptor, &status))
         }
         return FileStatus(status)
     }
 
     /// The status of the file with a name, without following a link; nil when there is none.
-    func status(
-        of name: String,
-        in directory: Int32? = nil,
-        path: @autoclosure () -> String
-    ) throws(JournalError) -> FileStatus? {
+    func status(of name: String, in directory: Int32? = nil) throws(JournalError) -> FileStatus? {
         var status = stat()
         do throws(JournalError) {
-            try perform(.stat, path, event: { SystemCallEvent(.stat, path: path()) }) { _ in
+            try perform(.stat, name, event: SystemCallEvent(.stat, directory: directory, name: name)) { _ in
                 Int(fstatat(directory ?? AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW))
             }
         } catch  where error.isNotFound {
@@ -173,42 +157,32 @@ extension SystemCalls {
     }
 
     func makeDirectory(_ path: String) throws(JournalError) {
-        try perform(.mkdir, { path }, event: { SystemCallEvent(.mkdir, path: path) }) { _ in Int(mkdir(path, 0o700)) }
+        try perform(.mkdir, path, event: SystemCallEvent(.mkdir, name: path)) { _ in Int(mkdir(path, 0o700)) }
     }
 
-    func rename(
-        _ name: String,
-        to target: String,
-        in directory: Int32,
-        path: @autoclosure () -> String
-    ) throws(JournalError) {
-        let event = { SystemCallEvent(.rename, path: path(), name: name, target: target, descriptor: directory) }
-        try perform(.rename, path, event: event) { _ in Int(renameat(directory, name, directory, target)) }
+    func rename(_ name: String, to target: String, in directory: Int32) throws(JournalError) {
+        let event = SystemCallEvent(.rename, directory: directory, name: name, target: target)
+        try perform(.rename, name, event: event) { _ in Int(renameat(directory, name, directory, target)) }
     }
 
-    func unlink(
-        _ name: String,
-        in directory: Int32? = nil,
-        isDirectory: Bool = false,
-        path: @autoclosure () -> String
-    ) throws(JournalError) {
-        try perform(.unlink, path, event: { SystemCallEvent(.unlink, path: path(), name: name) }) { _ in
+    func unlink(_ name: String, in directory: Int32? = nil, isDirectory: Bool = false) throws(JournalError) {
+        try perform(.unlink, name, event: SystemCallEvent(.unlink, directory: directory, name: name)) { _ in
             Int(unlinkat(directory ?? AT_FDCWD, name, isDirectory ? AT_REMOVEDIR : 0))
         }
     }
 
     /// The names in an open directory.
-    func names(in directory: Int32, path: @autoclosure () -> String) throws(JournalError) -> [String] {
-        let copy = try open(".", in: directory, .directory, path: path())
+    func names(in directory: Int32) throws(JournalError) -> [String] {
+        let copy = try open(".", in: directory, .directory)
         // The stream takes over its descriptor, and the owned one is closed here.
-        let raw = try perform(.opendir, path, event: { SystemCallEvent(.opendir, path: path()) }) { _ in
+        let raw = try perform(.opendir, ".", event: SystemCallEvent(.opendir, descriptor: directory)) { _ in
             Int(fcntl(copy.raw, F_DUPFD_CLOEXEC, 0))
         }
         let descriptor = Int32(truncatingIfNeeded: raw)
         guard let stream = fdopendir(descriptor) else {
             let code = errno
             _ = close(descriptor)
-            throw JournalError(.system(.opendir, code: code), path: path())
+            throw JournalError(.system(.opendir, code: code), path: ".")
         }
         defer { closedir(stream) }
         var names: [String] = []
@@ -231,24 +205,17 @@ extension SystemCalls {
 
 extension SystemCalls {
     /// Writes all of `bytes` at `offset`, however many calls that takes.
-    func write(
-        _ bytes: UnsafeRawBufferPointer,
-        to descriptor: Int32,
-        at offset: UInt64,
-        path: @autoclosure () -> String
-    ) throws(JournalError) {
+    func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: UInt64) throws(JournalError) {
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let position = off_t(truncatingIfNeeded: offset &+ UInt64(done))
-            let event = {
-                SystemCallEvent(.pwrite, path: path(), descriptor: descriptor, offset: UInt64(position), bytes: rest)
-            }
-            let count = try perform(.pwrite, path, event: event) { limit in
-                pwrite(descriptor, rest.baseAddress, min(rest.count, limit), position)
+            let position = offset &+ UInt64(done)
+            let event = { SystemCallEvent(.pwrite, descriptor: descriptor, offset: position, bytes: rest) }
+            let count = try perform(.pwrite, event: event()) { limit in
+                pwrite(descriptor, rest.baseAddress, min(rest.count, limit), off_t(truncatingIfNeeded: position))
             }
             // A device that accepts nothing and reports no error would make this loop endless.
-            guard count > 0 else { throw JournalError(.system(.pwrite, code: ENOSPC), path: path()) }
+            guard count > 0 else { throw JournalError(.system(.pwrite, code: ENOSPC)) }
             done += count
         }
     }
@@ -257,14 +224,13 @@ extension SystemCalls {
     func read(
         into buffer: UnsafeMutableRawBufferPointer,
         from descriptor: Int32,
-        at offset: UInt64,
-        path: @autoclosure () -> String
+        at offset: UInt64
     ) throws(JournalError) -> Int {
         var done = 0
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
             let position = off_t(truncatingIfNeeded: offset &+ UInt64(done))
-            let count = try perform(.pread, path, event: { SystemCallEvent(.pread, path: path()) }) { _ in
+            let count = try perform(.pread, event: SystemCallEvent(.pread, descriptor: descriptor)) { _ in
                 pread(descriptor, rest.baseAddress, rest.count, position)
             }
             if count == 0 { break }
@@ -273,9 +239,9 @@ extension SystemCalls {
         return done
     }
 
-    /// The size of an open file, for less than half the time of ``status(_:path:)``.
-    func size(of descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> UInt64 {
-        let size = try perform(.lseek, path, event: { SystemCallEvent(.lseek, path: path()) }) { _ in
+    /// The size of an open file, for less than half the time of ``status(_:)``.
+    func size(of descriptor: Int32) throws(JournalError) -> UInt64 {
+        let size = try perform(.lseek, event: SystemCallEvent(.lseek, descriptor: descriptor)) { _ in
             Int(lseek(descriptor, 0, SEEK_END))
         }
         return UInt64(clamping: size)
@@ -284,12 +250,10 @@ extension SystemCalls {
     /// The first offset from `offset` on that isn't in a hole of the file; nil when there is none.
     ///
     /// What isn't in a hole may be zeros all the same.
-    func nextData(_ descriptor: Int32, from offset: UInt64, path: @autoclosure () -> String) throws(JournalError)
-        -> UInt64?
-    {
+    func nextData(_ descriptor: Int32, from offset: UInt64) throws(JournalError) -> UInt64? {
         do throws(JournalError) {
-            let event = { SystemCallEvent(.lseek, path: path(), descriptor: descriptor, offset: offset) }
-            let data = try perform(.lseek, path, event: event) { _ in
+            let event = SystemCallEvent(.lseek, descriptor: descriptor, offset: offset)
+            let data = try perform(.lseek, event: event) { _ in
                 Int(lseek(descriptor, off_t(truncatingIfNeeded: offset), Self.seekData))
             }
             return max(UInt64(data), offset)
@@ -306,14 +270,14 @@ extension SystemCalls {
     private static let seekData: Int32 = 3
     #endif
 
-    func truncate(_ descriptor: Int32, to size: UInt64, path: @autoclosure () -> String) throws(JournalError) {
-        let event = { SystemCallEvent(.ftruncate, path: path(), descriptor: descriptor, offset: size) }
-        try perform(.ftruncate, path, event: event) { _ in Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size))) }
+    func truncate(_ descriptor: Int32, to size: UInt64) throws(JournalError) {
+        let event = SystemCallEvent(.ftruncate, descriptor: descriptor, offset: size)
+        try perform(.ftruncate, event: event) { _ in Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size))) }
     }
 
     /// Flushes a file's content and metadata, or a directory's entries, to the disk.
-    func sync(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
-        try perform(.fsync, path, event: { SystemCallEvent(.fsync, path: path(), descriptor: descriptor) }) { _ in
+    func sync(_ descriptor: Int32) throws(JournalError) {
+        try perform(.fsync, event: SystemCallEvent(.fsync, descriptor: descriptor)) { _ in
             #if canImport(Darwin)
             return Self.fullSync(descriptor)
             #else
@@ -323,9 +287,8 @@ extension SystemCalls {
     }
 
     /// Flushes a file's content, and the size that is needed to read it back, to the disk.
-    func syncData(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) {
-        try perform(.fdatasync, path, event: { SystemCallEvent(.fdatasync, path: path(), descriptor: descriptor) }) {
-            _ in
+    func syncData(_ descriptor: Int32) throws(JournalError) {
+        try perform(.fdatasync, event: SystemCallEvent(.fdatasync, descriptor: descriptor)) { _ in
             #if canImport(Darwin)
             return Self.fullSync(descriptor)
             #else
@@ -345,10 +308,10 @@ extension SystemCalls {
     }
     #endif
 
-    /// Takes the exclusive lock of an open file if it is free.
-    func tryLock(_ descriptor: Int32, path: @autoclosure () -> String) throws(JournalError) -> Bool {
+    /// Takes the exclusive lock of an open file or directory if it is free.
+    func tryLock(_ descriptor: Int32) throws(JournalError) -> Bool {
         do throws(JournalError) {
-            try perform(.flock, path, event: { SystemCallEvent(.flock, path: path()) }) { _ in
+            try perform(.flock, event: SystemCallEvent(.flock, descriptor: descriptor)) { _ in
                 Int(flock(descriptor, LOCK_EX | LOCK_NB))
             }
             return true
@@ -362,21 +325,22 @@ extension SystemCalls {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Maps the first page of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
+    /// Maps a part of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
     func map(
         _ descriptor: Int32,
-        at page: UnsafeMutableRawPointer,
-        path: @autoclosure () -> String
+        from offset: UInt64,
+        at memory: UnsafeMutableRawPointer,
+        size: Int
     ) throws(JournalError) {
-        try perform(.mmap, path, event: { SystemCallEvent(.mmap, path: path()) }) { _ in
-            default_map_guarded_page(page, descriptor) ? 0 : -1
+        try perform(.mmap, event: SystemCallEvent(.mmap, descriptor: descriptor, offset: offset)) { _ in
+            default_map_guarded(memory, size, descriptor, offset) ? 0 : -1
         }
     }
 
     #if os(Linux)
     /// A new inotify descriptor.
-    func makeDirectoryEvents(path: @autoclosure () -> String) throws(JournalError) -> OwnedDescriptor {
-        let raw = try perform(.inotifyInit, path, event: { SystemCallEvent(.inotifyInit, path: path()) }) { _ in
+    func makeDirectoryEvents() throws(JournalError) -> OwnedDescriptor {
+        let raw = try perform(.inotifyInit, ".", event: SystemCallEvent(.inotifyInit)) { _ in
             Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
         }
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
@@ -385,9 +349,9 @@ extension SystemCalls {
     /// Has an inotify descriptor report writes to an open directory's files, and new names in the directory.
     ///
     /// - Returns: The number of the directory; the same if it is watched already.
-    func watch(_ directory: Int32, with events: Int32, path: @autoclosure () -> String) throws(JournalError) -> Int32 {
-        let event = { SystemCallEvent(.inotifyAddWatch, path: path(), descriptor: directory) }
-        let number = try perform(.inotifyAddWatch, path, event: event) { _ in
+    func watch(_ directory: Int32, with events: Int32) throws(JournalError) -> Int32 {
+        let event = SystemCallEvent(.inotifyAddWatch, descriptor: directory)
+        let number = try perform(.inotifyAddWatch, ".", event: event) { _ in
             // By its descriptor: its path may lead to another directory already.
             let mask = UInt32(IN_MODIFY) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE)
             return Int(inotify_add_watch(events, "/proc/self/fd/\(directory)", mask))
@@ -396,10 +360,10 @@ extension SystemCalls {
     }
 
     /// The two ends of a stream that never blocks.
-    func makeSocketPair(path: @autoclosure () -> String) throws(JournalError) -> (Int32, Int32) {
+    func makeSocketPair() throws(JournalError) -> (Int32, Int32) {
         var pair: [Int32] = [-1, -1]
         let type = Self.bits(of: SOCK_STREAM) | Self.bits(of: SOCK_CLOEXEC) | Self.bits(of: SOCK_NONBLOCK)
-        try perform(.socketpair, path, event: { SystemCallEvent(.socketpair, path: path()) }) { _ in
+        try perform(.socketpair, ".", event: SystemCallEvent(.socketpair)) { _ in
             Int(socketpair(AF_UNIX, type, 0, &pair))
         }
         return (pair[0], pair[1])
@@ -414,33 +378,16 @@ extension SystemCalls {
 
     /// Memory for file content.
     ///
-    /// A file's size can't be trusted, so a failure must not end the process.
-    ///
-    /// - Parameters:
-    ///   - count: How many bytes.
-    ///   - isMapped: Whether to map the memory, so that freeing it returns it to the system.
-    ///   - path: The file, for errors.
-    /// - Returns: The memory.
-    /// - Throws: An error when there is none.
-    static func allocate(
-        _ count: Int,
-        isMapped: Bool,
-        path: @autoclosure () -> String
-    ) throws(JournalError) -> UnsafeMutableRawPointer {
-        let memory: UnsafeMutableRawPointer?
-        if isMapped {
-            let mapping = mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
-            memory = mapping == MAP_FAILED ? nil : mapping
-        } else {
-            memory = malloc(max(count, 1))
-        }
-        guard let memory else { throw JournalError(.system(.malloc, code: ENOMEM), path: path()) }
-        return memory
+    /// A file's size can't be trusted, so a failure must not end the process. Freeing the memory returns it to the system.
+    static func allocate(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
+        let mapping = mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let mapping, mapping != MAP_FAILED else { throw JournalError(.system(.malloc, code: ENOMEM)) }
+        return mapping
     }
 
-    /// Frees the memory that ``allocate(_:isMapped:path:)`` returned for the same arguments.
-    static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int, isMapped: Bool) {
-        if isMapped { munmap(memory, max(count, 1)) } else { free(memory) }
+    /// Frees the memory that ``allocate(_:)`` returned for the same size.
+    static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int) {
+        munmap(memory, max(count, 1))
     }
 
     static func message(for code: Int32) -> String {

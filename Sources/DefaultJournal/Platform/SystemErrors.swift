@@ -15,6 +15,9 @@ enum SystemErrors {
         case other
     }
 
+    /// The number for what doesn't exist.
+    static let notFound = ENOENT
+
     static func group(of code: Int32) -> Group {
         switch code {
         case ENOSPC, EDQUOT, EFBIG: .space
@@ -42,6 +45,11 @@ extension JournalError {
 
     /// Whether the disk, or the file system on it, became read-only.
     package var isReadOnlyDisk: Bool { code == EROFS }
+
+    /// Whether the system refuses to lock a directory.
+    var isUnlockable: Bool {
+        code == EBADF || code == EINVAL || code == EISDIR || code == EOPNOTSUPP || code == ENOTSUP || code == ENOSYS
+    }
 
     var isNotFound: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }

@@ -52,19 +52,6 @@ package final class ThreadLock: @unchecked Sendable {
         pthread_mutex_trylock(mutex) == 0
     }
 
-    /// How many threads are in ``lockWithPriority()``.
-    private let urgent = Atomic<Int>(0)
-
-    /// Takes the lock with priority over the threads that call ``yieldToUrgent()``.
-    ///
-    /// Without this, a thread that takes the lock in a loop would take it again before a waiting thread has woken up, and
-    /// would pay for the wake-up each time.
-    func lockWithPriority() {
-        urgent.wrappingAdd(1, ordering: .relaxed)
-        lockSpinning()
-        urgent.wrappingSubtract(1, ordering: .relaxed)
-    }
-
     /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
     func lockSpinning() {
         if pthread_mutex_trylock(mutex) != 0 { spin() }
@@ -73,15 +60,6 @@ package final class ThreadLock: @unchecked Sendable {
     private func spin() {
         for _ in 0..<2000 where pthread_mutex_trylock(mutex) == 0 { return }
         pthread_mutex_lock(mutex)
-    }
-
-    /// Lets threads in ``lockWithPriority()`` go first, up to a limit; the lock's holder must not call it.
-    func yieldToUrgent() {
-        if urgent.load(ordering: .relaxed) > 0 { waitForUrgent() }
-    }
-
-    private func waitForUrgent() {
-        for _ in 0..<50 where urgent.load(ordering: .relaxed) > 0 { Threads.yield() }
     }
 }
 
@@ -109,6 +87,10 @@ final class ThreadCondition: @unchecked Sendable {
 
     func signal() {
         pthread_cond_signal(condition)
+    }
+
+    func broadcast() {
+        pthread_cond_broadcast(condition)
     }
 
     /// Waits for a signal, or until ``Clock/monotonic()`` reaches `deadline`; `lock` is held before and after.

@@ -37,6 +37,7 @@ package struct DamagedKeys: Sendable {
         switch operation {
         case .set(let key, _), .remove(let key): keys.removeAll { $0.elementsEqual(key) }
         case .removeAll: keys = []
+        case .moved: break
         }
     }
 

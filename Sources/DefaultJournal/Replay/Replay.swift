@@ -1,18 +1,14 @@
 /// Receives the operations of a journal in the order in which they happened.
-package protocol ReplayVisitor {
+package protocol ReplayVisitor: ~Copyable {
     /// Takes one operation; its buffers are valid during the call only.
     mutating func visit(_ operation: Operation)
-    /// Announces a valid record: its payload, which contains the operations of the following calls, and where that is in the
-    /// file.
-    mutating func beginRecord(_ payload: UnsafeRawBufferPointer, at offset: UInt64)
     /// Takes the payload of a damaged record, or the beginning of it; nothing in it can be trusted.
     mutating func visitDamaged(_ payload: UnsafeRawBufferPointer)
     /// Marks the end of the record that held the operations since the previous call.
     mutating func finishRecord(at offset: UInt64, size: Int)
 }
 
-extension ReplayVisitor {
-    package mutating func beginRecord(_ payload: UnsafeRawBufferPointer, at offset: UInt64) {}
+extension ReplayVisitor where Self: ~Copyable {
     package mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) {}
     package mutating func finishRecord(at offset: UInt64, size: Int) {}
 }
@@ -26,9 +22,55 @@ package struct IgnoringVisitor: ReplayVisitor {
     package mutating func visit(_ operation: Operation) {}
 }
 
+/// The bytes of a journal, for ``Replay``.
+package protocol ReplaySource: ~Copyable {
+    /// The offset after the last byte.
+    var end: UInt64 { get }
+    /// How many bytes are looked at together.
+    var pieceSize: Int { get }
+    /// The bytes in a range, fewer only where the journal has become shorter; valid until the next call.
+    mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer
+    /// The first offset from `offset` on at which there may be something else than zeros; nil when there are only zeros.
+    mutating func firstData(from offset: UInt64) throws(JournalError) -> UInt64?
+}
+
+extension ReplaySource where Self: ~Copyable {
+    /// One piece from an offset on, up to another one.
+    mutating func piece(from offset: UInt64, to end: UInt64) throws(JournalError) -> UnsafeRawBufferPointer {
+        try bytes(offset..<min(offset + UInt64(pieceSize), end))
+    }
+}
+
+/// A part of a journal in memory.
+package struct MemorySource: ReplaySource {
+    private let memory: UnsafeRawBufferPointer
+    private let base: UInt64
+
+    /// - Parameters:
+    ///   - memory: The bytes.
+    ///   - base: The file offset of the first one.
+    package init(_ memory: UnsafeRawBufferPointer, at base: UInt64) {
+        self.memory = memory
+        self.base = base
+    }
+
+    package var end: UInt64 { base + UInt64(memory.count) }
+    package var pieceSize: Int { 1 << 20 }
+
+    package func bytes(_ range: Range<UInt64>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: memory[Int(range.lowerBound - base)..<Int(range.upperBound - base)])
+    }
+
+    package func firstData(from offset: UInt64) -> UInt64? {
+        let rest = UnsafeRawBufferPointer(rebasing: memory[Int(offset - base)...])
+        return ByteSearch.isZero(rest) ? nil : offset
+    }
+}
+
 /// Replay: from bytes to operations and a report, without side effects of its own.
 ///
-/// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges.
+/// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges,
+/// and that of the source.
 package enum Replay {
     /// Delivers the operations of every valid record in `bytes`.
     ///
@@ -42,48 +84,75 @@ package enum Replay {
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
         salt: UInt64,
-        visitor: inout some ReplayVisitor
+        visitor: inout some ReplayVisitor & ~Copyable
     ) -> ReplayReport {
-        var report = ReplayReport(validEnd: base)
-        var cursor = 0
-        while cursor < bytes.count {
-            let start = base &+ UInt64(cursor)
-            switch header(bytes, at: cursor, base: base, salt: salt) {
+        var source = MemorySource(bytes, at: base)
+        do throws(JournalError) {
+            return try run(&source, from: base, salt: salt, visitor: &visitor)
+        } catch {
+            preconditionFailure("Memory can always be read: \(error)")
+        }
+    }
+
+    /// Delivers the operations of every valid record from an offset on, where a record begins.
+    ///
+    /// - Parameters:
+    ///   - source: The journal.
+    ///   - start: The offset.
+    ///   - salt: The salt of the journal.
+    ///   - visitor: Receives the operations. A record is delivered only if all of it is valid.
+    /// - Returns: Where the records end, and what is damaged or unfinished.
+    /// - Throws: What the source throws.
+    package static func run<Source: ReplaySource & ~Copyable>(
+        _ source: inout Source,
+        from start: UInt64,
+        salt: UInt64,
+        visitor: inout some ReplayVisitor & ~Copyable
+    ) throws(JournalError) -> ReplayReport {
+        let size = source.end
+        var position = start
+        var report = ReplayReport(validEnd: start)
+        while position < size {
+            let head = try source.bytes(position..<min(position + UInt64(Record.headerSize), size))
+            switch header(head, at: 0, base: position, salt: salt) {
             case .valid(let length, let checksum):
-                let payloadStart = cursor + Record.headerSize
-                guard length <= bytes.count - payloadStart else {
-                    report.tornTail = start
+                let stored = head.littleEndian(at: 12, as: UInt32.self)
+                let end = position + UInt64(Record.size(payload: length, at: position))
+                guard end <= size else {
+                    report.tornTail = position
                     return report
                 }
-                let end = payloadStart + length
-                let payload = UnsafeRawBufferPointer(rebasing: bytes[payloadStart..<end])
-                let stored = bytes.littleEndian(at: cursor + 12, as: UInt32.self)
-                let offset = start + UInt64(Record.headerSize)
-                if CRC32C.checksum(payload, continuing: checksum) == stored,
-                    deliver(payload, at: offset, to: &visitor)
+                let body = position + UInt64(Record.headerSize)..<end
+                let isIntact = try hasChecksum(stored, &source, body, continuing: checksum)
+                if isIntact, case let bytes = try source.bytes(body), bytes.count >= length,
+                    deliver(UnsafeRawBufferPointer(rebasing: bytes[..<length]), to: &visitor)
                 {
                     report.records += 1
-                    report.validEnd = base &+ UInt64(end)
-                    visitor.finishRecord(at: start, size: end - cursor)
+                    report.validEnd = end
+                    visitor.finishRecord(at: position, size: Int(end - position))
+                } else if !isIntact, end == size, try endsInLostBlock(&source, body) {
+                    report.tornTail = position
+                    return report
                 } else {
-                    visitor.visitDamaged(payload)
-                    report.addDamage(start..<(base &+ UInt64(end)))
+                    visitor.visitDamaged(try source.piece(from: body.lowerBound, to: end))
+                    report.addDamage(position..<end)
                 }
-                cursor = end
+                position = end
             case .short:
-                if let last = report.damage.last, last.upperBound == start {
-                    report.addDamage(start..<(base &+ UInt64(bytes.count)))
+                if let last = report.damage.last, last.upperBound == position {
+                    report.addDamage(position..<size)
                 } else {
-                    report.tornTail = start
+                    report.tornTail = position
                 }
                 return report
             case .invalid:
-                if isZero(bytes, from: cursor) {
-                    report.tornTail = start
+                guard let data = try source.firstData(from: position) else {
+                    report.tornTail = position
                     return report
                 }
-                cursor = nextHeader(bytes, after: cursor, base: base, salt: salt)
-                report.addDamage(start..<(base &+ UInt64(cursor)))
+                let next = try nextHeader(&source, from: max(position + 1, data), salt: salt)
+                report.addDamage(position..<next)
+                position = next
             }
         }
         return report
@@ -112,51 +181,88 @@ package enum Replay {
     }
 
     /// Delivers a payload's operations if all of them are known and well-formed, otherwise none.
-    static func deliver(
-        _ payload: UnsafeRawBufferPointer,
-        at offset: UInt64,
-        to visitor: inout some ReplayVisitor
-    ) -> Bool {
+    static func deliver(_ payload: UnsafeRawBufferPointer, to visitor: inout some ReplayVisitor & ~Copyable) -> Bool {
         var cursor = 0
         guard let first = Operation.parse(payload, at: &cursor) else { return false }
         if cursor == payload.count {
-            visitor.beginRecord(payload, at: offset)
             visitor.visit(first)
             return true
         }
         while cursor < payload.count {
             guard Operation.parse(payload, at: &cursor) != nil else { return false }
         }
-        visitor.beginRecord(payload, at: offset)
         visit(payload, with: &visitor)
         return true
     }
 
     /// Delivers the operations of a payload that is known to be well-formed.
-    static func visit(_ payload: UnsafeRawBufferPointer, with visitor: inout some ReplayVisitor) {
+    static func visit(_ payload: UnsafeRawBufferPointer, with visitor: inout some ReplayVisitor & ~Copyable) {
         var cursor = 0
         while cursor < payload.count, let operation = Operation.parse(payload, at: &cursor) {
             visitor.visit(operation)
         }
     }
 
-    /// The offset of the next valid record header after `cursor`, or the end of the bytes.
-    private static func nextHeader(
-        _ bytes: UnsafeRawBufferPointer,
-        after cursor: Int,
-        base: UInt64,
-        salt: UInt64
-    ) -> Int {
-        var candidate = cursor + 1
-        while bytes.count - candidate >= Record.headerSize {
-            if case .valid = header(bytes, at: candidate, base: base, salt: salt) { return candidate }
-            candidate += 1
+    /// Whether a body is valid, found out piece by piece: no memory is needed for a long one that isn't.
+    private static func hasChecksum<Source: ReplaySource & ~Copyable>(
+        _ stored: UInt32,
+        _ source: inout Source,
+        _ body: Range<UInt64>,
+        continuing header: UInt32
+    ) throws(JournalError) -> Bool {
+        var checksum = header
+        var cursor = body.lowerBound
+        while cursor < body.upperBound {
+            let piece = try source.piece(from: cursor, to: body.upperBound)
+            // The file was truncated meanwhile.
+            guard !piece.isEmpty else { return false }
+            checksum = CRC32C.checksum(piece, continuing: checksum)
+            cursor += UInt64(piece.count)
         }
-        return bytes.count
+        // Longer ones are never written.
+        return checksum == stored && body.count <= Record.maximumPayload + 2 * Record.alignment
     }
 
-    private static func isZero(_ bytes: UnsafeRawBufferPointer, from cursor: Int) -> Bool {
-        for index in cursor..<bytes.count where bytes[index] != 0 { return false }
-        return true
+    /// Whether a body ends in zeros from the start of a disk's sector on: what a loss of power leaves of a write that wasn't
+    /// flushed.
+    private static func endsInLostBlock<Source: ReplaySource & ~Copyable>(
+        _ source: inout Source,
+        _ body: Range<UInt64>
+    ) throws(JournalError) -> Bool {
+        let sector: UInt64 = 512
+        let lastSector = max((body.upperBound - 1) / sector * sector, body.lowerBound)
+        // The padding alone may be zeros.
+        guard body.upperBound - lastSector > UInt64(2 * Record.alignment) || lastSector == body.lowerBound else {
+            return false
+        }
+        return ByteSearch.isZero(try source.bytes(lastSector..<body.upperBound))
+    }
+
+    /// The offset of the next valid record header from `start` on, or the end.
+    private static func nextHeader<Source: ReplaySource & ~Copyable>(
+        _ source: inout Source,
+        from start: UInt64,
+        salt: UInt64
+    ) throws(JournalError) -> UInt64 {
+        let size = source.end
+        let step = Record.alignment
+        var cursor = (start + UInt64(step) - 1) / UInt64(step) * UInt64(step)
+        while cursor < size, let data = try source.firstData(from: cursor) {
+            cursor = data / UInt64(step) * UInt64(step)
+            let piece = try source.piece(from: cursor, to: size)
+            guard piece.count >= Record.headerSize else { return size }
+            var index = 0
+            while index <= piece.count - Record.headerSize {
+                if piece.littleEndian(at: index, as: UInt32.self) == Record.marker,
+                    case .valid = header(piece, at: index, base: cursor, salt: salt)
+                {
+                    return cursor + UInt64(index)
+                }
+                index += step
+            }
+            // A header may begin in the last bytes of a piece.
+            cursor += UInt64(index)
+        }
+        return size
     }
 }

@@ -18,6 +18,8 @@ struct Helper {
         let program = candidates.first { FileManager.default.isExecutableFile(atPath: $0) } ?? candidates[0]
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
+        // The thread sanitizer ends a child made with fork that starts threads, otherwise.
+        process.environment = ProcessInfo.processInfo.environment.merging(["TSAN_OPTIONS": "die_after_fork=0"]) { $1 }
         process.standardOutput = output
         process.standardInput = input
         try process.run()

@@ -39,7 +39,8 @@ struct SampleJournal {
 
     mutating func append(payload: [UInt8]) {
         let start = bytes.count
-        bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload
+        let padding = Record.size(payload: payload.count, at: UInt64(start)) - Record.headerSize - payload.count
+        bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload + [UInt8](repeating: 0, count: padding)
         bytes.withUnsafeMutableBytes { target in
             if let base = target.baseAddress {
                 Record.seal(base + start, payload: payload.count, salt: salt, offset: UInt64(start))
@@ -60,6 +61,7 @@ struct CollectingVisitor: ReplayVisitor {
         case .set(let key, let value): entries[String(decoding: key, as: UTF8.self)] = Array(value)
         case .remove(let key): entries[String(decoding: key, as: UTF8.self)] = nil
         case .removeAll: entries = [:]
+        case .moved: break
         }
     }
 }

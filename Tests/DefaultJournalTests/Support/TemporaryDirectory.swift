@@ -7,7 +7,8 @@ final class TemporaryDirectory: Sendable {
     let path: String
 
     init(in folder: String = NSTemporaryDirectory()) {
-        path = folder + "/journal-test-" + UUID().uuidString
+        // As the system names it.
+        path = (folder.hasSuffix("/") ? String(folder.dropLast()) : folder) + "/journal-test-" + UUID().uuidString
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {

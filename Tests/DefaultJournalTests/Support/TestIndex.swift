@@ -4,18 +4,27 @@
 final class TestIndex: JournalIndex {
     var entries: [[UInt8]: [UInt8]] = [:]
 
-    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
-        let replaced = entries.updateValue(Array(value), forKey: Array(key))
+    func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        value: UnsafeRawBufferPointer,
+        from origin: ChangeOrigin
+    ) -> Int? {
+        let replaced = entries.updateValue((prefix.map { [$0] } ?? []) + value, forKey: Array(key))
         return replaced.map { $0.count + key.count }
     }
 
-    func remove(key: UnsafeRawBufferPointer) -> Int? {
+    func holds(key: UnsafeRawBufferPointer, prefix: UInt8?, value: UnsafeRawBufferPointer) -> Bool {
+        entries[Array(key)].map { $0 == (prefix.map { [$0] } ?? []) + value } ?? false
+    }
+
+    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
         entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
     }
 
     func prepare(forBytes count: Int) {}
 
-    func removeAll() {
+    func removeAll(from origin: ChangeOrigin) {
         entries = [:]
     }
 }
@@ -34,13 +43,14 @@ extension Journal {
     var currentID: UInt64 {
         stateLock.lock()
         defer { stateLock.unlock() }
-        return state.journalID
+        return state.file.salt
     }
 
     /// Whether all that is committed is known to be on the disk.
     var isSynced: Bool {
-        guard let publication = page.publication() else { return false }
-        return publication.syncedEnd == publication.end
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        return flusher.isSynced(state.file, to: state.position)
     }
 
     func set(_ key: [UInt8], _ value: [UInt8], durability: JournalDurability = .background) throws(JournalError) {
@@ -92,5 +102,41 @@ extension JournalBatch {
     mutating func remove(_ key: String) {
         var key = key
         key.withUTF8 { remove(key: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension Journal {
+    /// Has the next access compare the files with those at the path, as after a second.
+    func forgetComparison() {
+        stateLock.lock()
+        state.comparedAt = 0
+        stateLock.unlock()
+    }
+
+    /// Takes what is open for what is at the path, as if they had just been compared.
+    func noteComparison() {
+        stateLock.lock()
+        state.comparedAt = Clock.monotonic()
+        stateLock.unlock()
+    }
+
+    /// Whether a read doesn't have to wait for the thread that changes the index, which may be the calling one.
+    var canBeRead: Bool {
+        guard let slot = stateLock.tryLockShared() else { return false }
+        stateLock.unlockShared(slot)
+        return true
+    }
+
+    /// Whether the journal's name may not be on the disk.
+    var isRenameUnsynced: Bool { flags?.isRenameUnsynced ?? true }
+
+    /// Whether a sync of the journal has failed.
+    var hasSyncFailed: Bool { flags?.hasSyncFailed ?? true }
+
+    private var flags: (isRenameUnsynced: Bool, hasSyncFailed: Bool, isFlushed: Bool)? {
+        lockForReading()
+        let file = state.file
+        unlockForReading()
+        do { return try file.flags(calls: calls) } catch { return nil }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct BusySuiteTests {
     /// Takes the lock of a suite through an open file of its own, as another process would.
     private func withLock(of url: URL, _ body: () throws -> Void) throws {
-        let file = open(url.appending(path: "lock").path(percentEncoded: false), O_RDWR)
+        let file = open(url.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         #expect(flock(file, LOCK_EX) == 0)
         defer { close(file) }
         try body()
@@ -42,7 +42,7 @@ struct BusySuiteTests {
         }
     }
 
-    @Test("is waited for once while it is opened, and is found when it is free")
+    @Test("can be opened, and is waited for while it is created")
     func opening() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -50,9 +50,16 @@ struct BusySuiteTests {
                 try FileDefaults(url: url).set(1, forKey: "a")
             }
             try withLock(of: url) {
-                expectError(.storeBusy) { _ = try FileDefaults(url: url, lockTimeout: 0.02) }
+                let suite = try FileDefaults(url: url, lockTimeout: 0.02)
+                #expect(suite.integer(forKey: "a") == 1)
+                expectError(.storeBusy) { try suite.set(2, forKey: "a") }
+            }
+            let new = directory.appending(path: "new.defaults")
+            try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+            try withLock(of: new) {
+                expectError(.storeBusy) { _ = try FileDefaults(url: new, lockTimeout: 0.02) }
                 // With a limit without end, only the first attempt would end, and that by an error.
-                let suite = FileSuite(location: .directory(url), lockTimeout: 0.02)
+                let suite = FileSuite(location: .directory(new), lockTimeout: 0.02)
                 for _ in 0..<3 {
                     expectError(.storeBusy) { _ = try suite.open() }
                 }
@@ -61,7 +68,7 @@ struct BusySuiteTests {
                 expectError(.storeBusy) { try standard.set(2, forKey: "a") }
                 expectError(.storeBusy) { try standard.checkAvailability() }
             }
-            #expect(try FileDefaults(url: url).integer(forKey: "a") == 1)
+            #expect(try FileDefaults(url: new).object(forKey: "a") == nil)
         }
     }
 

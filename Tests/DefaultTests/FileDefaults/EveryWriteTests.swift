@@ -6,6 +6,33 @@ import Testing
 
 @Suite("A suite that flushes every write")
 struct EveryWriteTests {
+    #if DEBUG
+    @Test("holds no lock while the disk works")
+    func unlocked() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let probe = SystemCallProbe()
+            let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+            let journal = try Journal.open(at: url.path, options: options) { SuiteIndex() }
+            let durable = try FileDefaults(url: url, durability: .everyWrite)
+            #expect(try durable.suite.open().journal === journal)
+            let syncs = Guarded(0)
+            probe.onStep { step in
+                guard step.call == .fdatasync else { return }
+                syncs.withLock { $0 += 1 }
+                let descriptor = open(url.path, O_RDONLY)
+                #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+                close(descriptor)
+            }
+            try durable.set(1, forKey: "k")
+            try durable.transaction { try durable.set(2, forKey: "k") }
+            try durable.removeObject(forKey: "k")
+            probe.onStep(nil)
+            #expect(syncs.withLock { $0 } == 3)
+        }
+    }
+    #endif
+
     @Test("flushes what is stored already too, when it is set, removed or in a transaction")
     func storedValues() throws {
         try withTemporaryDirectory { directory in
@@ -26,9 +53,9 @@ struct EveryWriteTests {
             for (number, body) in bodies.enumerated() {
                 try suite.set(2, forKey: "k")
                 try suite.set(1, forKey: "k")
-                #expect(journal.writer.published.syncedEnd < journal.writer.published.end)
+                #expect(!journal.flusher.isSynced(journal.state.file, to: journal.state.position))
                 try body()
-                #expect(journal.writer.published.syncedEnd == journal.writer.published.end, "\(number)")
+                #expect(journal.flusher.isSynced(journal.state.file, to: journal.state.position), "\(number)")
             }
         }
     }

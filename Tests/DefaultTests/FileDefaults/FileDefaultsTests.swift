@@ -1,7 +1,8 @@
-import Default
-import DefaultJournal
 import Foundation
 import Testing
+
+@testable import Default
+@testable import DefaultJournal
 
 @Suite("A FileDefaults")
 struct FileDefaultsTests {
@@ -213,6 +214,20 @@ struct FileDefaultsTests {
         }
     }
 
+    @Test("refuses a value that is too large at its set, inside a transaction too, with the caller's size")
+    func tooLarge() throws {
+        try withSuite { suite in
+            let size = 64 << 20
+            try suite.transaction {
+                let error = expectError(.valueTooLarge) { try suite.set(Data(count: size + 1), forKey: "large") }
+                #expect(error?.description.contains("\(size + 1) bytes") == true)
+                #expect(error?.description.contains("at most \(size).") == true)
+                try suite.set(1, forKey: "small")
+            }
+            #expect(suite.storedKeys() == ["small"])
+        }
+    }
+
     @Test("is recreated by the next write after its directory was deleted, and reports it")
     func deletedWhileOpen() throws {
         try withTemporaryDirectory { directory in
@@ -221,7 +236,10 @@ struct FileDefaultsTests {
             try suite.set(1, forKey: "old")
             try FileManager.default.removeItem(at: url)
             let collector = EventCollector()
-            try collector.collect { try suite.set(2, forKey: "new") }
+            try collector.collect {
+                try suite.letMillisecondPass()
+                try suite.set(2, forKey: "new")
+            }
             #expect(collector.codes == [.storeReplaced])
             #expect(try FileDefaults(url: url).integer(forKey: "new") == 2)
             #expect(suite.object(forKey: "old") == nil)
@@ -316,6 +334,7 @@ struct UnchangedValueTests {
             let suite = try FileDefaults(url: url)
             try suite.set(1, forKey: "k")
             try FileManager.default.removeItem(at: url)
+            try suite.letMillisecondPass()
             try suite.set(1, forKey: "k")
             #expect(try FileDefaults(url: url).integer(forKey: "k") == 1)
             #expect(FileManager.default.fileExists(atPath: url.path))
@@ -474,5 +493,15 @@ struct DamagedSuiteTests {
             let kept = try #require(names.first { $0.hasPrefix("journal.damaged-") })
             #expect(try Data(contentsOf: url.appending(path: kept)) == bytes)
         }
+    }
+}
+
+extension FileDefaults {
+    /// Has the next write compare the suite with what is at its path, as it does a millisecond after the last comparison.
+    func letMillisecondPass() throws {
+        let journal = try suite.open().journal
+        journal.stateLock.lock()
+        journal.state.comparedAt = 0
+        journal.stateLock.unlock()
     }
 }

@@ -50,8 +50,6 @@ struct FileDefaultsInspectionTests {
             #expect(repaired.damagedCopies[0].name.hasPrefix("journal.damaged-"))
             try FileManager.default.removeItem(at: journal)
             let gone = try FileDefaults.inspect(at: url)
-            #expect(gone.missingBytes > 0)
-            #expect(!gone.isIntact)
             #expect(gone.formatVersion == nil)
         }
     }
@@ -82,6 +80,7 @@ struct FileDefaultsInspectionTests {
                 bytes[place.lowerBound] ^= 1
                 // Another file, so that the journal is read again.
                 try bytes.write(to: journal, options: .atomic)
+                try suite.letMillisecondPass()
                 try suite.set("more", forKey: "third")
                 #expect(suite.string(forKey: "changed") == "an older value")
             }

@@ -19,7 +19,7 @@ struct ReadOnlySuiteTests {
 
     private func giveToUser(_ directory: URL) throws {
         guard geteuid() == 0 else { return }
-        for name in ["", "s", "s/journal", "s/lock"] {
+        for name in ["", "s", "s/journal"] {
             chown(directory.appending(path: name).path, Self.unprivilegedUser, Self.unprivilegedUser)
         }
     }

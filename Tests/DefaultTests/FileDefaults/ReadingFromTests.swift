@@ -27,8 +27,6 @@ struct ReadingFromTests {
             let place = try #require(bytes.range(of: Data("the first".utf8)))
             bytes[place.lowerBound] ^= 1
             try (bytes + [0]).write(to: journal)
-            // A suite that was copied without it, or whose lock was deleted, gets none from a look.
-            try FileManager.default.removeItem(at: url.appending(path: "lock"))
             let before = try files(in: url)
 
             let suite = try FileDefaults(readingFrom: url)

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Default
+@testable import DefaultJournal
 
 @Suite("A suite's index")
 struct SuiteIndexTests {
@@ -20,9 +21,14 @@ struct SuiteIndexTests {
                 let replayed = SuiteIndex()
                 for value in [first, second] {
                     Array("k".utf8).withUnsafeBytes { key in
-                        value.binaryForm.withUnsafeBytes { _ = replayed.set(key: key, value: $0) }
+                        value.binaryForm.withUnsafeBytes { replayed.apply(key, $0) }
+                        StoredValue(value).withBytes { tag, rest in
+                            _ = inserted.set(key: key, prefix: tag, value: rest, from: .thisThread)
+                            #expect(replayed.holds(key: key, prefix: tag, value: rest))
+                        }
                     }
-                    inserted.insert(StoredValue(value), for: key, at: inserted.entries.index(forKey: key))
+                    #expect(inserted.makeValue(for: key) == StoredValue(value))
+                    #expect(inserted.holds(StoredValue(value), for: key))
                     #expect(inserted.entries == replayed.entries)
                     #expect(inserted.entries[key]?.value?.binaryForm == value.binaryForm)
                     #expect(replayed.entries[key]?.value?.binaryForm == value.binaryForm)
@@ -43,9 +49,12 @@ struct SuiteIndexTests {
             for second in values {
                 let isSame = second.binaryForm == first.binaryForm
                 #expect((stored == StoredValue(second)) == isSame)
-                try StoredValue(second).withBytes { tag, rest in
-                    #expect(stored.hasBytes(tag, rest) == isSame, "\(first), \(second)")
-                }
+                let index = SuiteIndex()
+                Array("k".utf8).withUnsafeBytes { key in first.binaryForm.withUnsafeBytes { index.apply(key, $0) } }
+                #expect(
+                    index.holds(StoredValue(second), for: StoreKey(unchecked: "k")) == isSame,
+                    "\(first), \(second)"
+                )
             }
         }
     }
@@ -55,9 +64,9 @@ struct SuiteIndexTests {
         let index = SuiteIndex()
         for bytes: [UInt8] in [[PropertyListValue.Tag.string.rawValue, 0xFF], [200, 1], []] {
             Array("k".utf8).withUnsafeBytes { key in
-                bytes.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+                bytes.withUnsafeBytes { index.apply(key, $0) }
             }
-            let stored = index.entry(for: StoreKey(unchecked: "k"))
+            let stored = index.makeValue(for: StoreKey(unchecked: "k"))
             #expect(stored == .encoded(Data(bytes)))
             #expect(stored?.value == nil)
         }
@@ -70,13 +79,13 @@ struct SuiteIndexTests {
         defer { observation.cancel() }
         func set(_ string: String, forKey key: String) {
             Array(key.utf8).withUnsafeBytes { key in
-                PropertyListValue.string(string).binaryForm.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+                PropertyListValue.string(string).binaryForm.withUnsafeBytes { index.apply(key, $0) }
             }
         }
         set("\u{E9}", forKey: "changed")
         set("\u{E9}", forKey: "same")
         _ = index.takeChangedKeys()
-        index.removeAll()
+        index.removeAll(from: .journal)
         set("e\u{301}", forKey: "changed")
         set("\u{E9}", forKey: "same")
         #expect(index.takeChangedKeys() == ["changed"])
@@ -89,17 +98,27 @@ struct SuiteIndexTests {
         defer { observation.cancel() }
         func replay() {
             Array("k".utf8).withUnsafeBytes { key in
-                PropertyListValue.string("old").binaryForm.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+                PropertyListValue.string("old").binaryForm.withUnsafeBytes { index.apply(key, $0) }
             }
         }
         replay()
         #expect(index.takeChangedKeys() == ["k"])
-        index.removeAll()
+        index.removeAll(from: .journal)
         replay()
-        let key = StoreKey(unchecked: "k")
-        index.insert(StoredValue(PropertyListValue.string("new")), for: key, at: index.entries.index(forKey: key))
+        Array("k".utf8).withUnsafeBytes { key in
+            PropertyListValue.string("new").binaryForm.withUnsafeBytes { value in
+                _ = index.set(key: key, prefix: nil, value: value, from: .thisThread)
+            }
+        }
         // Another thread that looks first, such as the one that watches, must not report what this one will.
         #expect(onAnotherThread { index.takeChangedKeys() }.isEmpty)
         #expect(index.takeChangedKeys() == ["k"])
+    }
+}
+
+extension SuiteIndex {
+    /// Stores a value that was read from the journal.
+    func apply(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        _ = set(key: key, prefix: nil, value: value, from: .journal)
     }
 }

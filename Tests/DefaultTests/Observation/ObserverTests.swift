@@ -645,12 +645,12 @@ struct ObserverTests {
 @Suite("A journal's reader that is observed")
 struct ChangedKeysTests {
     private func set(_ key: String, _ value: PropertyListValue, in index: SuiteIndex) {
-        Array(key.utf8).withUnsafeBytes { key in value.binaryForm.withUnsafeBytes { _ = index.set(key: key, value: $0) }
+        Array(key.utf8).withUnsafeBytes { key in value.binaryForm.withUnsafeBytes { index.apply(key, $0) }
         }
     }
 
     private func remove(_ key: String, in index: SuiteIndex) {
-        Array(key.utf8).withUnsafeBytes { _ = index.remove(key: $0) }
+        Array(key.utf8).withUnsafeBytes { _ = index.remove(key: $0, from: .journal) }
     }
 
     @Test("finds the keys that changed, each once, also after it read everything again")
@@ -668,13 +668,13 @@ struct ChangedKeysTests {
         // Twice, as a compaction during a compaction makes it; changes before are part of it.
         set("a", .integer(2), in: index)
         for value in [3, 4] {
-            index.removeAll()
+            index.removeAll(from: .journal)
             set("a", .integer(2), in: index)
             set("b", .integer(Int64(value)), in: index)
             set("d", .integer(1), in: index)
         }
         #expect(index.takeChangedKeys() == ["a", "b", "c", "d"])
-        index.removeAll()
+        index.removeAll(from: .journal)
         for (key, value) in [("a", 2), ("b", 4), ("d", 1)] {
             set(key, .integer(Int64(value)), in: index)
         }

@@ -228,7 +228,7 @@ struct StoreDetailTests {
         let data = StoredValue(PropertyListValue.data(Data([1, 2])))
         let text = StoredValue(PropertyListValue.string("ab"))
         func hasBytes(_ value: StoredValue, _ tag: PropertyListValue.Tag, _ bytes: [UInt8]) -> Bool {
-            bytes.withUnsafeBytes { value.hasBytes(tag.rawValue, $0) }
+            value.withBytes { $0 == tag.rawValue && $1.elementsEqual(bytes) }
         }
         #expect(hasBytes(data, .data, [1, 2]))
         #expect(!hasBytes(data, .data, [1, 3]))

@@ -36,9 +36,6 @@ struct Verify: ParsableCommand {
             for range in found.damage {
                 try write("Bytes \(range.lowerBound) to \(range.upperBound) of the journal can't be used.\n")
             }
-            if found.missingBytes > 0 {
-                try write("\(found.missingBytes) bytes are missing at the end of the journal.\n")
-            }
             try write("Damaged.\n")
             throw ExitCode.failure
         }

@@ -14,8 +14,6 @@ struct LookingTests {
     func damaged(arguments: [String]) throws {
         try Tool.withHome { tool in
             try tool.makeDamagedSuite("app")
-            // It would be created by opening the suite, as the backup would.
-            try FileManager.default.removeItem(at: tool.url(ofSuite: "app").appending(path: "lock"))
             let before = try tool.files(ofSuite: "app")
             let outcome = try tool.run(arguments: arguments)
             #expect(outcome.status == (arguments[0] == "verify" ? 1 : 0))
@@ -38,7 +36,7 @@ struct LookingTests {
         try Tool.withHome { tool in
             try tool.run("write", "app", "whole", "another value")
             let suite = tool.url(ofSuite: "app")
-            for name in ["journal", "lock", ""] {
+            for name in ["journal", ""] {
                 let path = suite.appending(path: name).path
                 if geteuid() == 0 { #expect(chown(path, 65_534, 65_534) == 0) }
                 #expect(chmod(path, name.isEmpty ? 0o500 : 0o400) == 0)

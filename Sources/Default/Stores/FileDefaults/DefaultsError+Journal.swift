@@ -55,7 +55,7 @@ extension DefaultsError {
             case .keyInvalid: .invalidKey
             case .newerFormat: .newerFormat
             case .busy: .storeBusy
-            case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable, .overwritten:
+            case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable, .overwritten, .forked:
                 .storeUnavailable
             case .readOnly: .storeReadOnly
             case .system where error.isReadOnlyDisk: .storeReadOnly

@@ -28,9 +28,6 @@ extension FileDefaults {
         ///
         /// It was never acknowledged, and is not damage.
         public let unfinishedBytes: UInt64
-        /// The number of bytes that were written once, as the file `lock` says, and that are missing from the journal:
-        /// it was truncated or deleted.
-        public let missingBytes: UInt64
         /// The backups of damaged journals, sorted by name, which begins with the time in UTC.
         public let damagedCopies: [DamagedCopy]
         /// Whether the keys can be listed by opening the suite: not if a later version of the library wrote it, nor if nothing
@@ -43,8 +40,8 @@ extension FileDefaults {
         /// Whether the journal ends in a write that was cut short.
         public var hasUnfinishedWrite: Bool { unfinishedBytes > 0 }
 
-        /// Whether nothing of the journal is damaged or missing.
-        public var isIntact: Bool { damage.isEmpty && missingBytes == 0 }
+        /// Whether nothing of the journal is damaged.
+        public var isIntact: Bool { damage.isEmpty }
     }
 
     /// Checks the files of a suite without opening it.
@@ -77,7 +74,6 @@ extension FileDefaults.Inspection {
         liveSize = found.liveBytes
         damage = found.damage
         unfinishedBytes = found.tornBytes
-        missingBytes = found.missingBytes
         damagedCopies = found.damagedCopies.map { DamagedCopy(name: $0.name, fileSize: $0.bytes) }
         canListKeys = found.isReadable
     }

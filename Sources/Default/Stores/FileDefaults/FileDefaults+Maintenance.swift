@@ -34,7 +34,7 @@ extension FileDefaults {
 
     /// Rewrites the journal so that it contains only the current values.
     ///
-    /// This happens automatically, before the journal is larger than twice its values plus 64 KiB.
+    /// This happens automatically in the background, when the journal gets larger than twice its values plus 512 KiB.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. The journal is unchanged then.

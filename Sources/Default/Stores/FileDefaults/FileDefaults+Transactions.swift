@@ -22,7 +22,8 @@ extension FileDefaults {
     ///   has changed then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let suite = try suite.open()
-        return try withExclusiveAccess {
+        var hasChanges = false
+        let result = try withExclusiveAccess {
             let index = suite.index
             let outer = index.transaction
             index.transaction = outer ?? [:]
@@ -38,25 +39,27 @@ extension FileDefaults {
             }
             let changes = index.transaction ?? [:]
             index.transaction = nil
+            hasChanges = !changes.isEmpty
             do throws(JournalError) {
-                // A value that is stored already is not a change, and neither is the removal of a key that has none.
-                let effective = changes.filter { index.entries[$0.key] != $0.value }
-                guard !effective.isEmpty else {
-                    // What is stored already may not have reached the disk yet.
-                    if durability == .everyWrite, !changes.isEmpty { try suite.journal.synchronize() }
-                    return result
-                }
                 var batch = JournalBatch()
-                for (key, value) in effective {
-                    try batch.set(key, to: value)
+                // A value that is stored already is not a change, and neither is the removal of a key that has none.
+                for (key, value) in changes where !index.holds(value, for: key) {
+                    batch.set(key, to: value)
                 }
-                try index.withOwnChanges { () throws(JournalError) in
-                    try suite.journal.append(batch, durability: JournalDurability(durability))
-                }
+                try suite.journal.append(batch)
             } catch {
                 throw DefaultsError.failing(error, in: storeDescription)
             }
             return result
         }
+        // With the lock released. What is stored already may not have reached the disk yet.
+        if hasChanges, durability == .everyWrite {
+            do throws(JournalError) {
+                try suite.journal.synchronize()
+            } catch {
+                throw DefaultsError.failing(error, in: storeDescription)
+            }
+        }
+        return result
     }
 }

@@ -103,7 +103,6 @@ final class FileSuite: @unchecked Sendable {
         var options = JournalOptions(report: { events.report(.init($0)) }, lockTimeout: lockTimeout)
         options.isReadOnly = isReadOnly
         #if canImport(Darwin)
-        options.keepsFileLock = false
         options.backgroundActivity = AppleFiles.performActivity
         #endif
         let journal: Journal

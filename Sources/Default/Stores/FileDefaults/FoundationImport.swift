@@ -26,9 +26,9 @@ enum FoundationImport {
                 }
                 var batch = JournalBatch()
                 for (key, value) in contents {
-                    try batch.set(key, to: value)
+                    batch.set(key, to: value)
                 }
-                try batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
+                batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
             }
         } catch let error as JournalError {
@@ -41,7 +41,7 @@ enum FoundationImport {
     private static func isNew(_ suite: OpenSuite) -> Bool {
         suite.journal.lockForReading()
         defer { suite.journal.unlockForReading() }
-        return suite.index.entries.isEmpty && !suite.index.hasImported
+        return suite.index.isEmpty && !suite.index.hasImported
     }
 
     private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: StoredValue]? {
@@ -84,13 +84,13 @@ enum FoundationImport {
 
 extension JournalBatch {
     /// Adds an operation that stores a value under a key, or removes the key.
-    mutating func set(_ key: StoreKey, to value: StoredValue?) throws(JournalError) {
-        try key.withUTF8 { utf8 throws(JournalError) in
+    mutating func set(_ key: StoreKey, to value: StoredValue?) {
+        key.withUTF8 { utf8 in
             let key = UnsafeRawBufferPointer(utf8)
             guard let value else {
                 return remove(key: key)
             }
-            try value.withBytes { tag, rest in set(key: key, prefix: tag, value: rest) }
+            value.withBytes { tag, rest in set(key: key, prefix: tag, value: rest) }
         }
     }
 }

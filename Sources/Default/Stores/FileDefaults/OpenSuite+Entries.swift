@@ -8,10 +8,19 @@ extension OpenSuite {
             return change?.value
         }
         let token = journal.beginReading()
-        let entry = index.entry(for: key)
+        let reading = index.read(key)
         journal.endReading(token)
+        let stored: StoredValue?
+        switch reading {
+        case .value(let value): stored = value
+        case .none: stored = nil
+        case .unmade:
+            journal.lockForReading()
+            stored = index.makeValue(for: key)
+            journal.unlockForReading()
+        }
         notifyChanges()
-        return entry?.value
+        return stored?.value
     }
 
     /// All stored values, including changes by this thread's transaction.
@@ -45,6 +54,8 @@ extension OpenSuite {
         durability: JournalDurability
     ) throws(JournalError) {
         if journal.hasExclusiveAccess, index.transaction != nil {
+            // What the commit would refuse, the caller learns here.
+            if let value { try JournalBatch.check(valueSize: value.byteCount, path: journal.path) }
             index.transaction?.updateValue(value, forKey: key)
             return
         }
@@ -59,38 +70,34 @@ extension OpenSuite {
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
-        try key.withUTF8 { utf8 throws(JournalError) in
-            let keyBytes = UnsafeRawBufferPointer(utf8)
-            try value.withBytes { tag, rest throws(JournalError) in
-                var slot: SuiteIndex.Slot?
-                var replaced: Int?
-                try journal.set(key: keyBytes, prefix: tag, value: rest, durability: durability) {
-                    slot = index.entries.index(forKey: key)
-                    guard let slot else { return false }
-                    let old = index.entries.values[slot]
-                    replaced = keyBytes.count + old.byteCount
-                    return old.hasBytes(tag, rest)
-                } apply: {
-                    index.insert(value, for: key, at: slot)
-                    return replaced
+        var failure: JournalError?
+        key.withUTF8 { utf8 in
+            value.withBytes { tag, rest in
+                do throws(JournalError) {
+                    try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest, durability: durability)
+                } catch {
+                    failure = error
                 }
             }
+        }
+        if let failure {
+            throw failure
         }
     }
 
     private func remove(_ key: StoreKey, durability: JournalDurability) throws(JournalError) {
+        try removeStored(key)
+        // With the lock released. The removal by another call may not have reached the disk yet.
+        if durability == .everyWrite { try journal.synchronize() }
+    }
+
+    private func removeStored(_ key: StoreKey) throws(JournalError) {
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
         // A key without a value needs no record.
-        guard index.entries[key] != nil else {
-            // The removal by another call may not have reached the disk yet.
-            if durability == .everyWrite { try journal.synchronize() }
+        guard index.contains(key) else {
             return
         }
-        try index.withOwnChanges { () throws(JournalError) in
-            try key.withUTF8 { key throws(JournalError) in
-                try journal.remove(key: UnsafeRawBufferPointer(key), durability: durability)
-            }
-        }
+        try key.withUTF8 { key throws(JournalError) in try journal.remove(key: UnsafeRawBufferPointer(key)) }
     }
 }

@@ -48,42 +48,14 @@ enum StoredValue: Equatable, Sendable {
     }
 
     /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
-    func withBytes(
-        _ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) throws(JournalError) -> Void
-    ) throws(JournalError) {
+    borrowing func withBytes<Result>(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Result) -> Result {
         switch self {
         case .data(let data):
-            try data.withUnsafeBytes { bytes in
-                Result { () throws(JournalError) in try body(PropertyListValue.Tag.data.rawValue, bytes) }
-            }.get()
+            data.withUnsafeBytes { body(PropertyListValue.Tag.data.rawValue, $0) }
         case .string(var string):
-            try string.withUTF8 { utf8 in
-                Result { () throws(JournalError) in
-                    try body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer(utf8))
-                }
-            }.get()
+            string.withUTF8 { body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .encoded(let bytes):
-            try bytes.withUnsafeBytes { bytes in
-                Result { () throws(JournalError) in
-                    try body(bytes[0], UnsafeRawBufferPointer(rebasing: bytes[1...]))
-                }
-            }.get()
-        }
-    }
-
-    /// Whether the value has these bytes in the journal.
-    func hasBytes(_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Bool {
-        switch self {
-        case .data(let data):
-            tag == PropertyListValue.Tag.data.rawValue && data.withUnsafeBytes { $0.isSame(as: rest) }
-        case .string(var string):
-            tag == PropertyListValue.Tag.string.rawValue
-                && string.withUTF8 { UnsafeRawBufferPointer($0).isSame(as: rest) }
-        case .encoded(let bytes):
-            bytes.count == rest.count + 1
-                && bytes.withUnsafeBytes { bytes in
-                    bytes[0] == tag && UnsafeRawBufferPointer(rebasing: bytes[1...]).isSame(as: rest)
-                }
+            bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
         }
     }
 
@@ -110,15 +82,15 @@ enum StoredValue: Equatable, Sendable {
 
 /// The entries of a suite.
 ///
-/// The journal changes the entries under its lock, and readers hold the lock too; see `Journal.lockForReading()`.
+/// The journal changes the entries under its lock, and readers hold the lock too; see `Journal.lockForReading()`. They are
+/// kept as the bytes of the journal. The form in which a value is read is made when it is first read, and kept with the entry.
 final class SuiteIndex: JournalIndex, @unchecked Sendable {
-    /// The entries by key, without the library's own.
-    private(set) var entries: [StoreKey: StoredValue] {
-        get { table.entries }
-        _modify { yield &table.entries }
-    }
     // The lock excludes overlapping accesses. Exclusivity checks would take a tenth of a read.
-    @exclusivity(unchecked) private var table = EntryTable()
+    @exclusivity(unchecked) private var table = EntryTable {
+        let form = $0.assumingMemoryBound(to: StoredValue.self)
+        form.deinitialize(count: 1)
+        form.deallocate()
+    }
     /// The entries before the journal was read again; used under the lock.
     private var compared: [StoreKey: StoredValue] = [:]
     /// Whether a Foundation property list was imported.
@@ -135,77 +107,133 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     ///
     /// Each thread reports its own before the call that made them returns.
     private var changedByThread: [UInt: ChangedKeys] = [:]
-    /// Whether the thread with exclusive access is changing entries; used only by that thread.
-    private var isWriting = false
 
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
-    /// The entry for a key.
-    func entry(for key: StoreKey) -> StoredValue? {
-        table.entry(for: key)
+    /// The form in which an entry's value is read, if it has been read.
+    private static func form(of entry: EntryTable.Entry) -> UnsafeMutablePointer<StoredValue>? {
+        entry.form?.assumingMemoryBound(to: StoredValue.self)
     }
 
     /// The key that marks a suite into which a property list was imported; no caller's key begins with NUL.
     static let importMark = "\0imported"
 
-    func set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int? {
+    /// Whether the library's own keys are all that there is.
+    var isEmpty: Bool { table.count == 0 }
+
+    /// Whether a key has a value, or none.
+    func holds(_ value: StoredValue?, for key: StoreKey) -> Bool {
+        guard let value else {
+            return !contains(key)
+        }
+        return key.withUTF8 { key in
+            value.withBytes { holds(key: UnsafeRawBufferPointer(key), prefix: $0, value: $1) }
+        }
+    }
+
+    /// Whether there is a value under a key.
+    func contains(_ key: StoreKey) -> Bool {
+        key.withUTF8 { table.entry(UnsafeRawBufferPointer($0)) != nil }
+    }
+
+    /// What is known of a key without changing anything.
+    enum Reading {
+        case value(StoredValue)
+        case none
+        /// The value hasn't been read yet: ``makeValue(for:)`` makes it.
+        case unmade
+    }
+
+    /// The value for a key; any number of threads may call this at once.
+    func read(_ key: StoreKey) -> Reading {
+        key.withUTF8 { utf8 in
+            guard let entry = table.entry(UnsafeRawBufferPointer(utf8)) else {
+                return .none
+            }
+            return Self.form(of: entry).map { .value($0.pointee) } ?? .unmade
+        }
+    }
+
+    /// The value for a key; called while no other thread reads.
+    func makeValue(for key: StoreKey) -> StoredValue? {
+        switch read(key) {
+        case .value(let value): return value
+        case .none: return nil
+        case .unmade:
+            return key.withUTF8 { utf8 in
+                guard let entry = table.entry(UnsafeRawBufferPointer(utf8)) else {
+                    return nil
+                }
+                let form = UnsafeMutablePointer<StoredValue>.allocate(capacity: 1)
+                form.initialize(to: StoredValue(entry.value))
+                entry.form = UnsafeMutableRawPointer(form)
+                return form.pointee
+            }
+        }
+    }
+
+    /// All entries.
+    var entries: [StoreKey: StoredValue] {
+        var entries: [StoreKey: StoredValue] = [:]
+        entries.reserveCapacity(table.count)
+        table.forEach { entry in
+            entries[StoreKey(entry.key)] = Self.form(of: entry)?.pointee ?? StoredValue(entry.value)
+        }
+        return entries
+    }
+
+    func holds(key: UnsafeRawBufferPointer, prefix: UInt8?, value: UnsafeRawBufferPointer) -> Bool {
+        guard let entry = table.entry(key) else {
+            return false
+        }
+        guard let prefix else {
+            return entry.value.isSame(as: value)
+        }
+        return entry.value.count == value.count + 1 && entry.value.first == prefix
+            && UnsafeRawBufferPointer(rebasing: entry.value[1...]).isSame(as: value)
+    }
+
+    func set(
+        key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        value: UnsafeRawBufferPointer,
+        from origin: ChangeOrigin
+    ) -> Int? {
         if key.first == 0 {
             defer { hasImported = true }
-            return hasImported ? key.count + value.count : nil
+            return hasImported ? key.count + value.count + (prefix == nil ? 0 : 1) : nil
         }
-        noteChange(of: key)
-        return entries.updateValue(StoredValue(value), forKey: StoreKey(key)).map { key.count + $0.byteCount }
+        noteChange(of: key, from: origin)
+        return table.set(key, prefix: prefix, value)
     }
 
-    /// The index of an entry in the dictionary, valid as long as no entry is added or removed.
-    typealias Slot = Dictionary<StoreKey, StoredValue>.Index
+    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
+        noteChange(of: key, from: origin)
+        return table.remove(key)
+    }
 
-    /// Stores a value that is already in memory, in the slot where the key was found.
-    func insert(_ value: StoredValue, for key: StoreKey, at slot: Slot?) {
+    func removeAll(from origin: ChangeOrigin) {
         if changes.isActive {
-            changed.settle(now: entries)
-            changedByThread[Threads.current, default: ChangedKeys()].insert(key.string)
+            noteChange(from: origin) { $0.begin(from: entries) }
         }
-        if let slot {
-            entries.values[slot] = value
-        } else {
-            entries[key] = value
-        }
-    }
-
-    func remove(key: UnsafeRawBufferPointer) -> Int? {
-        noteChange(of: key)
-        return entries.removeValue(forKey: StoreKey(key)).map { key.count + $0.byteCount }
-    }
-
-    func removeAll() {
-        if changes.isActive {
-            noteChange { $0.begin(from: entries) }
-        }
-        entries = [:]
+        table.removeAll()
         hasImported = false
     }
 
-    private func noteChange(of key: UnsafeRawBufferPointer) {
+    private func noteChange(of key: UnsafeRawBufferPointer, from origin: ChangeOrigin) {
         if changes.isActive {
-            noteChange { $0.insert(String(decoding: key, as: UTF8.self)) }
+            noteChange(from: origin) { $0.insert(String(decoding: key, as: UTF8.self)) }
         }
     }
 
-    private func noteChange(_ note: (inout ChangedKeys) -> Void) {
-        if isWriting {
+    private func noteChange(from origin: ChangeOrigin, _ note: (inout ChangedKeys) -> Void) {
+        switch origin {
+        case .thisThread:
             changed.settle(now: entries)
             note(&changedByThread[Threads.current, default: ChangedKeys()])
-        } else {
+        case .journal:
             note(&changed)
         }
-    }
-
-    /// Runs a body that changes entries on behalf of the calling thread, which has exclusive access.
-    func withOwnChanges(_ body: () throws(JournalError) -> Void) throws(JournalError) {
-        isWriting = true
-        defer { isWriting = false }
-        try body()
     }
 
     /// The changed keys that the calling thread has to report: its own changes, and those of other processes.
@@ -229,12 +257,13 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         guard limit > 0 else {
             return []
         }
+        let entries = entries
         return Array(compared.filter { entries[$0.key] != $0.value }.keys.map(\.string).sorted().prefix(limit))
     }
 
     func prepare(forBytes count: Int) {
-        // A setting takes about 160 bytes. With shorter ones the dictionary has to grow once or twice more.
-        entries.reserveCapacity(count / 160)
+        // A setting takes about 160 bytes. With shorter ones the table has to grow once or twice more.
+        table.reserve(count / 160)
     }
 
     func register(_ defaults: [StoreKey: PropertyListValue]) {
@@ -247,17 +276,6 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
 
     var registeredValues: [StoreKey: PropertyListValue] {
         registered.withLock { $0 }
-    }
-}
-
-/// A dictionary in which a lookup doesn't copy a reference to it.
-///
-/// The reference count would move between the processors of threads that read at once, and would halve their throughput.
-private struct EntryTable: ~Copyable {
-    var entries: [StoreKey: StoredValue] = [:]
-
-    borrowing func entry(for key: StoreKey) -> StoredValue? {
-        entries[key]
     }
 }
 
@@ -278,17 +296,18 @@ private struct ChangedKeys {
     }
 
     /// Determines the keys before entries change that aren't to be among them.
-    mutating func settle(now entries: [StoreKey: StoredValue]) {
+    mutating func settle(now entries: @autoclosure () -> [StoreKey: StoredValue]) {
         if before != nil {
-            keys = keys(now: entries)
+            keys = keys(now: entries())
             before = nil
         }
     }
 
-    func keys(now entries: [StoreKey: StoredValue]) -> Set<String> {
+    func keys(now current: @autoclosure () -> [StoreKey: StoredValue]) -> Set<String> {
         guard let before else {
             return keys
         }
+        let entries = current()
         var keys = keys
         for (key, value) in entries where before[key] != value {
             keys.insert(key.string)

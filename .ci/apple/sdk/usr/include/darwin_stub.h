@@ -77,6 +77,7 @@ int pthread_mutexattr_destroy(pthread_mutexattr_t *);
 int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *_Nullable);
 int pthread_cond_destroy(pthread_cond_t *);
 int pthread_cond_signal(pthread_cond_t *);
+int pthread_cond_broadcast(pthread_cond_t *);
 int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
 int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *_Nullable);
 int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *, const struct timespec *_Nullable);
@@ -136,6 +137,7 @@ int close(int);
 ssize_t read(int, void *_Null_unspecified, size_t);
 ssize_t write(int, const void *_Null_unspecified, size_t);
 ssize_t pread(int, void *_Null_unspecified, size_t, off_t);
+ssize_t readlink(const char *, char *, size_t);
 ssize_t pwrite(int, const void *_Null_unspecified, size_t, off_t);
 int ftruncate(int, off_t);
 int fsync(int);
@@ -202,6 +204,7 @@ int statfs(const char *, struct statfs *);
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
 #define ENOTSUP 45
+#define ENOSYS 78
 #define ELOOP 62
 #define EDQUOT 69
 #define EOPNOTSUPP 102

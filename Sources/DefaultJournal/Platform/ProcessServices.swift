@@ -1,0 +1,56 @@
+internal import CDefaultSystem
+
+/// What the journals of a process share: its threads, its registry, and its guarded memory.
+///
+/// A child made with `fork` has none of its parent's threads, and locks that those may have held. So it has services of its
+/// own, and the first use after a fork creates them. What the parent opened stays the parent's.
+final class ProcessServices: @unchecked Sendable {
+    // The services do their own locking.
+    let pages = GuardedPages()
+    /// The parts of the layers above, by the order in which they were first used.
+    private let parts = Guarded<[ObjectIdentifier: AnyObject]>([:])
+    private let forks: UInt64
+
+    private init() {
+        default_watch_forks()
+        forks = default_fork_count()
+    }
+
+    /// The services' address, stored under the process's lock; the reference is never released.
+    private static let published = Atomic<UInt>(0)
+
+    /// The services of the running process.
+    static var current: ProcessServices {
+        if let address = UnsafeRawPointer(bitPattern: published.load(ordering: .acquiring)) {
+            let services = Unmanaged<ProcessServices>.fromOpaque(address).takeUnretainedValue()
+            if services.forks == default_fork_count() { return services }
+        }
+        return create()
+    }
+
+    private static func create() -> ProcessServices {
+        default_watch_forks()
+        default_lock_process()
+        defer { default_unlock_process() }
+        if let address = UnsafeRawPointer(bitPattern: published.load(ordering: .acquiring)) {
+            let services = Unmanaged<ProcessServices>.fromOpaque(address).takeUnretainedValue()
+            if services.forks == default_fork_count() { return services }
+        }
+        let services = ProcessServices()
+        published.store(UInt(bitPattern: Unmanaged.passRetained(services).toOpaque()), ordering: .releasing)
+        return services
+    }
+
+    /// How many forks there are between the first process with services and this one.
+    static var forkCount: UInt64 { default_fork_count() }
+
+    /// The process's only object of a class, created by the first use.
+    func part<Part: AnyObject>(_ type: Part.Type, create: () -> Part) -> Part {
+        parts.withLock { parts in
+            if let part = parts[ObjectIdentifier(type)] { return unsafeDowncast(part, to: type) }
+            let part = create()
+            parts[ObjectIdentifier(type)] = part
+            return part
+        }
+    }
+}

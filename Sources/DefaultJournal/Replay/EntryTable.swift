@@ -1,0 +1,236 @@
+/// Keys and values in memory: a hash table of blocks, one for each entry, with the entry's key and value as in the journal.
+///
+/// A block has room for a pointer to what the table's owner makes of the value, such as the form in which it is read.
+package struct EntryTable: ~Copyable {
+    /// The address of an entry's block, which has 24 bytes before the key: the owner's pointer, the key's hash, the lengths.
+    package struct Entry: Equatable {
+        fileprivate let block: UnsafeMutableRawPointer
+
+        fileprivate static let headerSize = 24
+
+        fileprivate var hash: Int { block.load(fromByteOffset: 8, as: Int.self) }
+        fileprivate var keyLength: Int { Int(block.load(fromByteOffset: 16, as: UInt16.self)) }
+        fileprivate var valueLength: Int { Int(block.load(fromByteOffset: 20, as: UInt32.self)) }
+
+        /// The key's bytes, valid until the entry changes.
+        package var key: UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(start: block + Self.headerSize, count: keyLength)
+        }
+
+        /// The value's bytes, valid until the entry changes.
+        package var value: UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(start: block + Self.headerSize + keyLength, count: valueLength)
+        }
+
+        /// Bytes of key and value.
+        package var contentSize: Int { keyLength + valueLength }
+
+        /// What the owner has made of the value, until the entry changes.
+        package var form: UnsafeMutableRawPointer? {
+            get { block.load(as: UnsafeMutableRawPointer?.self) }
+            nonmutating set { block.storeBytes(of: newValue, as: UnsafeMutableRawPointer?.self) }
+        }
+    }
+
+    /// Blocks by the keys' hashes; open addressing, without gaps between a key's place and its block.
+    private var slots: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    private var capacity: Int
+    /// How many entries there are.
+    package private(set) var count = 0
+    /// Bytes of all keys and values.
+    package private(set) var contentSize: UInt64 = 0
+    /// Bytes that a journal with only these entries has.
+    package private(set) var journalSize = UInt64(JournalHeader.size)
+
+    /// Frees what the owner has made of a value.
+    private let free: (UnsafeMutableRawPointer) -> Void
+
+    /// - Parameter free: Frees what the owner has made of a value, when its entry changes.
+    package init(free: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
+        self.free = free
+        capacity = 16
+        slots = .allocate(capacity: capacity)
+        slots.initialize(repeating: nil, count: capacity)
+    }
+
+    deinit {
+        for index in 0..<capacity {
+            guard let block = slots[index] else { continue }
+            if let form = Entry(block: block).form { free(form) }
+            block.deallocate()
+        }
+        slots.deallocate()
+    }
+
+    private func freeForm(of entry: Entry) {
+        guard let form = entry.form else { return }
+        free(form)
+        entry.form = nil
+    }
+
+    /// The entry of a key.
+    package func entry(_ key: UnsafeRawBufferPointer) -> Entry? {
+        slots[slot(of: key, Self.hash(key))].map { Entry(block: $0) }
+    }
+
+    /// Calls a body with each entry.
+    package func forEach<Failure: Error>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
+        for index in 0..<capacity {
+            if let block = slots[index] { try body(Entry(block: block)) }
+        }
+    }
+
+    /// Stores a value.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - prefix: The value's first byte; nil if it is in `value`.
+    ///   - value: The value.
+    /// - Returns: The size of the entry that it replaces, key and value together; nil if the key is new.
+    @discardableResult
+    package mutating func set(
+        _ key: UnsafeRawBufferPointer,
+        prefix: UInt8? = nil,
+        _ value: UnsafeRawBufferPointer
+    ) -> Int? {
+        let hash = Self.hash(key)
+        let length = value.count + (prefix == nil ? 0 : 1)
+        var slot = slot(of: key, hash)
+        let replaced = slots[slot].map { Entry(block: $0) }
+        if let replaced, replaced.valueLength == length {
+            freeForm(of: replaced)
+            Self.fill(replaced.block + Entry.headerSize + key.count, prefix, value)
+            return replaced.contentSize
+        }
+        let block = UnsafeMutableRawPointer.allocate(byteCount: Entry.headerSize + key.count + length, alignment: 8)
+        block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
+        block.storeBytes(of: hash, toByteOffset: 8, as: Int.self)
+        block.storeBytes(of: UInt16(truncatingIfNeeded: key.count), toByteOffset: 16, as: UInt16.self)
+        block.storeBytes(of: UInt32(truncatingIfNeeded: length), toByteOffset: 20, as: UInt32.self)
+        Self.fill(block + Entry.headerSize, nil, key)
+        Self.fill(block + Entry.headerSize + key.count, prefix, value)
+        count(Entry(block: block), isAdded: true)
+        guard let replaced else {
+            if (count + 1) * 4 > capacity * 3 {
+                grow(to: capacity * 2)
+                slot = self.slot(of: key, hash)
+            }
+            slots[slot] = block
+            count += 1
+            return nil
+        }
+        let size = replaced.contentSize
+        remove(replaced)
+        slots[slot] = block
+        return size
+    }
+
+    private static func fill(_ target: UnsafeMutableRawPointer, _ prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) {
+        var target = target
+        if let prefix {
+            target.storeBytes(of: prefix, as: UInt8.self)
+            target += 1
+        }
+        if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
+    }
+
+    /// Removes an entry.
+    ///
+    /// - Returns: Its size, key and value together; nil when there is none.
+    @discardableResult
+    package mutating func remove(_ key: UnsafeRawBufferPointer) -> Int? {
+        var gap = slot(of: key, Self.hash(key))
+        guard let block = slots[gap] else { return nil }
+        let size = Entry(block: block).contentSize
+        remove(Entry(block: block))
+        count -= 1
+        slots[gap] = nil
+        // Entries that would be found through the gap move into it.
+        let mask = capacity - 1
+        var next = (gap + 1) & mask
+        while let moved = slots[next] {
+            let distance = (next - Entry(block: moved).hash) & mask
+            if distance >= (next - gap) & mask {
+                slots[gap] = moved
+                slots[next] = nil
+                gap = next
+            }
+            next = (next + 1) & mask
+        }
+        return size
+    }
+
+    /// Removes every entry.
+    package mutating func removeAll() {
+        self = EntryTable(free: free)
+    }
+
+    /// Makes room for a number of entries.
+    package mutating func reserve(_ count: Int) {
+        var wanted = capacity
+        while (count + 1) * 4 > wanted * 3 { wanted *= 2 }
+        if wanted > capacity { grow(to: wanted) }
+    }
+
+    private mutating func remove(_ entry: Entry) {
+        count(entry, isAdded: false)
+        freeForm(of: entry)
+        entry.block.deallocate()
+    }
+
+    private mutating func count(_ entry: Entry, isAdded: Bool) {
+        let content = UInt64(entry.contentSize)
+        let record = UInt64(Record.liveSize(payload: Operation.setOverhead + entry.contentSize))
+        contentSize = isAdded ? contentSize + content : contentSize - content
+        journalSize = isAdded ? journalSize + record : journalSize - record
+    }
+
+    private mutating func grow(to wanted: Int) {
+        let (old, size) = (slots, capacity)
+        capacity = wanted
+        slots = .allocate(capacity: capacity)
+        slots.initialize(repeating: nil, count: capacity)
+        let mask = capacity - 1
+        for index in 0..<size {
+            guard let block = old[index] else { continue }
+            var slot = Entry(block: block).hash & mask
+            while slots[slot] != nil { slot = (slot + 1) & mask }
+            slots[slot] = block
+        }
+        old.deallocate()
+    }
+
+    private static func hash(_ key: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: key)
+        return hasher.finalize()
+    }
+
+    /// The slot of a key's block, or the free one for it.
+    private func slot(of key: UnsafeRawBufferPointer, _ hash: Int) -> Int {
+        let mask = capacity - 1
+        var slot = hash & mask
+        while let block = slots[slot] {
+            let entry = Entry(block: block)
+            if entry.hash == hash, ByteSearch.isSame(entry.key, key) { break }
+            slot = (slot + 1) & mask
+        }
+        return slot
+    }
+}
+
+/// Fills a table with the live entries of a journal.
+package struct TableVisitor: ReplayVisitor, ~Copyable {
+    package var table = EntryTable()
+
+    package init() {}
+
+    package mutating func visit(_ operation: Operation) {
+        switch operation {
+        case .set(let key, let value): table.set(key, value)
+        case .remove(let key): table.remove(key)
+        case .removeAll: table.removeAll()
+        case .moved: break
+        }
+    }
+}

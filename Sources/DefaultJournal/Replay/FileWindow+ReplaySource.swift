@@ -1,0 +1,2 @@
+// A journal of any size is replayed in pieces.
+extension FileWindow: ReplaySource {}

@@ -1,0 +1,366 @@
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+
+/// What a process that has a suite open sees of what others do to its files.
+@Suite("A look", .waits)
+struct LookingTests {
+    private let directory: TemporaryDirectory
+    private let options = JournalOptions(automaticMaintenance: false)
+
+    init() { directory = TemporaryDirectory() }
+
+    private init(in folder: String) { directory = TemporaryDirectory(in: folder) }
+
+    /// What another program may do to a suite that is open.
+    enum Replacement: CaseIterable {
+        case recreated
+        case swappedDirectory
+        case swappedJournal
+        case restored
+        /// A copy of the same journal, of the same size, with other contents.
+        case diverged
+    }
+
+    /// Replaces the suite, in which `key` has the value "old", by one in which it has the value "new".
+    private func replace(_ replacement: Replacement) throws {
+        let files = FileManager.default
+        let other = directory.path + "/other"
+        try files.copyItem(atPath: directory.suite, toPath: other)
+        if replacement == .recreated || replacement == .restored { try files.removeItem(atPath: other) }
+        try Journal.openUnregistered(other, options).set("key", "new")
+        switch replacement {
+        case .recreated:
+            try files.removeItem(atPath: directory.suite)
+            try files.moveItem(atPath: other, toPath: directory.suite)
+        case .swappedDirectory:
+            try files.moveItem(atPath: directory.suite, toPath: directory.path + "/away")
+            try files.moveItem(atPath: other, toPath: directory.suite)
+        case .swappedJournal: #expect(rename(other + "/journal", directory.journal) == 0)
+        case .restored: try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
+        case .diverged:
+            // The same record as the one that the suite got meanwhile, with another value.
+            try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
+        }
+    }
+
+    /// What notices a replacement.
+    enum Look: CaseIterable {
+        case read
+        case write
+        case verification
+        case compaction
+    }
+
+    @Test(
+        "finds a suite that was replaced while it was open, by reading, writing and checking",
+        arguments: Replacement.allCases,
+        Look.allCases
+    )
+    func replaced(by replacement: Replacement, foundBy look: Look) throws {
+        let base = try Journal.openUnregistered(directory.suite, options)
+        try base.set("base", "1")
+        // One that has read all of what is replaced at once, and one that has read it record by record.
+        var journals = [try Journal.openUnregistered(directory.suite, options.later)]
+        try replaceKeeping(base, replacement) {
+            #expect(journals[0]["key"] == "old")
+            journals.append(try Journal.openUnregistered(directory.suite, options.later))
+        }
+        for journal in journals {
+            switch look {
+            case .read: try wait(for: "the new value, by reading alone") { journal["key"] != "old" }
+            case .write:
+                let start = Clock.monotonic()
+                try wait(for: "a millisecond") { Clock.monotonic() - start > 1_000_000 }
+                // What is stored already is judged by what is in the file.
+                try journal.set("key", "old")
+            case .verification, .compaction:
+                // These compare at once, even if they have just done so.
+                journal.noteComparison()
+                if look == .compaction { try journal.compact() } else { #expect(try journal.verify().isIntact) }
+            }
+            #expect(journal["key"] == (look == .write ? "old" : "new"))
+        }
+        let fresh = try Journal.openUnregistered(directory.suite, options)
+        #expect(fresh["key"] == (look == .write ? "old" : "new"))
+        #expect(try fresh.verify().isIntact)
+        for journal in journals {
+            try wait(for: "what is there now") { journal.all == fresh.all }
+        }
+    }
+
+    @Test(
+        "on a file system whose times have whole seconds finds a replacement in the same second",
+        .enabled(if: canMakeExt4)
+    )
+    func wholeSeconds() throws {
+        let (image, mount) = (directory.path + "/image", directory.path + "/mount")
+        try Data().write(to: URL(fileURLWithPath: image))
+        truncate(image, 16 << 20)
+        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
+        try #require(try runCommand(["mkfs.ext4", "-q", "-I", "128", image]) == 0)
+        try #require(try runCommand(["mount", "-o", "loop", image, mount]) == 0)
+        defer {
+            do { #expect(try runCommand(["umount", "--lazy", mount]) == 0) } catch { Issue.record(error) }
+        }
+        let changed = try SystemCalls().status(of: mount)?.changed
+        #expect(changed.map { $0 % 1_000_000_000 } == 0)
+        for replacement in Replacement.allCases {
+            for look in Look.allCases { try LookingTests(in: mount).replaced(by: replacement, foundBy: look) }
+        }
+    }
+
+    private static let canMakeExt4 = Machine.canMount && Machine.has("mkfs.ext4")
+
+    private func replaceKeeping(_ base: Journal, _ replacement: Replacement, before: () throws -> Void) throws {
+        guard replacement == .diverged else {
+            try base.set("key", "old")
+            try before()
+            return try replace(replacement)
+        }
+        let copy = directory.path + "/other"
+        try FileManager.default.copyItem(atPath: directory.suite, toPath: copy)
+        try Journal.openUnregistered(copy, options).set("key", "new")
+        try base.set("key", "old")
+        try before()
+        let bytes = try directory.bytes("other/journal")
+        #expect(try directory.bytes().count == bytes.count)
+        try directory.overwriteInPlace("suite/journal", with: bytes)
+    }
+
+    @Test("inside of exclusive access finds what was there when it began, and says afterwards that it was replaced")
+    func insideExclusiveAccess() throws {
+        let reports = ReportCollector()
+        var options = reports.options
+        options.automaticMaintenance = false
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "old")
+        try journal.withExclusiveAccess {
+            try replace(.recreated)
+            journal.forgetComparison()
+            #expect(journal["key"] == "old")
+        }
+        try wait(for: "the new value") { journal["key"] == "new" }
+        #expect(reports.all == [.replaced(path: directory.suite)])
+    }
+
+    @Test("of a write that would change nothing finds what others have written since")
+    func storedAlready() throws {
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        let other = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "1")
+        try other.set("key", "2")
+        // So that nothing but the look can find it.
+        journal.noteComparison()
+        try journal.set("key", "1")
+        #expect(other["key"] == "1")
+    }
+
+    #if os(Linux)
+    @Test("of an observer finds that its suite was deleted and recreated, without an event")
+    func observed() async throws {
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "old")
+        let (values, continuation) = AsyncStream<String?>.makeStream()
+        journal.startWatching { [weak journal] in continuation.yield(journal?["key"]) }
+        try FileManager.default.removeItem(atPath: directory.suite)
+        try Journal.openUnregistered(directory.suite, options).set("key", "new")
+        for await value in values where value == "new" { break }
+        // From here on the new directory is watched.
+        try Journal.openUnregistered(directory.suite, options).set("key", "newer")
+        for await value in values where value == "newer" { break }
+        journal.stopWatching()
+    }
+    #endif
+
+    #if DEBUG
+    @Test("at each step of a compaction sees everything, and so does one of a process that is two journals behind")
+    func compaction() throws {
+        let probe = SystemCallProbe()
+        var probed = options
+        probed.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openUnregistered(directory.suite, probed)
+        let behind = try Journal.openUnregistered(directory.suite, options)
+        let other = try Journal.openUnregistered(directory.suite, options)
+        for round in 1...3 {
+            for number in 0..<50 { try journal.set("key\(number % 7)", "\(round) \(number)") }
+            let expected = journal.all
+            let count = Guarded(0)
+            probe.onStep { _ in
+                count.withLock { $0 += 1 }
+                #expect(other.all == expected)
+            }
+            try journal.compact()
+            probe.onStep(nil)
+            #expect(count.withLock { $0 } > 10)
+            #expect(other.all == expected && other.state.file.salt == journal.state.file.salt)
+        }
+        #expect(behind.all == journal.all)
+    }
+
+    @Test("of a disk that hangs isn't waited for, neither by this process nor by others, nor for other suites")
+    func hangingFlush() throws {
+        let probe = SystemCallProbe()
+        var probed = options
+        probed.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openUnregistered(directory.suite, probed)
+        let other = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("a", "1")
+        probe.clear()
+        probe.plan(.hang, call: .fdatasync, number: 0)
+        Thread.detachNewThread { [journal] in do { try journal.synchronize() } catch { Issue.record(error) } }
+        try wait(for: "a sync") { probe.counts[.fdatasync, default: 0] > 0 }
+        for number in 0..<100 {
+            try journal.set("a", "\(number)")
+            try other.set("b", "\(number)")
+        }
+        #expect(journal["b"] == "99" && other["a"] == "99")
+        let free = try Journal.openTest(directory.path + "/free")
+        try free.set("a", "1")
+        try wait(for: "a flush of the free suite") { free.isSynced }
+    }
+
+    @Test("of calls that flush at the same time is one sync")
+    func groupCommit() throws {
+        let probe = SystemCallProbe()
+        var probed = options
+        probed.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openUnregistered(directory.suite, probed)
+        try journal.synchronize()
+        probe.clear()
+        let waiting = Guarded(0)
+        probe.onStep { step in
+            // The first sync ends when all others wait.
+            guard step.call == .fdatasync else { return }
+            do { try wait(for: "the others") { waiting.withLock { $0 } == 8 } } catch { Issue.record(error) }
+        }
+        let ended = Guarded(0)
+        for number in 0..<8 {
+            Thread.detachNewThread { [journal] in
+                do {
+                    try journal.set("key\(number)", "1")
+                    waiting.withLock { $0 += 1 }
+                    try journal.synchronize()
+                } catch {
+                    Issue.record(error)
+                }
+                ended.withLock { $0 += 1 }
+            }
+        }
+        try wait(for: "all flushes") { ended.withLock { $0 } == 8 }
+        probe.onStep(nil)
+        #expect(journal.isSynced)
+        #expect(probe.counts[.fdatasync, default: 0] < 8)
+    }
+    #endif
+
+    @Test("at the tail that a killed writer left cuts it off, without a write")
+    func tornTail() throws {
+        let journal = try Journal.openUnregistered(directory.suite, options.later)
+        try journal.set("a", "1")
+        let whole = try directory.bytes()
+        try Journal.openUnregistered(directory.suite, options).set("b", "2")
+        let both = try directory.bytes()
+        try directory.overwriteInPlace("suite/journal", with: Array(both.dropLast(8)))
+        try wait(for: "the cut") {
+            #expect(journal["a"] == "1")
+            return try directory.bytes() == whole
+        }
+        #expect(journal["b"] == nil)
+    }
+
+    @Test("of one that may not write goes on after a damaged record, and reports it")
+    func damagedRecord() throws {
+        let writer = try Journal.openUnregistered(directory.suite, options)
+        try writer.set("a", "1")
+        let reports = ReportCollector()
+        var readOnly = reports.options
+        readOnly.isReadOnly = true
+        let journal = try Journal.openTest(directory.suite, readOnly)
+        #expect(journal["a"] == "1")
+        let start = UInt64(try directory.bytes().count)
+        try writer.set("b", "2")
+        let end = try directory.bytes().count
+        try writer.set("c", "3")
+        // Together, so that nobody finds the damage who could repair it.
+        try directory.overwriteInPlace("suite/journal", at: start + 20, with: [0xEE])
+        try wait(for: "the record after the damaged one") { journal["c"] == "3" }
+        #expect(journal["b"] == nil && end > start)
+        #expect(reports.damage.count == 1)
+    }
+
+    #if DEBUG
+    /// What of a backup is there when a process opens the suite.
+    enum Part: CaseIterable {
+        case withoutEnd
+        /// With zeros in the middle.
+        case withHole
+    }
+
+    @Test("at a copy that goes on at any step of an opening costs nothing of it", arguments: Part.allCases)
+    func continuedCopy(part: Part) throws {
+        do {
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            for key in ["a", "b", "c"] { try journal.set(key, String(repeating: key, count: 600)) }
+        }
+        let backup = try directory.bytes()
+        var copied = backup
+        switch part {
+        case .withoutEnd: copied.removeLast(300)
+        case .withHole: copied.replaceSubrange(4_800..<5_400, with: repeatElement(0, count: 600))
+        }
+        for number in 1... {
+            try directory.overwriteInPlace("suite/journal", with: copied)
+            let start = Clock.monotonic()
+            let probe = SystemCallProbe()
+            let hasGoneOn = Guarded(false)
+            probe.onStep { step in
+                // One that pauses for longer may be cut off.
+                guard step.number == number, Clock.monotonic() - start < 40_000_000 else { return }
+                hasGoneOn.withLock { $0 = true }
+                do { try directory.overwriteInPlace("suite/journal", with: backup) } catch { Issue.record(error) }
+            }
+            var probed = options
+            probed.calls = SystemCalls(probe: probe)
+            var journal: Journal?
+            do throws(JournalError) {
+                journal = try Journal.open(at: directory.suite, options: probed) { TestIndex() }
+            } catch {
+                #expect(error.kind == .overwritten)
+            }
+            probe.onStep(nil)
+            guard hasGoneOn.withLock({ $0 }) else { break }
+            #expect(try directory.bytes() == backup, "step \(number)")
+            #expect(try directory.damagedCopies.isEmpty, "step \(number)")
+            try wait(for: "the copy") {
+                journal?.forgetComparison()
+                return journal.map { $0.all.count == 3 } ?? true
+            }
+        }
+    }
+    #endif
+
+    @Test("at backups finds the oldest and the newest, and few others")
+    func backups() throws {
+        var names: [String] = []
+        for number in 0..<12 {
+            let journal = try Journal.openUnregistered(directory.suite, options)
+            try journal.set("key", "\(number)")
+            try journal.set("other", "\(number)")
+            try directory.overwriteInPlace("suite/journal", at: UInt64(JournalHeader.size + 20), with: [0xEE])
+            _ = try Journal.openUnregistered(directory.suite, options)
+            names += try directory.damagedCopies.filter { !names.contains($0) }
+        }
+        #expect(try directory.damagedCopies.count == 8)
+        #expect(try Set(directory.damagedCopies).isSuperset(of: [names[0], names[11]]))
+    }
+
+    @Test("of a child made with fork: its own suites work, and its parent's can't be written")
+    func forked() throws {
+        let helper = try Helper(["fork", directory.path])
+        let outcome = helper.finish()
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "refused\nown 1\nflushed\nparent 1\n")
+    }
+}
