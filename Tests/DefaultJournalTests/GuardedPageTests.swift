@@ -56,6 +56,34 @@ struct GuardedPageTests {
         #expect(fresh["restored"] == "1" && fresh["after"] == "1" && fresh.all == journal.all)
     }
 
+    @Test(
+        "What others write after a restored backup is seen at once, and does not keep anybody from writing",
+        arguments: [false, true],
+        [false, true]
+    )
+    func writtenAfterCopy(isLonger: Bool, readsFirst: Bool) throws {
+        let clock = StoppableClock()
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        let other = try Journal.openUnregistered(directory.suite, clock.options)
+        try journal.set("restored", "1")
+        let backup = try directory.bytes()
+        if !isLonger { try journal.set("dropped", String(repeating: "x", count: 1_000)) }
+        try journal.removeAll()
+        try journal.compact()
+        if !isLonger { try journal.set("dropped", String(repeating: "y", count: 1_000)) }
+        _ = other.all
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        try clock.moveOn(fromChangeOf: directory.journal)
+        other.forgetComparison()
+        if readsFirst { #expect(other["restored"] == "1") }
+        try other.set("after", "1")
+        // The file has just changed now, and not by the copy.
+        journal.forgetComparison()
+        #expect(journal["after"] == "1" && journal["restored"] == "1" && journal.all == other.all)
+        try journal.set("later", "1")
+        #expect(other["later"] == "1")
+    }
+
     /// The clock of file times of one engine.
     ///
     /// However slow the machine is, a stopped one shows that a file has just changed.
@@ -76,6 +104,13 @@ struct GuardedPageTests {
         func stop(atChangeOf path: String) throws {
             #if DEBUG
             probe.stoppedFileTime = try SystemCalls().status(of: path)?.changed
+            #endif
+        }
+
+        /// Makes the change of a file one that was two seconds ago.
+        func moveOn(fromChangeOf path: String) throws {
+            #if DEBUG
+            probe.stoppedFileTime = try SystemCalls().status(of: path).map { $0.changed + 2_000_000_000 }
             #endif
         }
 

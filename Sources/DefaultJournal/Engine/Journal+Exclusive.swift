@@ -183,7 +183,8 @@ extension Journal {
             try reload()
             return
         case .missing, .otherSuite: try reattach(waitingAtMost: limit)
-        case .otherJournal, .overwritten: try reload()
+        case .otherJournal: try reload()
+        case .overwritten: try reload(isOverwritten: true)
         }
         if !isFirst { note(.replaced(path: path)) }
     }
@@ -197,10 +198,7 @@ extension Journal {
         state.failure = nil
         if progress == .complete, !compares, now &- state.comparedAt < Self.writersInterval { return nil }
         let finding = try compareIdentity()
-        guard finding == .same else {
-            if finding == .overwritten, try isBeingCopied() { throw JournalError(.overwritten) }
-            return finding
-        }
+        guard finding == .same else { return finding }
         state.comparedAt = now
         switch progress {
         case .complete: return nil

@@ -1,6 +1,8 @@
 extension Journal {
     /// Nanoseconds after which a writer compares the open files with those at the path.
     static let writersInterval: UInt64 = 1_000_000
+    /// Nanoseconds in which a copy under way changes its file.
+    static let stillness: UInt64 = 50_000_000
 
     /// How the suite at the path compares with the open files.
     enum Finding {
@@ -30,15 +32,6 @@ extension Journal {
         return .same
     }
 
-    /// Under `stateLock`: whether the journal at the path has changed within the last second.
-    ///
-    /// If it isn't what it was, a backup may be on its way back. What is written meanwhile would be lost, and a repair would put
-    /// a new file in its place.
-    func isBeingCopied() throws(JournalError) -> Bool {
-        guard let status = try calls.status(of: journalPath) else { return false }
-        return hasJustChanged(status)
-    }
-
     /// Whether a file may have changed within the last nanoseconds, by default within the last second.
     func hasJustChanged(_ status: FileStatus, within limit: Int64 = 1_000_000_000) -> Bool {
         // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is far in the
@@ -49,12 +42,13 @@ extension Journal {
 
     /// Under the lock: returns when a file that has to be repaired hasn't changed for 50 milliseconds.
     ///
-    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is making.
+    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is making. Writers
+    /// wait for the lock, so only such a program changes the file meanwhile.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
     /// - Throws: `overwritten` if it changes for half a second.
     func waitForCopy(of file: JournalFile) throws(JournalError) -> Bool {
-        let stillness: UInt64 = 50_000_000
+        let stillness = Self.stillness
         var status = try calls.status(file.raw)
         var seen = calls.fileTime
         let wait = LockWait(atMost: 10 * stillness)

@@ -3,13 +3,14 @@ extension Journal {
     ///
     /// What has to be repaired is left to the next process that has the lock; ``JournalState/isDamaged`` says so.
     ///
+    /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Throws: Why it can't be read; the index has the entries that it had before.
-    func load() throws(JournalError) {
+    func load(isOverwritten: Bool = false) throws(JournalError) {
         guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls) else {
             // Without the lock it isn't known whether it is about to be created.
             throw JournalError(.system(.open, code: SystemErrors.notFound))
         }
-        let found = try replay(opened)
+        let found = try replay(opened, isOverwritten: isOverwritten)
         noteDamage(found)
     }
 
@@ -26,7 +27,10 @@ extension Journal {
     }
 
     /// Under `stateLock`: fills the index with a journal's valid records.
-    private func replay(_ opened: consuming OpenedFile) throws(JournalError) -> Found {
+    ///
+    /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within the last
+    ///   second. A part that ends where a record ends would be mistaken for a whole; no record ends at a page's end.
+    private func replay(_ opened: consuming OpenedFile, isOverwritten: Bool) throws(JournalError) -> Found {
         let (status, raw) = (opened.status, opened.file.raw)
         let base = UInt64(JournalHeader.size)
         var salt = state.file.id == status.id ? state.file.salt : 0
@@ -49,7 +53,10 @@ extension Journal {
         // A failure in the middle must not leave half of the entries.
         if state.file.salt != 0 {
             var nothing = IgnoringVisitor()
-            if status.size > base { _ = try Replay.run(&window, from: base, salt: salt, visitor: &nothing) }
+            var report = ReplayReport(validEnd: base)
+            if status.size > base { report = try Replay.run(&window, from: base, salt: salt, visitor: &nothing) }
+            let isWhole = isHeaderValid && damage.isEmpty && report.isClean
+            if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }
         }
         index.beginComparison()
         index.removeAll(from: .journal)
@@ -87,15 +94,17 @@ extension Journal {
 
     /// Under the lock: reads the suite's journal from its beginning, and repairs it if necessary.
     ///
+    /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Returns: Whether a new, empty journal was created.
+    /// - Throws: Why it can't be read or repaired.
     @discardableResult
-    func reload() throws(JournalError) -> Bool {
+    func reload(isOverwritten: Bool = false) throws(JournalError) -> Bool {
         stateLock.lock()
         let before = (id: state.file.id, position: state.position)
         stateLock.unlock()
-        var found = try loadUnderLock()
-        if let first = found, !first.isWhole, try waitForCopy(of: first.file) {
-            found = try loadUnderLock()
+        var found = try loadUnderLock(isOverwritten: isOverwritten)
+        if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
+            found = try loadUnderLock(isOverwritten: isOverwritten)
             // The index had the entries of the first reading by then.
             found?.keys.changed = first.keys.changed
         }
@@ -124,7 +133,7 @@ extension Journal {
         return false
     }
 
-    private func loadUnderLock() throws(JournalError) -> Found? {
+    private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> Found? {
         stateLock.lock()
         defer { stateLock.unlock() }
         guard let opened = try suite.openJournal(isReadOnly: false, calls: calls) else { return nil }
@@ -132,7 +141,7 @@ extension Journal {
             let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
             return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), keys: .init(), isSaltKnown: false)
         }
-        return try replay(opened)
+        return try replay(opened, isOverwritten: isOverwritten)
     }
 
     /// Under the lock: creates an empty journal.

@@ -106,20 +106,16 @@ extension Journal {
         let finding = try compareIdentity()
         state.comparedAt = now
         if finding == .same { return false }
-        // The next writer compares at once.
+        // The next writer compares at once. While there is nothing at the path, readers have what was there.
         state.comparedAt = now &- Self.writersInterval
-        // While there is nothing at the path, readers have what was there.
         if finding == .missing { return false }
+        // What can't be read yet is looked at again soon.
+        state.comparedAt = now &- Self.readersInterval &+ Self.stillness
         // A thread that writes uses the open files without this lock, and compares them itself.
         guard exclusive.tryLock() else { return false }
         defer { exclusive.unlock() }
         guard writer.depth == 0 else { return false }
-        if finding == .overwritten, try isBeingCopied() {
-            // Looked at again soon.
-            state.comparedAt = now &- Self.readersInterval &+ Self.writersInterval
-            return false
-        }
-        if finding == .otherSuite { try openOtherSuite() } else { try load() }
+        if finding == .otherSuite { try openOtherSuite() } else { try load(isOverwritten: finding == .overwritten) }
         note(.replaced(path: path))
         return true
     }

@@ -29,8 +29,8 @@
 // OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares what it
 // knows with what is at the path (the identities of directory and journal, the size, the header of the last record): a
 // reader or watcher when the last comparison is a second old, a writer when it is a millisecond old. Whoever finds another file,
-// reads it. What was overwritten in place within the last second may still be growing: writers refuse to write, readers keep what they
-// have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so that the next look compares at once.
+// reads it. What was overwritten in place within the last second and isn't whole may still be growing: writers refuse to write, readers
+// keep what they have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so that the next look compares at once.
 //
 // RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a torn tail, which
 // was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file up and replaces it by a new one with

@@ -28,7 +28,7 @@ package struct JournalError: Error, Hashable, Sendable {
         case invalidPath
         /// The suite was deleted or replaced.
         case replaced
-        /// Another program has cut or overwritten the journal within the last second.
+        /// Another program has cut or overwritten the journal within the last second, and it isn't whole yet.
         case overwritten
         /// Another process has had the suite's lock for too long; the process is given where the system names it.
         case busy(process: Int32?)
