@@ -6,7 +6,7 @@ extension StoreConformance.Check {
         Self("Changes that threads make under exclusive access are not lost.", requires: .threads) { trial in
             trial.withStore { store in
                 trial.onThreads(8, sharing: store) { store, _ in
-                    for _ in 0..<200 {
+                    for _ in 0..<100 {
                         try store.withExclusiveAccess {
                             guard case .integer(let count) = store.storedValue(forKey: "count") ?? .integer(0) else {
                                 return trial.note("The count is not a number.")
@@ -15,7 +15,7 @@ extension StoreConformance.Check {
                         }
                     }
                 }
-                trial.expect("count", in: store, is: .integer(1_600), "after 8 threads counted to 200 each")
+                trial.expect("count", in: store, is: .integer(800), "after 8 threads counted to 100 each")
             }
         },
         Self("Threads that change different keys at once don't disturb each other.", requires: .threads) { trial in

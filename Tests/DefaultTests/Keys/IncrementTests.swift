@@ -21,7 +21,7 @@ struct IncrementTests {
     @Test("lose nothing on eight threads", arguments: StoreKind.allCases)
     func threads(kind: StoreKind) throws {
         // On a UserDefaults, Foundation rewrites the suite's file at each of these.
-        let rounds = kind == .userDefaults ? 200 : 1_000
+        let rounds = kind == .userDefaults ? 50 : 1_000
         try kind.withStore { store in
             let shared = UnsafeStore(store)
             try onEightThreads {

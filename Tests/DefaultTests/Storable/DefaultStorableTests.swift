@@ -218,8 +218,9 @@ struct ConcurrentUpdateTests {
     @Test("count exactly in UserDefaults")
     func userDefaults() throws {
         defer { SuiteCounter.defaults.removePersistentDomain(forName: SuiteCounter.suiteName) }
-        try onEightThreads { for _ in 0..<200 { try SuiteCounter.update { $0.count += 1 } } }
-        #expect(SuiteCounter.read()?.count == 1_600)
+        // Foundation rewrites the suite's file at each of these.
+        try onEightThreads { for _ in 0..<50 { try SuiteCounter.update { $0.count += 1 } } }
+        #expect(SuiteCounter.read()?.count == 400)
     }
 
     @Test("count exactly in a third-party store, next to writes of other keys")

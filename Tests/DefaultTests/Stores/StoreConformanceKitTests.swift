@@ -191,7 +191,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
         ),
         PlantedFault(
             "Changes that threads make under exclusive access are not lost.",
-            details: "not .integer(1600).",
+            details: "not .integer(800).",
             alsoBreaks: nil,
             in: AccessForAll()
         ),
