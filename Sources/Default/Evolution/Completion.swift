@@ -74,10 +74,12 @@ struct Completion {
             (tree, bytes) = (edited, data)
             (faults, ownErrors) = (faults + finder.faultCount, ownErrors + finder.ownErrorCount)
             guard let value = try? coder.decodeTopLevel(anyOf: type, from: data) else { continue }
-            var unknown = UnknownFields(in: data, unknownTo: type, coder: coder)?.paths ?? []
+            let fields = UnknownFields(in: data, parsed: (edited, format), unknownTo: type, coder: coder)
+            var unknown = fields?.paths ?? []
             unknown.removeAll { outcome.contains($0) }
-            let fields = (stored.fields ?? [:]).filter { !$1.mayBeNull }.keys
-            let isUsed = fields.contains { outcome.unusable[[$0]] == nil && !unknown.contains([$0]) }
+            let isUsed = (stored.fields ?? [:]).contains { name, field in
+                !field.mayBeNull && outcome.unusable[[name]] == nil && !unknown.contains([name])
+            }
             for path in unknown where !keepsUnknownFields {
                 outcome.unusable[path] = LoadReport.UnusableValue.isUnknown
             }

@@ -20,8 +20,7 @@ final class FaultFinder {
     private static let maximumDepth = 128
 
     init(coder: DefaultsCoder, keys: StoredKeys) {
-        self.coder = coder
-        self.keys = keys
+        (self.coder, self.keys) = (coder, keys)
     }
 
     /// A stored value, and what it is filled in from.
@@ -39,8 +38,7 @@ final class FaultFinder {
         /// Fails for anything but a keyed container, which has no parts to take.
         init?(decoder: (any Decoder)?, tree: StoredTree?) {
             guard let decoder, let tree, tree.fields != nil else { return nil }
-            self.decoder = decoder
-            self.tree = tree
+            (self.decoder, self.tree) = (decoder, tree)
         }
     }
 
@@ -49,16 +47,11 @@ final class FaultFinder {
     /// - Returns: Whether a value could be made of them, with ``edits``.
     func run(_ type: any Decodable.Type, on data: Data, default value: (any Encodable)?) -> Bool {
         var isUsable = false
-        let run = { (fallback: Fallback?) in
+        withFallback(value) { fallback in
             self.coder.withDecoder(for: data) { decoder in
                 let whole = Part(decoder: decoder, fallback: fallback, path: [])
                 isUsable = (try? self.decodeParts(of: whole, as: type)) != nil
             }
-        }
-        if let value {
-            withFallback(value, run)
-        } else {
-            run(nil)
         }
         return isUsable
     }
@@ -126,9 +119,7 @@ final class FaultFinder {
     ) throws -> any Decodable {
         let type = (type as? any RepairableOptional.Type)?.wrapped ?? type
         func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
-        guard let provider = type as? any DefaultProviding.Type, let value = value(of: provider) else {
-            return try body(nil)
-        }
+        let value = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }
         return try withoutActuallyEscaping(body) { body in
             var result: Result<any Decodable, any Error>?
             withFallback(value) { fallback in
@@ -139,8 +130,9 @@ final class FaultFinder {
         }
     }
 
-    /// Calls a body once, with a value as it is encoded, or with nil when it can't be.
-    private func withFallback(_ value: any Encodable, _ body: @escaping (Fallback?) -> Void) {
+    /// Calls a body once, with a value as it is encoded, or with nil when there is none or it can't be.
+    private func withFallback(_ value: (any Encodable)?, _ body: @escaping (Fallback?) -> Void) {
+        guard let value else { return body(nil) }
         let data: Data
         do {
             data = try coder.encodeTopLevel(value)

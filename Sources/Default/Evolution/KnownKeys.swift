@@ -163,7 +163,8 @@ extension KnownKeys {
 
     /// Any value of a type; nil when none can be made up.
     private static func sample(of type: any Decodable.Type) -> (any Decodable)? {
-        if let cases = type as? any CaseIterable.Type, let value = cases.first as? any Decodable {
+        func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
+        if let cases = type as? any CaseIterable.Type, let value = first(of: cases) as? any Decodable {
             return value
         }
         for text in ["0", #""""#, "false", #""/""#, "{}", "[]", #""00000000-0000-0000-0000-000000000000""#] {
@@ -173,8 +174,4 @@ extension KnownKeys {
         }
         return nil
     }
-}
-
-extension CaseIterable {
-    fileprivate static var first: Any? { allCases.first }
 }

@@ -30,7 +30,7 @@ struct Quarantine {
     func add(_ value: PropertyListValue, version: SchemaVersion? = nil) throws(DefaultsError) {
         do {
             let present = try values()
-            guard !present.contains(where: { $0.value.isSame(as: value) }) else { return }
+            guard !contains(value, in: present) else { return }
             var kept = [new(value, version)]
             var byteCount = 0
             for index in [present.count - 1, 0].prefix(present.count) {
@@ -58,7 +58,7 @@ struct Quarantine {
     ) throws(DefaultsError) -> QuarantinedValue? {
         _ = try StoreKey(key)
         func version(_ value: QuarantinedValue) -> SchemaVersion? {
-            value.version.flatMap { SchemaVersion(text: $0[...]) }
+            value.version.flatMap { SchemaVersion(text: $0) }
         }
         let restored: QuarantinedValue?
         do {
@@ -67,7 +67,7 @@ struct Quarantine {
                 guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
                 let restored = values.remove(at: index)
                 let replaced = replaced()
-                if let value = replaced.value, !(values + [restored]).contains(where: { $0.value.isSame(as: value) }) {
+                if let value = replaced.value, !contains(value, in: values + [restored]) {
                     values.insert(new(value, replaced.version), at: 0)
                 }
                 try store.transaction {
@@ -86,6 +86,10 @@ struct Quarantine {
             store.notifyChange(forKey: key)
         }
         return restored
+    }
+
+    private func contains(_ value: PropertyListValue, in values: [QuarantinedValue]) -> Bool {
+        values.contains { $0.value.isSame(as: value) }
     }
 
     private func new(_ value: PropertyListValue, _ version: SchemaVersion?) -> QuarantinedValue {

@@ -9,12 +9,8 @@ internal import Foundation
 /// If it rejects parts each of which can be decoded, one of them is replaced, where that is enough. Otherwise the value can't
 /// be used as a whole. It can't be known which of several types a part was meant as, so such a part is not filled in.
 final class RepairedValue {
-    fileprivate struct Fault {
-        let part: RepairedPart
-        let error: any Error
-        /// Whether there is anything to replace or to remove.
-        let isReplaceable: Bool
-    }
+    /// A part that can't be used, and whether there is anything to replace or to remove.
+    fileprivate typealias Fault = (part: RepairedPart, error: any Error, isReplaceable: Bool)
 
     fileprivate let finder: FaultFinder
     private let type: any Decodable.Type
@@ -231,7 +227,7 @@ private final class RepairedPart: DecodingHooks {
         // The whole value is replaced by what it is a part of.
         let isPart = part !== self
         let isReplaceable = isPart && !isUnkeyed && (part.replacement != nil || isStored())
-        value.fault = .init(part: part, error: error, isReplaceable: isReplaceable)
+        value.fault = (part, error, isReplaceable)
         guard isPart, value.isLenient, part.replacement != nil else { return false }
         value.replace(part, because: error)
         return true

@@ -23,7 +23,7 @@ struct SchemaRecord: Equatable {
     }
 
     init?(text: String) {
-        let words = text.split(separator: " ")
+        let words = text.split(separator: " ").map(String.init)
         guard words.count == 2 || words.count == 4 else { return nil }
         entries = []
         for index in stride(from: 0, to: words.count, by: 2) {
@@ -56,8 +56,8 @@ struct SchemaVersion: Hashable {
         self.readableSince = min(readableSince ?? number, number)
     }
 
-    init?(text: Substring) {
-        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    init?(text: String) {
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int(String($0)) }
         guard (1...2).contains(numbers.count), let number = numbers[0], let readableSince = numbers.last ?? nil else {
             return nil
         }

@@ -8,10 +8,7 @@ enum StoredTree: Equatable {
     case json(ArraySlice<UInt8>)
     case propertyList(PropertyListValue)
 
-    enum Format {
-        case json
-        case propertyList
-    }
+    enum Format { case json, propertyList }
 
     /// Parses bytes; nil when they are neither JSON nor a property list.
     static func parse(_ data: Data) -> (tree: StoredTree, format: Format)? {
@@ -22,12 +19,7 @@ enum StoredTree: Equatable {
     }
 
     /// Encodes the tree in a format, which has to be that of all its values; nil when that fails.
-    func data(in format: Format) -> Data? {
-        switch format {
-        case .json: jsonData
-        case .propertyList: propertyListData
-        }
-    }
+    func data(in format: Format) -> Data? { format == .json ? jsonData : propertyListData }
 }
 
 extension StoredTree {

@@ -14,8 +14,13 @@ struct UnknownFields {
     private var known: StoredTree
 
     /// Finds the fields that a type doesn't know; nil when there are none, or the bytes can't be decoded as they are.
-    init?(in data: Data, unknownTo type: any Decodable.Type, coder: DefaultsCoder) {
-        guard let (tree, format) = StoredTree.parse(data),
+    init?(
+        in data: Data,
+        parsed: (tree: StoredTree, format: StoredTree.Format)? = nil,
+        unknownTo type: any Decodable.Type,
+        coder: DefaultsCoder
+    ) {
+        guard let (tree, format) = parsed ?? StoredTree.parse(data),
             let keys = KnownKeys.recorded(type, from: data, coder: coder)
         else { return nil }
         known = tree

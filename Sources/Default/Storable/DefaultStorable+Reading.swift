@@ -124,12 +124,9 @@ extension DefaultStorable {
     ) throws(DefaultsError) -> SchemaVersion? {
         do {
             return try SchemaRecord.stored(beside: key, of: Self.self, in: store)?.version(of: data)
-        } catch {
+        } catch  where schemaVersion == 0 {
             // A type without a version ignores any value stored under the record's key.
-            if schemaVersion == 0 {
-                return nil
-            }
-            throw error
+            return nil
         }
     }
 

@@ -67,9 +67,8 @@ extension DefaultStorable {
         in store: any DefaultsStore
     ) -> (loss: DefaultsError?, kept: KeptFields) {
         guard case .data(let data) = stored else {
-            return (
-                .typeMismatch(found: stored, key: key, type: Self.self, store: store.storeDescription), KeptFields()
-            )
+            let store = store.storeDescription
+            return (.typeMismatch(found: stored, key: key, type: Self.self, store: store), KeptFields())
         }
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if remembersDecodedValues, DecodedValueCache.shared.isComplete(data, of: Self.self, forKey: key),
@@ -101,25 +100,22 @@ extension DefaultStorable {
         if form.type.successors.isEmpty, (try? form.coder.encodeTopLevel(found.value)) == data {
             return nil
         }
-        guard var unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder) else {
-            return nil
-        }
+        var unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder)
         // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
         for value in form.report.unusable where value.reason == LoadReport.UnusableValue.hasOldName {
-            unknown.remove(StoredTree.path(value.path), keepingParts: true)
+            unknown?.remove(StoredTree.path(value.path), keepingParts: true)
         }
         for path in form.type.removedProperties {
-            unknown.remove(StoredTree.path(path))
+            unknown?.remove(StoredTree.path(path))
         }
-        return unknown.fields.isEmpty ? nil : unknown
+        return unknown?.fields.isEmpty == false ? unknown : nil
     }
 
     /// Whether the next write removes a property from some bytes, which are of this type.
     static func hasRemovedProperties(_ data: Data) -> Bool {
-        guard !removedProperties.isEmpty,
-            let unknown = UnknownFields(in: data, unknownTo: Self.self, coder: defaultCoder)
-        else { return false }
-        return removedProperties.contains { unknown.contains(StoredTree.path($0)) }
+        guard !removedProperties.isEmpty else { return false }
+        let unknown = UnknownFields(in: data, unknownTo: Self.self, coder: defaultCoder)
+        return removedProperties.contains { unknown?.contains(StoredTree.path($0)) ?? false }
     }
 
     /// Adds what is kept to the bytes of a new value.
