@@ -3,7 +3,7 @@ internal import Foundation
 /// One value whose parts are decoded one by one, because it can't be decoded as it is; see ``FaultFinder``.
 ///
 /// The value's initializer is called again after each part that it needs and that can't be used, with that part filled in or,
-/// if that isn't possible, replaced. So it gets every error once, and can handle it. After many errors it gets no more that
+/// if that isn't possible, replaced. So it gets every error once, and can handle it. After four errors it gets no more that
 /// can be avoided, so that the number of calls is limited.
 ///
 /// If it rejects parts each of which can be decoded, one of them is replaced, where that is enough. Otherwise the value can't
