@@ -87,13 +87,10 @@ extension KeyAccess {
             }
             return (value, report)
         }
-        let completion = Completion.run(
-            type,
-            on: data,
-            default: initial().flatMap { $0 as? any Encodable },
-            coder: coder
-        )
-        guard let completion, let value = completion.value as? Value else {
+        let initial = initial().flatMap { $0 as? any Encodable }
+        guard let (completed, completion) = Completion.run(type, on: data, default: initial, coder: coder),
+            let value = completed as? Value
+        else {
             cache.share(Remembered<Value>(outcome: nil, isShareable: false), of: data, forKey: key)
             return nil
         }
@@ -201,21 +198,11 @@ extension KeyAccess {
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
     ) throws(DefaultsError) -> QuarantinedValue? {
-        _ = try StoreKey(key)
-        let restored: QuarantinedValue?
-        do {
-            restored = try store.withExclusiveAccess {
-                try quarantine(of: Value.self).restore(replacing: (ownValue, nil)) { value, _ in
-                    loss(inReplacing: value, by: bridge, default: initial()) == nil
-                }
-            }
-        } catch {
-            throw .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
+        try quarantine(of: Value.self).restore {
+            (ownValue, nil)
+        } where: { value, _ in
+            loss(inReplacing: value, by: bridge, default: initial()) == nil
         }
-        if restored != nil {
-            store.notifyChange(forKey: key)
-        }
-        return restored
     }
 
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.

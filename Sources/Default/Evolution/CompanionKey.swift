@@ -11,19 +11,13 @@ enum CompanionKey {
 
     private static func name(_ key: String, suffix: String) -> String {
         let room = StoreKey.maximumByteCount - suffix.utf8.count
-        guard key.utf8.count > room else {
-            return key + suffix
-        }
+        guard key.utf8.count > room else { return key + suffix }
         // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its digest.
         let ending = "~\(ContentDigest(Array(key.utf8)).text)\(suffix)"
-        var beginning = String.UnicodeScalarView()
         var count = ending.utf8.count
-        for scalar in key.unicodeScalars {
+        let beginning = key.unicodeScalars.prefix { scalar in
             count += UTF8.width(scalar)
-            if count > StoreKey.maximumByteCount {
-                break
-            }
-            beginning.append(scalar)
+            return count <= StoreKey.maximumByteCount
         }
         return String(beginning) + ending
     }

@@ -22,7 +22,6 @@ internal import Foundation
 /// fields were merged with the stored ones, entries that were deleted from a dictionary would come back, optional properties
 /// that were set to nil would get a value, and one object could contain two cases of an enum.
 struct Completion {
-    let value: any Decodable
     /// The bytes that the value was decoded from.
     let bytes: Data
     /// How the value differs from the stored one.
@@ -54,17 +53,15 @@ struct Completion {
     ///   - fallback: The default value; nil for none.
     ///   - coder: The coder for both.
     ///   - keepsUnknownFields: Whether a write keeps the fields that the type doesn't know.
-    /// - Returns: The value; nil when the bytes are not well-formed, or have no usable value.
+    /// - Returns: The value, and how it was made; nil when the bytes are not well-formed, or have no usable value.
     static func run(
         _ type: any Decodable.Type,
         on data: Data,
         default fallback: (any Encodable)?,
         coder: DefaultsCoder,
         keepsUnknownFields: Bool = false
-    ) -> Completion? {
-        guard let (stored, format) = StoredTree.parse(data) else {
-            return nil
-        }
+    ) -> (value: any Decodable, completion: Completion)? {
+        guard let (stored, format) = StoredTree.parse(data) else { return nil }
         let keys = StoredKeys(coder: coder, format: format)
         var (tree, bytes, outcome) = (stored, data, TreeEdits.Outcome())
         var (faults, ownErrors) = (0, 0)
@@ -73,53 +70,31 @@ struct Completion {
             guard finder.run(type, on: bytes, default: fallback), !finder.edits.isEmpty,
                 let edited = finder.edits.apply(to: tree, keys: keys, outcome: &outcome),
                 let data = edited.data(in: format)
-            else {
-                return nil
-            }
+            else { return nil }
             (tree, bytes) = (edited, data)
             (faults, ownErrors) = (faults + finder.faultCount, ownErrors + finder.ownErrorCount)
-            if let value = try? coder.decodeTopLevel(anyOf: type, from: data) {
-                let unknown = UnknownFields(in: data, unknownTo: type, coder: coder)?.paths ?? []
-                return Completion(
-                    value,
-                    bytes: data,
-                    of: stored,
-                    outcome,
-                    unknown: unknown.filter { !outcome.contains($0) },
-                    isReported: !keepsUnknownFields,
-                    cause: ownErrors == 0 ? .bytes : ownErrors == faults ? .ownErrors : .mixed
-                )
+            guard let value = try? coder.decodeTopLevel(anyOf: type, from: data) else { continue }
+            let fields = UnknownFields(in: data, parsed: (edited, format), unknownTo: type, coder: coder)
+            var unknown = fields?.paths ?? []
+            unknown.removeAll { outcome.contains($0) }
+            let isUsed = (stored.fields ?? [:]).contains { name, field in
+                !field.mayBeNull && outcome.unusable[[name]] == nil && !unknown.contains([name])
             }
+            for path in unknown where !keepsUnknownFields {
+                outcome.unusable[path] = LoadReport.UnusableValue.isUnknown
+            }
+            let completion = Completion(
+                bytes: data,
+                report: LoadReport(
+                    filledIn: outcome.filledIn.map { LoadReport.path($0) },
+                    unusable: outcome.unusable.map { .init(path: LoadReport.path($0), reason: $1) }
+                ),
+                unknownCount: keepsUnknownFields ? unknown.count : 0,
+                usesNothing: stored.fields?.isEmpty == false && !isUsed,
+                cause: ownErrors == 0 ? .bytes : ownErrors == faults ? .ownErrors : .mixed
+            )
+            return (value, completion)
         }
         return nil
-    }
-
-    private init(
-        _ value: any Decodable,
-        bytes: Data,
-        of stored: StoredTree,
-        _ outcome: TreeEdits.Outcome,
-        unknown: [StoredTree.Path],
-        isReported: Bool,
-        cause: Cause
-    ) {
-        var unusable = outcome.unusable
-        for path in unknown where isReported {
-            unusable[path] = LoadReport.UnusableValue.isUnknown
-        }
-        let fields = stored.fields ?? [:]
-        self.value = value
-        self.bytes = bytes
-        self.cause = cause
-        report = LoadReport(
-            filledIn: outcome.filledIn.map { LoadReport.path($0) }.sorted(),
-            unusable: unusable.map { .init(path: LoadReport.path($0.key), reason: $0.value) }.sorted {
-                $0.path < $1.path
-            }
-        )
-        unknownCount = isReported ? 0 : unknown.count
-        usesNothing =
-            !fields.isEmpty
-            && fields.allSatisfy { $1.mayBeNull || outcome.unusable[[$0]] != nil || unknown.contains([$0]) }
     }
 }

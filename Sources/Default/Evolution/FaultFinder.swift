@@ -20,8 +20,14 @@ final class FaultFinder {
     private static let maximumDepth = 128
 
     init(coder: DefaultsCoder, keys: StoredKeys) {
-        self.coder = coder
-        self.keys = keys
+        (self.coder, self.keys) = (coder, keys)
+    }
+
+    /// A stored value, and what it is filled in from.
+    struct Part {
+        let decoder: any Decoder
+        let fallback: Fallback?
+        let path: StoredTree.Path
     }
 
     /// A default value, or the part of it that is in the same place as a stored part.
@@ -31,11 +37,8 @@ final class FaultFinder {
 
         /// Fails for anything but a keyed container, which has no parts to take.
         init?(decoder: (any Decoder)?, tree: StoredTree?) {
-            guard let decoder, let tree, tree.fields != nil else {
-                return nil
-            }
-            self.decoder = decoder
-            self.tree = tree
+            guard let decoder, let tree, tree.fields != nil else { return nil }
+            (self.decoder, self.tree) = (decoder, tree)
         }
     }
 
@@ -44,15 +47,11 @@ final class FaultFinder {
     /// - Returns: Whether a value could be made of them, with ``edits``.
     func run(_ type: any Decodable.Type, on data: Data, default value: (any Encodable)?) -> Bool {
         var isUsable = false
-        let run = { (fallback: Fallback?) in
+        withFallback(value) { fallback in
             self.coder.withDecoder(for: data) { decoder in
-                isUsable = (try? self.decodeParts(type, from: decoder, fallback: fallback, at: [])) != nil
+                let whole = Part(decoder: decoder, fallback: fallback, path: [])
+                isUsable = (try? self.decodeParts(of: whole, as: type)) != nil
             }
-        }
-        if let value {
-            withFallback(value, run)
-        } else {
-            run(nil)
         }
         return isUsable
     }
@@ -60,94 +59,80 @@ final class FaultFinder {
     /// Decodes a value; if that fails, its parts.
     ///
     /// - Throws: The error of the first part that can't be replaced.
-    func decode<Value: Decodable>(
-        _ type: Value.Type,
-        from decoder: any Decoder,
-        fallback: Fallback?,
-        at path: StoredTree.Path
-    ) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, of part: Part) throws -> Value {
         do {
-            return try decoder.singleValueContainer().decode(Value.self)
+            return try part.decoder.singleValueContainer().decode(Value.self)
         } catch {
-            return try typed(decodeParts(type, from: decoder, fallback: fallback, at: path, because: error))
+            return try typed(decodeParts(of: part, as: Value.self, because: error))
         }
     }
 
     /// Decodes the parts of a value that can't be decoded as a whole.
     func decodeParts(
-        _ type: any Decodable.Type,
-        from decoder: any Decoder,
-        fallback: Fallback?,
-        at path: StoredTree.Path,
+        of part: Part,
+        as type: any Decodable.Type,
         because reason: (any Error)? = nil
     ) throws -> any Decodable {
-        if let reason, path.count > Self.maximumDepth || ValueSemantics.isLeaf(type) {
+        if let reason, part.path.count > Self.maximumDepth || ValueSemantics.isLeaf(type) {
             throw reason
         }
         if let collection = type as? any RepairableCollection.Type {
-            return try collection.repaired(from: decoder, fallback: fallback, at: path, by: self)
+            return try collection.repaired(part, by: self)
         }
         func repaired(_ fallback: Fallback?) throws -> any Decodable {
-            try RepairedValue(type, decoder: decoder, fallback: fallback, path: path, finder: self).decode()
+            let part = Part(decoder: part.decoder, fallback: fallback, path: part.path)
+            return try RepairedValue(type, part, finder: self).decode()
         }
-        return try fallback == nil ? withDefault(of: type, repaired) : repaired(fallback)
+        return try part.fallback == nil ? withDefault(of: type, repaired) : repaired(part.fallback)
     }
 
     /// Records that a part has to be replaced by the default's, or removed where the default has none.
     func replace(_ path: StoredTree.Path, by replacement: TreeEdits.Replacement?, because error: any Error) {
         faultCount += 1
         ownErrorCount += error is DecodingError || error is UnexpectedValue ? 0 : 1
-        edits.insert(
-            .init(replacement: replacement, reason: DecodingFault(error).reason(at: path.count)),
-            at: path[...]
-        )
+        let reason = DecodingFault.reason(error, at: path.count)
+        edits.insert(.init(replacement: replacement, reason: reason), at: path[...])
     }
 
     /// Forgets what was found if an attempt fails.
-    func attempt<Part>(_ body: () throws -> Part) throws -> Part {
+    func attempt(_ body: () throws -> any Decodable) throws -> any Decodable {
         let others = edits
         edits = TreeEdits()
-        do {
-            let part = try body()
-            others.insert(edits)
-            edits = others
-            return part
-        } catch {
-            edits = others
-            throw error
-        }
+        defer { edits = others }
+        let value = try body()
+        others.insert(edits)
+        return value
     }
 
     /// The part of a default value under a coding key.
     func part(_ key: String, of tree: StoredTree?, at path: StoredTree.Path) -> TreeEdits.Replacement? {
-        guard let fields = tree?.fields else {
+        guard let fields = tree?.fields, let name = keys.storedKey(for: key, among: fields, below: path) else {
             return nil
         }
-        let name = keys.storedKey(for: key, among: fields.keys, below: path)
         return fields[name].map { .init(name: name, tree: $0) }
     }
 
     /// Calls a body with the default value of a type or, for an optional, of the type in it; nil when it has none.
-    func withDefault<Result>(of type: Any.Type, _ body: (Fallback?) throws -> Result) throws -> Result {
+    func withDefault(
+        of type: any Decodable.Type,
+        _ body: (Fallback?) throws -> any Decodable
+    ) throws -> any Decodable {
         let type = (type as? any RepairableOptional.Type)?.wrapped ?? type
         func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
-        guard let provider = type as? any DefaultProviding.Type, let value = value(of: provider) else {
-            return try body(nil)
-        }
+        let value = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }
         return try withoutActuallyEscaping(body) { body in
-            var result: Swift.Result<Result, any Error>?
+            var result: Result<any Decodable, any Error>?
             withFallback(value) { fallback in
-                result = Swift.Result { try body(fallback) }
+                result = Result { try body(fallback) }
             }
-            guard let result else {
-                throw CocoaError(.coderInvalidValue)
-            }
+            guard let result else { throw CocoaError(.coderInvalidValue) }
             return try result.get()
         }
     }
 
-    /// Calls a body once, with a value as it is encoded, or with nil when it can't be.
-    private func withFallback(_ value: any Encodable, _ body: @escaping (Fallback?) -> Void) {
+    /// Calls a body once, with a value as it is encoded, or with nil when there is none or it can't be.
+    private func withFallback(_ value: (any Encodable)?, _ body: @escaping (Fallback?) -> Void) {
+        guard let value else { return body(nil) }
         let data: Data
         do {
             data = try coder.encodeTopLevel(value)
@@ -156,17 +141,15 @@ final class FaultFinder {
             DefaultsDiagnostics.reportDefault(of: type, .defaultNotEncodable(error, type: type))
             return body(nil)
         }
-        guard let (tree, format) = StoredTree.parse(data), format == keys.format else {
-            return body(nil)
-        }
+        guard let (tree, format) = StoredTree.parse(data), format == keys.format else { return body(nil) }
         coder.withDecoder(for: data) { body(Fallback(decoder: $0, tree: tree)) }
     }
 }
 
 private protocol RepairableOptional {
-    static var wrapped: Any.Type { get }
+    static var wrapped: any Decodable.Type { get }
 }
 
-extension Optional: RepairableOptional {
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
+extension Optional: RepairableOptional where Wrapped: Decodable {
+    fileprivate static var wrapped: any Decodable.Type { Wrapped.self }
 }

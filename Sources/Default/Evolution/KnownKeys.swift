@@ -37,9 +37,7 @@ final class KnownKeys: DecodingHooks {
     private func decode(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
         let collection = type as? any RepairableCollection.Type
         guard !ValueSemantics.isLeaf(type), collection?.partTypes.allSatisfy({ ValueSemantics.isLeaf($0) }) != true
-        else {
-            return try decoder.singleValueContainer().decode(type)
-        }
+        else { return try decoder.singleValueContainer().decode(type) }
         isInPairs = collection?.isCodedInPairs ?? false
         return try type.init(from: ForwardingDecoder(base: decoder, hooks: self))
     }
@@ -83,14 +81,10 @@ final class KnownKeys: DecodingHooks {
             if let name {
                 names.insert(name)
             }
-            guard isStored(), name == nil || !ValueSemantics.isLeaf(type) else {
-                return try exactly()
-            }
+            guard isStored(), name == nil || !ValueSemantics.isLeaf(type) else { return try exactly() }
             return try (name.map(part) ?? self).decode(type, from: decoder())
         } catch {
-            guard isSurvey, let name else {
-                throw error
-            }
+            guard isSurvey, let name else { throw error }
             unusable.insert(name)
             return try Self.sample(of: type) ?? { throw error }()
         }
@@ -104,58 +98,33 @@ final class KnownKeys: DecodingHooks {
 }
 
 extension KnownKeys {
-    /// What the type knows of a tree.
-    ///
-    /// - Parameters:
-    ///   - tree: The tree of the bytes.
-    ///   - keys: Finds the stored keys for coding keys.
-    ///   - path: The path of the tree.
-    ///   - addUnknown: Called with each field that the type doesn't know.
-    ///   - addPairs: Called with the path of each array whose elements are keys and values in turn.
-    /// - Returns: The tree without what the type doesn't know.
+    /// The part of a tree that the type knows; the other fields are added to the unknown ones.
     func known(
         of tree: StoredTree,
         keys: StoredKeys,
         at path: StoredTree.Path = [],
-        unknown addUnknown: (UnknownFields.Field) -> Void,
-        pairs addPairs: (StoredTree.Path) -> Void
+        _ unknown: inout UnknownFields
     ) -> StoredTree {
         switch tree {
         case .object(var fields) where container == .keyed:
-            // The stored keys of the known ones.
-            let stored = Dictionary(
-                names.map { (keys.storedKey(for: $0, among: fields.keys, below: path), $0) },
-                uniquingKeysWith: { first, _ in first }
-            )
-            for (name, field) in fields {
-                if let known = stored[name] {
-                    fields[name] =
-                        parts[known]?.known(
-                            of: field,
-                            keys: keys,
-                            at: path + [name],
-                            unknown: addUnknown,
-                            pairs: addPairs
-                        ) ?? field
-                } else {
-                    fields[name] = nil
-                    if !field.isNull {
-                        addUnknown(.init(path: path + [name], value: field))
-                    }
-                }
+            var known: [String: StoredTree] = [:]
+            for name in names {
+                guard let key = keys.storedKey(for: name, among: fields, below: path),
+                    let field = fields.removeValue(forKey: key)
+                else { continue }
+                known[key] = parts[name]?.known(of: field, keys: keys, at: path + [key], &unknown) ?? field
             }
-            return .object(fields)
-        case .array(let elements) where !parts.isEmpty:
+            unknown.fields += fields.filter { !$1.isNull }.map { .init(path: path + [$0], value: $1) }
+            return .object(known)
+        case .array(var elements) where !parts.isEmpty:
             if isInPairs {
-                addPairs(path)
+                unknown.pairs.insert(LoadReport.path(path))
             }
-            return .array(
-                elements.enumerated().map { index, element in
-                    let path = path + ["[\(index)]"]
-                    return parts["\(index)"]?
-                        .known(of: element, keys: keys, at: path, unknown: addUnknown, pairs: addPairs) ?? element
-                }
-            )
+            for index in elements.indices {
+                guard let part = parts["\(index)"] else { continue }
+                elements[index] = part.known(of: elements[index], keys: keys, at: path + ["[\(index)]"], &unknown)
+            }
+            return .array(elements)
         default:
             return tree
         }
@@ -167,7 +136,6 @@ extension KnownKeys {
 extension KnownKeys {
     /// What a type that can't decode some bytes might use of them.
     enum Claim {
-        /// Nothing.
         case nothing
         /// Some values, but not all that it knows.
         case some
@@ -182,34 +150,28 @@ extension KnownKeys {
     static func claim(of type: any Decodable.Type, on data: Data, coder: DefaultsCoder) -> Claim {
         guard let (tree, format) = StoredTree.parse(data), let fields = tree.fields?.filter({ !$1.isNull }),
             !fields.isEmpty
-        else {
-            return .nothing
-        }
+        else { return .nothing }
         let survey = KnownKeys(isSurvey: true)
         let isComplete = survey.decode(type, from: data, coder: coder) != nil
         let keys = StoredKeys(coder: coder, format: format)
-        func stored(_ names: Set<String>) -> Set<String> {
-            Set(names.map { keys.storedKey(for: $0, among: fields.keys, below: []) }).intersection(fields.keys)
-        }
-        let unusable = stored(survey.unusable)
-        if isComplete, stored(survey.names).subtracting(unusable).isEmpty {
+        let stored = survey.names.filter { keys.storedKey(for: $0, among: fields, below: []) != nil }
+        if isComplete, stored.allSatisfy({ survey.unusable.contains($0) }) {
             return .nothing
         }
-        return unusable.isEmpty ? .all : .some
+        return stored.contains { survey.unusable.contains($0) } ? .some : .all
     }
 
     /// Any value of a type; nil when none can be made up.
     private static func sample(of type: any Decodable.Type) -> (any Decodable)? {
-        if let cases = type as? any CaseIterable.Type, let value = cases.first as? any Decodable {
+        func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { type.allCases.first }
+        if let cases = type as? any CaseIterable.Type, let value = first(of: cases) as? any Decodable {
             return value
         }
-        let texts = ["0", #""""#, "false", #""/""#, "{}", "[]", #""00000000-0000-0000-0000-000000000000""#]
-        return texts.lazy.compactMap { text in
-            KnownKeys(isSurvey: true).decode(type, from: Data(text.utf8), coder: .json)
-        }.first
+        for text in ["0", #""""#, "false", #""/""#, "{}", "[]", #""00000000-0000-0000-0000-000000000000""#] {
+            if let value = KnownKeys(isSurvey: true).decode(type, from: Data(text.utf8), coder: .json) {
+                return value
+            }
+        }
+        return nil
     }
-}
-
-extension CaseIterable {
-    fileprivate static var first: Any? { allCases.first }
 }

@@ -14,14 +14,12 @@ struct Quarantine {
     let type: Any.Type
     let store: any DefaultsStore
 
-    /// The maximum number of values for a key: the oldest and the newest two.
-    static let capacity = 3
     /// The maximum total size, in bytes, of the values other than the newest, of which the oldest is considered first.
     static let byteLimit = 4 << 20
 
     private var quarantineKey: String { CompanionKey.quarantine(of: key) }
 
-    /// Adds a value that is about to be replaced, unless it is quarantined already.
+    /// Adds a value that is about to be replaced, unless it is quarantined already; the oldest and the newest two are kept.
     ///
     /// Call it before the value is replaced, in the same transaction. When this throws, the value must not be replaced.
     ///
@@ -32,17 +30,16 @@ struct Quarantine {
     func add(_ value: PropertyListValue, version: SchemaVersion? = nil) throws(DefaultsError) {
         do {
             let present = try values()
-            guard !present.contains(where: { $0.value == value }) else {
-                return
+            guard !contains(value, in: present) else { return }
+            var kept = [new(value, version)]
+            var byteCount = 0
+            for index in [present.count - 1, 0].prefix(present.count) {
+                byteCount += present[index].value.binaryForm.count
+                if byteCount <= Self.byteLimit {
+                    kept.insert(present[index], at: 1)
+                }
             }
-            var room = Self.byteLimit
-            func fits(_ value: QuarantinedValue) -> Bool {
-                room -= value.value.binaryForm.count
-                return room >= 0
-            }
-            let oldest = present.suffix(1).filter(fits)
-            let others = present.dropLast().prefix(Self.capacity - 2).prefix(while: fits)
-            try replace(with: [new(value, version)] + others + oldest)
+            try replace(with: kept)
         } catch {
             throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
         }
@@ -51,36 +48,48 @@ struct Quarantine {
     /// Stores the newest value again that can be used, with its version, and quarantines the value that it replaces.
     ///
     /// - Parameters:
-    ///   - replaced: The value that is stored, and its version.
+    ///   - replaced: The value that is stored, and its version; called with exclusive access.
     ///   - isUsable: Whether a value with a version can be used.
     /// - Returns: The value; nil when none can be used.
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under a companion key, or errors of the
-    ///   store.
+    /// - Throws: `invalidKey`, `typeMismatch` when something else is stored under a companion key, or errors of the store.
     func restore(
-        replacing replaced: (value: PropertyListValue?, version: SchemaVersion?),
+        replacing replaced: () -> (value: PropertyListValue?, version: SchemaVersion?),
         where isUsable: (PropertyListValue, SchemaVersion?) -> Bool
-    ) throws -> QuarantinedValue? {
-        var values = try values()
+    ) throws(DefaultsError) -> QuarantinedValue? {
+        _ = try StoreKey(key)
         func version(_ value: QuarantinedValue) -> SchemaVersion? {
-            value.version.flatMap { SchemaVersion(text: $0[...]) }
+            value.version.flatMap { SchemaVersion(text: $0) }
         }
-        guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else {
-            return nil
-        }
-        let restored = values.remove(at: index)
-        if let value = replaced.value, value != restored.value, !values.contains(where: { $0.value == value }) {
-            values.insert(new(value, replaced.version), at: 0)
-        }
-        try store.transaction {
-            try replace(with: values)
-            if let version = version(restored), let data = restored.data {
-                let record = try SchemaRecord.stored(beside: key, of: type, in: store)
-                let text = SchemaRecord(version: version, data: data, replacing: record).text
-                try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
+        let restored: QuarantinedValue?
+        do {
+            restored = try store.withExclusiveAccess {
+                var values = try values()
+                guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
+                let restored = values.remove(at: index)
+                let replaced = replaced()
+                if let value = replaced.value, !contains(value, in: values + [restored]) {
+                    values.insert(new(value, replaced.version), at: 0)
+                }
+                try store.transaction {
+                    try replace(with: values)
+                    if let version = version(restored), let data = restored.data {
+                        try SchemaRecord.store(version, of: data, beside: key, of: type, in: store)
+                    }
+                    try store.setStoredValue(restored.value, forKey: key)
+                }
+                return restored
             }
-            try store.setStoredValue(restored.value, forKey: key)
+        } catch {
+            throw .wrapping(error, key: key, type: type, store: store.storeDescription)
+        }
+        if restored != nil {
+            store.notifyChange(forKey: key)
         }
         return restored
+    }
+
+    private func contains(_ value: PropertyListValue, in values: [QuarantinedValue]) -> Bool {
+        values.contains { $0.value.isSame(as: value) }
     }
 
     private func new(_ value: PropertyListValue, _ version: SchemaVersion?) -> QuarantinedValue {
@@ -95,9 +104,7 @@ struct Quarantine {
     ///
     /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key.
     func values() throws(DefaultsError) -> [QuarantinedValue] {
-        guard let stored = store.storedValue(forKey: quarantineKey) else {
-            return []
-        }
+        guard let stored = store.storedValue(forKey: quarantineKey) else { return [] }
         guard case .array(let entries) = stored, case let values = entries.compactMap({ QuarantinedValue($0) }),
             values.count == entries.count
         else {

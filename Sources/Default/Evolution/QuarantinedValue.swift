@@ -30,9 +30,7 @@ extension QuarantinedValue {
         guard case .dictionary(let fields) = entry,
             case .date(let date)? = fields["date"], case .string(let typeName)? = fields["type"],
             let value = fields["value"]
-        else {
-            return nil
-        }
+        else { return nil }
         self.init(date: date, typeName: typeName, value: value)
         if case .string(let version)? = fields["version"] {
             self.version = version

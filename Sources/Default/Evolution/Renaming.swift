@@ -21,23 +21,17 @@ struct Renaming {
     init?(_ names: [String: String], in data: Data) {
         guard names.keys.contains(where: { Self.mayContain($0, in: data) }),
             case (var tree, let format)? = StoredTree.parse(data)
-        else {
-            return nil
-        }
+        else { return nil }
         let rules = Rule.all(of: names)
         var isChanged = false
         // A parent that moves may bring other old names with it, so this ends when nothing changes. No value moves twice
         // from the same name, but a mistake in the names must not make it endless.
         for _ in 0...rules.count {
-            guard rules.count(where: { tree.move(by: $0) }) > 0 else {
-                break
-            }
+            guard rules.count(where: { tree.move(by: $0) }) > 0 else { break }
             isChanged = true
         }
         unused = rules.filter { rule in tree[rule.old].map { !$0.isNull && !rule.isWrapped($0) } ?? false }.map(\.old)
-        guard isChanged || !unused.isEmpty else {
-            return nil
-        }
+        guard isChanged || !unused.isEmpty else { return nil }
         self.data = isChanged ? tree.data(in: format) : nil
     }
 
@@ -50,21 +44,15 @@ struct Renaming {
     func unusedPaths(besides value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
         guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
             let (used, _) = StoredTree.parse(data)
-        else {
-            return unused
-        }
+        else { return unused }
         return unused.filter { used[$0] == nil }
     }
 
     /// Whether bytes may contain a key; this search avoids parsing bytes in which nothing has to be renamed.
-    private static func mayContain(_ path: String, in data: Data) -> Bool {
-        let key = path.utf8.lastIndex(of: UInt8(ascii: ".")).map { path[$0...].dropFirst() } ?? path[...]
-        // Both formats have several forms for other characters.
-        guard key.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return true
-        }
-        // JSON and XML may contain any character in escaped form.
-        return data.contains("\\") || data.contains("&") || data.contains(key)
+    private static func mayContain(_ name: String, in data: Data) -> Bool {
+        let key = StoredTree.path(name).last ?? ""
+        // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
+        return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
     }
 }
 
@@ -82,42 +70,43 @@ private struct Rule {
         value.fields != nil && new.starts(with: old)
     }
 
+    private func precedes(_ other: Rule) -> Bool {
+        (old.count, distance, old.joined(separator: "."))
+            < (other.old.count, other.distance, other.old.joined(separator: "."))
+    }
+
     /// The rules for some names, in the order in which they apply.
-    static func all(of names: [String: String]) -> [Rule] {
-        let paths = names.map { (StoredTree.path($0), StoredTree.path($1)) }.filter { !$0.isEmpty && !$1.isEmpty }
-        // Joined again, because there may have been dots too many.
-        let names = Dictionary(
-            paths.map { ($0.joined(separator: "."), $1.joined(separator: ".")) }.filter { $0 != $1 },
-            uniquingKeysWith: { first, _ in first }
-        )
-        var rules: [String: Rule] = [:]
-        for old in names.keys.sorted() {
+    static func all(of stated: [String: String]) -> [Rule] {
+        var names: [String: String] = [:]
+        for (old, new) in stated {
+            // There may be dots too many.
+            let (old, new) = (StoredTree.path(old).joined(separator: "."), StoredTree.path(new).joined(separator: "."))
+            names[old] = old.isEmpty || new.isEmpty || old == new ? nil : new
+        }
+        var rules: [Rule] = []
+        for old in Array(names.keys).sorted() {
             // A nested property is known under its parents' old and new names.
             var alias = old
             for _ in 0...names.count {
+                let path = StoredTree.path(alias)
                 // Names that lead back to themselves are ignored.
-                if rules[alias] == nil, let start = names[alias] ?? names[old],
+                if !rules.contains(where: { $0.old == path }), let start = names[alias] ?? names[old],
                     let (new, distance) = destination(of: start, by: names), new != alias
                 {
-                    rules[alias] = Rule(old: StoredTree.path(alias), new: StoredTree.path(new), distance: distance)
+                    let rule = Rule(old: path, new: StoredTree.path(new), distance: distance)
+                    rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)
                 }
-                guard let moved = step(from: alias, by: names, isParentOnly: true) else {
-                    break
-                }
+                guard let moved = step(from: alias, by: names, isParentOnly: true) else { break }
                 alias = moved
             }
         }
-        return rules.sorted {
-            ($0.value.old.count, $0.value.distance, $0.key) < ($1.value.old.count, $1.value.distance, $1.key)
-        }.map(\.value)
+        return rules
     }
 
     private static func destination(of name: String, by names: [String: String]) -> (name: String, distance: Int)? {
         var (current, distance) = (name, 0)
         while let moved = step(from: current, by: names, isParentOnly: false) {
-            guard distance <= names.count, moved != name else {
-                return nil
-            }
+            guard distance <= names.count, moved != name else { return nil }
             (current, distance) = (moved, distance + 1)
         }
         return (current, distance)
@@ -145,42 +134,37 @@ extension StoredTree {
     /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its path.
     fileprivate mutating func move(by rule: Rule) -> Bool {
         guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.mayBeNull ?? true
-        else {
-            return false
-        }
+        else { return false }
         var renamed = self
         renamed[rule.old] = nil
-        for count in 1..<rule.new.count where renamed[rule.new.prefix(count)]?.mayBeNull ?? true {
-            renamed[rule.new.prefix(count)] = .object([:])
+        for count in 1..<rule.new.count {
+            let parent = Array(rule.new.prefix(count))
+            if renamed[parent]?.mayBeNull ?? true {
+                renamed[parent] = .object([:])
+            }
         }
         renamed[rule.new] = value
         // A parent that isn't a container blocks it.
-        guard renamed[rule.new] == value else {
-            return false
-        }
+        guard renamed[rule.new] != nil else { return false }
         self = renamed
         return true
     }
 }
 
 extension Data {
-    /// Whether the bytes contain those of a text.
-    fileprivate func contains(_ text: Substring) -> Bool {
-        var text = text
-        return text.withUTF8 { text in
-            withUnsafeBytes { bytes in
-                guard let first = text.first, let textStart = text.baseAddress, var start = bytes.baseAddress else {
-                    return false
+    /// Whether the bytes contain those of a text; this takes a fifth of the time of `range(of:)`.
+    fileprivate func contains(_ text: String) -> Bool {
+        let text = Array(text.utf8)
+        return withUnsafeBytes { bytes in
+            guard let first = text.first, var start = bytes.baseAddress else { return false }
+            let end = start + bytes.count
+            while start + text.count <= end, let found = memchr(start, Int32(first), end - start - text.count + 1) {
+                if memcmp(found, text, text.count) == 0 {
+                    return true
                 }
-                let end = start + bytes.count
-                while start + text.count <= end, let found = memchr(start, Int32(first), end - start - text.count + 1) {
-                    if memcmp(found, textStart, text.count) == 0 {
-                        return true
-                    }
-                    start = UnsafeRawPointer(found) + 1
-                }
-                return false
+                start = UnsafeRawPointer(found) + 1
             }
+            return false
         }
     }
 }

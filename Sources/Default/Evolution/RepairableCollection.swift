@@ -7,13 +7,9 @@ internal import Foundation
 protocol RepairableCollection: Decodable {
     /// Decodes the elements, and records those that have to be changed or removed.
     ///
+    /// - Returns: A value of this type.
     /// - Throws: The error of an element, when the collection can't do without it.
-    static func repaired(
-        from decoder: any Decoder,
-        fallback: FaultFinder.Fallback?,
-        at path: StoredTree.Path,
-        by finder: FaultFinder
-    ) throws -> Self
+    static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable
 
     /// The types of the elements; for dictionaries, those of key and value.
     static var partTypes: [any Decodable.Type] { get }
@@ -29,23 +25,12 @@ extension RepairableCollection {
 extension Array: RepairableCollection where Element: Decodable {
     static var partTypes: [any Decodable.Type] { [Element.self] }
 
-    static func repaired(
-        from decoder: any Decoder,
-        fallback: FaultFinder.Fallback?,
-        at path: StoredTree.Path,
-        by finder: FaultFinder
-    ) throws -> [Element] {
+    static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Element.self) { initial in
             guard initial != nil || Element.self is any RepairableCollection.Type else {
-                return try decoder.singleValueContainer().decode(Self.self)
+                return try part.decoder.singleValueContainer().decode(Self.self)
             }
-            return try finder.elements(
-                of: Element.self,
-                from: decoder,
-                fallback: initial,
-                at: path,
-                removing: initial != nil
-            )
+            return try finder.elements(of: part, default: initial, removing: initial != nil) as Self
         }
     }
 }
@@ -53,14 +38,9 @@ extension Array: RepairableCollection where Element: Decodable {
 extension Set: RepairableCollection where Element: Decodable {
     static var partTypes: [any Decodable.Type] { [Element.self] }
 
-    static func repaired(
-        from decoder: any Decoder,
-        fallback: FaultFinder.Fallback?,
-        at path: StoredTree.Path,
-        by finder: FaultFinder
-    ) throws -> Set {
+    static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Element.self) { initial in
-            Set(try finder.elements(of: Element.self, from: decoder, fallback: initial, at: path, removing: true))
+            Set(try finder.elements(of: part, default: initial, removing: true))
         }
     }
 }
@@ -68,23 +48,19 @@ extension Set: RepairableCollection where Element: Decodable {
 extension FaultFinder {
     /// The elements of an unkeyed container, without those that can't be used if they are to be removed.
     fileprivate func elements<Element: Decodable>(
-        of type: Element.Type,
-        from decoder: any Decoder,
-        fallback: Fallback?,
-        at path: StoredTree.Path,
+        of part: Part,
+        default initial: Fallback?,
         removing removesUnusable: Bool
     ) throws -> [Element] {
-        var container = try decoder.unkeyedContainer()
+        var container = try part.decoder.unkeyedContainer()
         var elements: [Element] = []
         while !container.isAtEnd {
-            let path = path + ["\(container.currentIndex)"]
-            let part = try container.superDecoder()
+            let path = part.path + ["\(container.currentIndex)"]
+            let element = Part(decoder: try container.superDecoder(), fallback: initial, path: path)
             do {
-                elements.append(try decode(type, from: part, fallback: fallback, at: path))
+                elements.append(try decode(Element.self, of: element))
             } catch {
-                guard removesUnusable else {
-                    throw error
-                }
+                guard removesUnusable else { throw error }
                 replace(path, by: nil, because: error)
             }
         }
@@ -96,45 +72,35 @@ extension Dictionary: RepairableCollection where Key: Decodable, Value: Decodabl
     static var partTypes: [any Decodable.Type] { [Key.self, Value.self] }
     static var isCodedInPairs: Bool { !DictionaryKey.isCodingKey(Key.self) }
 
-    static func repaired(
-        from decoder: any Decoder,
-        fallback: FaultFinder.Fallback?,
-        at path: StoredTree.Path,
-        by finder: FaultFinder
-    ) throws -> [Key: Value] {
+    static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Value.self) { initial in
             try isCodedInPairs
-                ? pairs(from: decoder, default: initial, at: path, by: finder)
-                : entries(from: decoder, default: initial, fallback: fallback, at: path, by: finder)
+                ? pairs(of: part, default: initial, by: finder) : entries(of: part, default: initial, by: finder)
         }
     }
 
     private static func entries(
-        from decoder: any Decoder,
+        of part: FaultFinder.Part,
         default initial: FaultFinder.Fallback?,
-        fallback: FaultFinder.Fallback?,
-        at path: StoredTree.Path,
         by finder: FaultFinder
     ) throws -> [Key: Value] {
-        let container = try decoder.container(keyedBy: PathKey.self)
-        let defaults = try? fallback?.decoder.container(keyedBy: PathKey.self)
+        let container = try part.decoder.container(keyedBy: PathKey.self)
+        let defaults = try? part.fallback?.decoder.container(keyedBy: PathKey.self)
         var entries: [Key: Value] = [:]
         for name in container.allKeys {
             // An entry that the default has too is filled in and replaced like a property.
-            let replacement = finder.part(name.stringValue, of: fallback?.tree, at: path)
-            let path = path + [name.stringValue]
+            let replacement = finder.part(name.stringValue, of: part.fallback?.tree, at: part.path)
+            let path = part.path + [name.stringValue]
+            let key = DictionaryKey.make(Key.self, from: name)
             do {
-                guard let key = DictionaryKey.make(Key.self, from: name) else {
-                    throw UnexpectedValue()
-                }
-                let part = try container.superDecoder(forKey: name)
-                let own = FaultFinder.Fallback(
-                    decoder: try? defaults?.superDecoder(forKey: name),
-                    tree: replacement?.tree
-                )
-                entries[key] = try finder.decode(Value.self, from: part, fallback: own ?? initial, at: path)
+                guard let key else { throw UnexpectedValue() }
+                let decoder = try container.superDecoder(forKey: name)
+                let inner = try? defaults?.superDecoder(forKey: name)
+                let own = FaultFinder.Fallback(decoder: inner, tree: replacement?.tree)
+                let entry = FaultFinder.Part(decoder: decoder, fallback: own ?? initial, path: path)
+                entries[key] = try finder.decode(Value.self, of: entry)
             } catch {
-                if let key = DictionaryKey.make(Key.self, from: name), replacement != nil {
+                if let key, replacement != nil {
                     entries[key] = try? defaults?.decode(Value.self, forKey: name)
                 }
                 finder.replace(path, by: replacement, because: error)
@@ -144,23 +110,21 @@ extension Dictionary: RepairableCollection where Key: Decodable, Value: Decodabl
     }
 
     private static func pairs(
-        from decoder: any Decoder,
+        of part: FaultFinder.Part,
         default initial: FaultFinder.Fallback?,
-        at path: StoredTree.Path,
         by finder: FaultFinder
     ) throws -> [Key: Value] {
         var entries: [Key: Value] = [:]
-        var container = try decoder.unkeyedContainer()
+        var container = try part.decoder.unkeyedContainer()
         while !container.isAtEnd {
-            let places = (0...1).map { path + ["\(container.currentIndex + $0)"] }
+            let places = (0...1).map { part.path + ["\(container.currentIndex + $0)"] }
             let parts = (try container.superDecoder(), try container.superDecoder())
             do {
-                let key = try finder.decode(Key.self, from: parts.0, fallback: nil, at: places[0])
+                let key = try finder.decode(Key.self, of: .init(decoder: parts.0, fallback: nil, path: places[0]))
                 // Two keys may be equal once they are filled in.
-                guard entries[key] == nil else {
-                    throw UnexpectedValue()
-                }
-                entries[key] = try finder.decode(Value.self, from: parts.1, fallback: initial, at: places[1])
+                guard entries[key] == nil else { throw UnexpectedValue() }
+                let value = FaultFinder.Part(decoder: parts.1, fallback: initial, path: places[1])
+                entries[key] = try finder.decode(Value.self, of: value)
             } catch {
                 for place in places {
                     finder.replace(place, by: nil, because: error)

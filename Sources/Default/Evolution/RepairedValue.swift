@@ -3,79 +3,53 @@ internal import Foundation
 /// One value whose parts are decoded one by one, because it can't be decoded as it is; see ``FaultFinder``.
 ///
 /// The value's initializer is called again after each part that it needs and that can't be used, with that part filled in or,
-/// if that isn't possible, replaced. So it gets every error once, and can handle it. After many errors it gets no more that
+/// if that isn't possible, replaced. So it gets every error once, and can handle it. After four errors it gets no more that
 /// can be avoided, so that the number of calls is limited.
 ///
 /// If it rejects parts each of which can be decoded, one of them is replaced, where that is enough. Otherwise the value can't
 /// be used as a whole. It can't be known which of several types a part was meant as, so such a part is not filled in.
 final class RepairedValue {
-    /// A part that can't be used.
-    struct Fault {
-        let path: StoredTree.Path
-        let error: any Error
-        /// What takes its place; nil when it is removed.
-        let replacement: TreeEdits.Replacement?
-        /// Whether there is anything to replace or to remove.
-        let isReplaceable: Bool
-    }
+    /// A part that can't be used, and whether there is anything to replace or to remove.
+    fileprivate typealias Fault = (part: RepairedPart, error: any Error, isReplaceable: Bool)
 
-    /// What is known of a part from earlier calls.
-    private final class Part {
-        var outcomes: [(type: ObjectIdentifier, result: Result<any Decodable, any Error>)] = []
-        /// The number of types that it could be filled in as.
-        var candidateCount = 0
-        var isFilledIn = false
-        var replacement: Fault?
-    }
-
-    let finder: FaultFinder
+    fileprivate let finder: FaultFinder
     private let type: any Decodable.Type
-    private let decoder: any Decoder
-    private let fallback: FaultFinder.Fallback?
-    private let path: StoredTree.Path
+    private let part: FaultFinder.Part
 
-    private var parts: [StoredTree.Path: Part] = [:]
-    /// The paths of the parts that are replaced, in order.
-    private var replaced: [StoredTree.Path] = []
+    /// The parts that are replaced, in order.
+    private var replaced: [RepairedPart] = []
     /// The last part that failed during the current call.
-    private var fault: Fault?
+    fileprivate var fault: Fault?
     private var calls = 0
 
     /// The number of calls after which parts are replaced without the initializer getting their errors.
-    private static let callsWithErrors = 8
-    /// The maximum number of calls.
+    private static let callsWithErrors = 4
     private static let maximumCalls = 64
 
-    init(
-        _ type: any Decodable.Type,
-        decoder: any Decoder,
-        fallback: FaultFinder.Fallback?,
-        path: StoredTree.Path,
-        finder: FaultFinder
-    ) {
-        (self.type, self.decoder, self.fallback, self.path, self.finder) = (type, decoder, fallback, path, finder)
+    init(_ type: any Decodable.Type, _ part: FaultFinder.Part, finder: FaultFinder) {
+        (self.type, self.part, self.finder) = (type, part, finder)
     }
 
     func decode() throws -> any Decodable {
+        let whole = RepairedPart(of: self, at: part.path, fallback: part.fallback)
+        // The parts refer to this object.
+        defer { (replaced, fault) = ([], nil) }
         do {
-            return try callRepairing()
+            return try callRepairing(whole)
         } catch {
-            guard let fallback, let stored = try? decoder.container(keyedBy: PathKey.self) else {
-                throw error
-            }
+            guard let fallback = part.fallback, let stored = try? part.decoder.container(keyedBy: PathKey.self)
+            else { throw error }
             // What is missing first: to fill it in loses nothing.
             let names = stored.allKeys.map(\.stringValue).sorted()
             let missing = (try? fallback.decoder.container(keyedBy: PathKey.self).allKeys.map(\.stringValue)) ?? []
             let known = replaced.count
             for name in missing.sorted().filter({ !names.contains($0) }) + names.reversed()
-            where !isReplaced(path + [name]) {
-                for path in replaced.dropFirst(known) {
-                    parts[path]?.replacement = nil
+            where !whole.part(name).isReplaced {
+                while replaced.count > known {
+                    replaced.removeLast().rejection = nil
                 }
-                replaced.removeLast(replaced.count - known)
-                let replacement = finder.part(name, of: fallback.tree, at: path)
-                replace(Fault(path: path + [name], error: error, replacement: replacement, isReplaceable: true))
-                if calls < Self.maximumCalls, let value = try? callRepairing() {
+                replace(whole.part(name), because: error)
+                if calls < Self.maximumCalls, let value = try? callRepairing(whole) {
                     return value
                 }
             }
@@ -84,143 +58,103 @@ final class RepairedValue {
     }
 
     /// Calls the initializer, and again after each part that can be repaired.
-    private func callRepairing() throws -> any Decodable {
+    private func callRepairing(_ whole: RepairedPart) throws -> any Decodable {
         while true {
             calls += 1
             fault = nil
             do {
-                let hooks = RepairingHooks(value: self, fallback: fallback, path: path)
-                let value = try type.init(from: ForwardingDecoder(base: decoder, hooks: hooks))
-                let faults = replaced.compactMap { parts[$0]?.replacement }
+                let value = try type.init(from: ForwardingDecoder(base: part.decoder, hooks: whole))
                 // A case's values belong together.
-                if let first = faults.first, Mirror(reflecting: value).displayStyle == .enum {
-                    throw first.error
+                if let error = replaced.first?.rejection, Mirror(reflecting: value).displayStyle == .enum {
+                    throw error
                 }
-                for fault in faults {
-                    finder.replace(fault.path, by: fault.replacement, because: fault.error)
+                for part in replaced {
+                    finder.replace(part.path, by: part.replacement, because: part.rejection ?? UnexpectedValue())
                 }
                 return value
             } catch {
-                guard calls < Self.maximumCalls, let fault, repair(fault) else {
-                    throw fault?.error ?? error
-                }
+                guard calls < Self.maximumCalls, let fault, repair(fault) else { throw fault?.error ?? error }
             }
         }
     }
 
     /// Lets the next call get a part filled in or, if that was tried, replaced.
     private func repair(_ fault: Fault) -> Bool {
-        let part = part(fault.path)
-        if !part.isFilledIn, part.candidateCount == 1 {
-            part.isFilledIn = true
+        if !fault.part.isFilledIn, fault.part.candidateCount == 1 {
+            fault.part.isFilledIn = true
             return true
         }
-        guard fault.isReplaceable, part.replacement == nil else {
-            return false
-        }
-        replace(fault)
+        guard fault.isReplaceable, !fault.part.isReplaced else { return false }
+        replace(fault.part, because: fault.error)
         return true
     }
 
-    private func replace(_ fault: Fault) {
-        part(fault.path).replacement = fault
-        replaced.append(fault.path)
+    fileprivate func replace(_ part: RepairedPart, because error: any Error) {
+        part.rejection = error
+        replaced.append(part)
     }
 
-    private func part(_ path: StoredTree.Path) -> Part {
-        let part = parts[path] ?? Part()
-        parts[path] = part
+    fileprivate var isLenient: Bool { calls > Self.callsWithErrors }
+}
+
+/// A part of a value, or the whole value, and what is known of it from earlier calls of the initializer.
+///
+/// The initializer gets parts of the default value in place of those that can't be used.
+private final class RepairedPart: DecodingHooks {
+    let path: StoredTree.Path
+    /// What takes its place; nil when it is removed.
+    let replacement: TreeEdits.Replacement?
+    /// Why it is replaced; nil while it isn't.
+    var rejection: (any Error)?
+    var isFilledIn = false
+    /// The number of types that it could be filled in as.
+    private(set) var candidateCount = 0
+
+    private let value: RepairedValue
+    private var fallback: FaultFinder.Fallback?
+    private lazy var defaults = try? fallback?.decoder.container(keyedBy: PathKey.self)
+    private var outcomes: [(type: any Decodable.Type, result: Result<any Decodable, any Error>)] = []
+    private var parts: [String: RepairedPart] = [:]
+    /// Elements are decoded by their container's type, or not replaced.
+    private var isUnkeyed = false
+
+    init(
+        of value: RepairedValue,
+        at path: StoredTree.Path,
+        fallback: FaultFinder.Fallback? = nil,
+        replacement: TreeEdits.Replacement? = nil
+    ) {
+        (self.value, self.path, self.fallback, self.replacement) = (value, path, fallback, replacement)
+    }
+
+    var isReplaced: Bool { rejection != nil }
+
+    func part(_ name: String) -> RepairedPart {
+        if let part = parts[name] {
+            return part
+        }
+        let replacement = value.finder.part(name, of: fallback?.tree, at: path)
+        let part = RepairedPart(of: value, at: path + [name], replacement: replacement)
+        parts[name] = part
         return part
     }
 
-    fileprivate func isReplaced(_ path: StoredTree.Path) -> Bool {
-        parts[path]?.replacement != nil
-    }
-
-    /// The names of the replaced parts of a container.
-    fileprivate func replacedNames(in path: StoredTree.Path) -> [String] {
-        replaced.filter { $0.count == path.count + 1 && $0.starts(with: path) }.compactMap(\.last)
-    }
-
-    private var isLenient: Bool { calls > Self.callsWithErrors }
-
-    /// Records that a part can't be used.
-    ///
-    /// - Returns: Whether it is replaced at once.
-    fileprivate func note(_ fault: Fault) -> Bool {
-        self.fault = fault
-        guard isLenient, fault.replacement != nil else {
-            return false
-        }
-        replace(fault)
-        return true
-    }
-
-    /// Decodes a part, once for all calls.
-    ///
-    /// - Parameters:
-    ///   - type: The type to decode it as.
-    ///   - path: Where it is.
-    ///   - decode: Decodes it as it is.
-    ///   - isFillable: Whether it may be filled in.
-    ///   - fillIn: Fills it in after an error.
-    /// - Returns: The part.
-    /// - Throws: The error of the first attempt to decode it.
-    fileprivate func part(
-        _ type: any Decodable.Type,
-        at path: StoredTree.Path,
-        exactly decode: () throws -> any Decodable,
-        isFillable: () -> Bool,
-        fillingIn fillIn: (any Error) throws -> any Decodable
-    ) throws -> any Decodable {
-        let (part, id) = (part(path), ObjectIdentifier(type))
-        let index = part.outcomes.firstIndex { $0.type == id } ?? part.outcomes.endIndex
-        if index == part.outcomes.endIndex {
-            part.outcomes.append((id, Result { try decode() }))
-            if case .failure = part.outcomes[index].result, isFillable() {
-                part.candidateCount += 1
-            }
-        }
-        guard case .failure(let error) = part.outcomes[index].result else {
-            return try part.outcomes[index].result.get()
-        }
-        guard part.isFilledIn || isLenient, part.candidateCount == 1, isFillable(),
-            let value = try? finder.attempt({ try fillIn(error) })
-        else {
-            throw error
-        }
-        part.outcomes[index].result = .success(value)
-        return value
-    }
-}
-
-/// Lets an initializer get the parts of a stored value, and those of the default value in place of what can't be used.
-private final class RepairingHooks: DecodingHooks {
-    private let value: RepairedValue
-    private let fallback: FaultFinder.Fallback?
-    private let path: StoredTree.Path
-    /// Elements are decoded by their container's type, or not replaced.
-    private var isUnkeyed = false
-    private lazy var defaults = try? fallback?.decoder.container(keyedBy: PathKey.self)
-
-    init(value: RepairedValue, fallback: FaultFinder.Fallback?, path: StoredTree.Path) {
-        (self.value, self.fallback, self.path) = (value, fallback, path)
-    }
+    // MARK: What the initializer gets
 
     override func opened(_ container: Container) {
         isUnkeyed = container == .unkeyed
     }
 
     override func names(among stored: [String]) -> [String]? {
-        let replaced = value.replacedNames(in: path)
-        guard !replaced.isEmpty else {
-            return nil
-        }
-        return stored.filter { !replaced.contains($0) } + replaced.filter { replacement($0) != nil }.sorted()
+        let replaced = parts.filter(\.value.isReplaced)
+        guard !replaced.isEmpty else { return nil }
+        let added = replaced.filter { $1.replacement != nil }.keys
+        return stored.filter { replaced[$0] == nil } + Array(added).sorted()
     }
 
     override func contains(_ name: String, isStored: () -> Bool) -> Bool {
-        value.isReplaced(path + [name]) ? replacement(name) != nil : isStored()
+        guard let part = parts[name], part.isReplaced else { return isStored() }
+        return part.replacement != nil
     }
 
     override func substitute(
@@ -228,14 +162,15 @@ private final class RepairingHooks: DecodingHooks {
         because error: (any Error)?,
         isStored: () -> Bool
     ) throws -> (any Decoder)? {
-        if value.isReplaced(path + [name]) || error.map({ note(name, $0, isStored: isStored) }) ?? false {
-            return try defaultPart(name)
-        }
-        return nil
+        let part = part(name)
+        let isReplaced = part.isReplaced || error.map { note(part, $0, isStored: isStored) } ?? false
+        return isReplaced ? try defaultPart(name) : nil
     }
 
     override func inside(_ name: String) -> DecodingHooks {
-        RepairingHooks(value: value, fallback: innerFallback(name), path: path + [name])
+        let part = part(name)
+        part.fallback = part.fallback ?? .init(decoder: try? defaultPart(name), tree: part.replacement?.tree)
+        return part
     }
 
     override func decode(
@@ -245,57 +180,57 @@ private final class RepairingHooks: DecodingHooks {
         exactly: () throws -> any Decodable,
         decoder: () throws -> any Decoder
     ) throws -> any Decodable {
-        let place = name.map { path + [$0] } ?? path
-        func replaced() throws -> any Decodable {
-            try defaultPart(name ?? "").singleValueContainer().decode(type)
-        }
-        guard name == nil || !value.isReplaced(place) else {
-            return try replaced()
-        }
-        do {
-            return try value.part(
-                type,
-                at: place,
-                exactly: exactly,
-                isFillable: { !ValueSemantics.isLeaf(type) && isStored() },
-                fillingIn: { error in
-                    let fallback = name.map(innerFallback) ?? fallback
-                    let decoder = try decoder()
-                    return try value.finder.decodeParts(
-                        type,
-                        from: decoder,
-                        fallback: fallback,
-                        at: place,
-                        because: error
-                    )
+        let part = name.map { self.part($0) } ?? self
+        if part === self || !part.isReplaced {
+            do {
+                return try part.decode(type, isFillable: { !ValueSemantics.isLeaf(type) && isStored() }, exactly) {
+                    error in
+                    _ = name.map { inside($0) }
+                    let stored = FaultFinder.Part(decoder: try decoder(), fallback: part.fallback, path: part.path)
+                    return try value.finder.decodeParts(of: stored, as: type, because: error)
                 }
-            )
-        } catch {
-            guard note(name, error, isStored: isStored) else {
-                throw error
+            } catch {
+                guard note(part, error, isStored: isStored) else { throw error }
             }
-            return try replaced()
         }
+        return try defaultPart(name ?? "").singleValueContainer().decode(type)
     }
 
-    private func note(_ name: String?, _ error: any Error, isStored: () -> Bool) -> Bool {
-        let replacement = name.flatMap { self.replacement($0) }
-        return value.note(
-            .init(
-                path: name.map { path + [$0] } ?? path,
-                error: error,
-                replacement: replacement,
-                isReplaceable: name != nil && !isUnkeyed && (replacement != nil || isStored())
-            )
-        )
+    /// Decodes this part, once for all calls.
+    ///
+    /// - Throws: The error of the first attempt to decode it.
+    private func decode(
+        _ type: any Decodable.Type,
+        isFillable: () -> Bool,
+        _ exactly: () throws -> any Decodable,
+        fillingIn: (any Error) throws -> any Decodable
+    ) throws -> any Decodable {
+        let index = outcomes.firstIndex { $0.type == type } ?? outcomes.endIndex
+        if index == outcomes.endIndex {
+            outcomes.append((type, Result(catching: exactly)))
+            if case .failure = outcomes[index].result, isFillable() {
+                candidateCount += 1
+            }
+        }
+        guard case .failure(let error) = outcomes[index].result else { return try outcomes[index].result.get() }
+        guard isFilledIn || value.isLenient, candidateCount == 1, isFillable(),
+            let value = try? value.finder.attempt({ try fillingIn(error) })
+        else { throw error }
+        outcomes[index].result = .success(value)
+        return value
     }
 
-    private func replacement(_ name: String) -> TreeEdits.Replacement? {
-        value.finder.part(name, of: fallback?.tree, at: path)
-    }
-
-    private func innerFallback(_ name: String) -> FaultFinder.Fallback? {
-        .init(decoder: try? defaultPart(name), tree: replacement(name)?.tree)
+    /// Records that a part can't be used.
+    ///
+    /// - Returns: Whether it is replaced at once.
+    private func note(_ part: RepairedPart, _ error: any Error, isStored: () -> Bool) -> Bool {
+        // The whole value is replaced by what it is a part of.
+        let isPart = part !== self
+        let isReplaceable = isPart && !isUnkeyed && (part.replacement != nil || isStored())
+        value.fault = (part, error, isReplaceable)
+        guard isPart, value.isLenient, part.replacement != nil else { return false }
+        value.replace(part, because: error)
+        return true
     }
 
     private func defaultPart(_ name: String) throws -> any Decoder {

@@ -23,15 +23,13 @@ struct SchemaRecord: Equatable {
     }
 
     init?(text: String) {
-        let words = text.split(separator: " ")
+        let words = text.split(separator: " ").map(String.init)
         guard words.count == 2 || words.count == 4 else { return nil }
         entries = []
         for index in stride(from: 0, to: words.count, by: 2) {
             guard let version = SchemaVersion(text: words[index]), words[index + 1].utf8.count == 16,
                 let bits = UInt64(words[index + 1], radix: 16)
-            else {
-                return nil
-            }
+            else { return nil }
             entries.append(Entry(version: version, digest: ContentDigest(bits: bits)))
         }
     }
@@ -58,8 +56,8 @@ struct SchemaVersion: Hashable {
         self.readableSince = min(readableSince ?? number, number)
     }
 
-    init?(text: Substring) {
-        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    init?(text: String) {
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int(String($0)) }
         guard (1...2).contains(numbers.count), let number = numbers[0], let readableSince = numbers.last ?? nil else {
             return nil
         }
@@ -85,5 +83,17 @@ extension SchemaRecord {
             throw .companionKeyOccupied(key: versionKey, purpose: "the schema version", type: type, store: store)
         }
         return record
+    }
+
+    /// Stores the version of the bytes that are about to be stored under a key; call it in the same transaction.
+    static func store(
+        _ version: SchemaVersion,
+        of data: Data,
+        beside key: String,
+        of type: Any.Type,
+        in store: any DefaultsStore
+    ) throws {
+        let record = SchemaRecord(version: version, data: data, replacing: try stored(beside: key, of: type, in: store))
+        try store.setStoredValue(.string(record.text), forKey: CompanionKey.version(of: key))
     }
 }

@@ -19,18 +19,15 @@ final class StoredKeys {
     ///
     /// - Parameters:
     ///   - name: The coding key.
-    ///   - candidates: The stored keys of its container.
+    ///   - fields: The fields of its container.
     ///   - path: The path of its container.
-    /// - Returns: The stored key; the coding key itself when there is none.
-    func storedKey(
-        for name: String,
-        among candidates: some Collection<String>,
-        below path: StoredTree.Path
-    ) -> String {
-        if format != .json || coder.isBuiltIn || candidates.contains(name) {
+    /// - Returns: The stored key; nil when there is none.
+    func storedKey(for name: String, among fields: [String: StoredTree], below path: StoredTree.Path) -> String? {
+        if fields.keys.contains(name) {
             return name
         }
-        return candidates.sorted().first { decodedKey(for: $0, below: path) == name } ?? name
+        guard format == .json, !coder.isBuiltIn else { return nil }
+        return Array(fields.keys).sorted().first { decodedKey(for: $0, below: path) == name }
     }
 
     /// The coding key that the decoder converts a stored key to.
@@ -50,15 +47,8 @@ private struct InnermostKey: Decodable {
     let name: String
 
     init(from decoder: any Decoder) throws {
-        var container = try decoder.container(keyedBy: PathKey.self)
-        var name = ""
-        while let key = container.allKeys.first {
-            name = key.stringValue
-            guard let inner = try? container.nestedContainer(keyedBy: PathKey.self, forKey: key) else {
-                break
-            }
-            container = inner
-        }
-        self.name = name
+        let container = try decoder.container(keyedBy: PathKey.self)
+        guard let key = container.allKeys.first else { throw UnexpectedValue() }
+        name = (try? container.decode(InnermostKey.self, forKey: key).name) ?? key.stringValue
     }
 }

@@ -8,58 +8,52 @@ extension StoredTree {
         self = tree
     }
 
+    /// The tree as JSON; nil for values of a property list.
     var jsonData: Data? {
         var data = Data()
-        return appendJSON(to: &data) ? data : nil
+        return (try? appendJSON(to: &data)).map { data }
     }
 
-    private func appendJSON(to data: inout Data) -> Bool {
+    private func appendJSON(to data: inout Data) throws {
         switch self {
         case .propertyList:
-            return false
+            throw UnexpectedValue()
         case .json(let bytes):
             data.append(contentsOf: bytes)
-            return true
         case .array(let elements):
-            return data.append(elements, between: "[]") { $0.appendJSON(to: &$1) }
-        case .object(let fields):
-            return data.append(fields.sorted { $0.key < $1.key }, between: "{}") { field, data in
-                guard data.appendJSON(field.key) else { return false }
-                data.append(UInt8(ascii: ":"))
-                return field.value.appendJSON(to: &data)
+            data.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 {
+                    data.append(UInt8(ascii: ","))
+                }
+                try element.appendJSON(to: &data)
             }
+            data.append(UInt8(ascii: "]"))
+        case .object(let fields):
+            data.append(UInt8(ascii: "{"))
+            for (index, key) in Array(fields.keys).sorted().enumerated() {
+                if index > 0 {
+                    data.append(UInt8(ascii: ","))
+                }
+                try data.appendJSON(key)
+                data.append(UInt8(ascii: ":"))
+                try fields[key]?.appendJSON(to: &data)
+            }
+            data.append(UInt8(ascii: "}"))
         }
     }
 }
 
 extension Data {
-    fileprivate mutating func append<Part>(
-        _ parts: [Part],
-        between brackets: String,
-        _ append: (Part, inout Data) -> Bool
-    ) -> Bool {
-        self.append(contentsOf: brackets.utf8.prefix(1))
-        for (index, part) in parts.enumerated() {
-            if index > 0 {
-                self.append(UInt8(ascii: ","))
-            }
-            guard append(part, &self) else { return false }
-        }
-        self.append(contentsOf: brackets.utf8.suffix(1))
-        return true
-    }
-
-    fileprivate mutating func appendJSON(_ key: String) -> Bool {
+    fileprivate mutating func appendJSON(_ key: String) throws {
         let quote = UInt8(ascii: "\"")
         if key.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }) {
             append(quote)
             append(contentsOf: key.utf8)
             append(quote)
-            return true
+        } else {
+            append(try JSONEncoder().encode(key))
         }
-        guard let literal = try? JSONEncoder().encode(key) else { return false }
-        append(literal)
-        return true
     }
 }
 

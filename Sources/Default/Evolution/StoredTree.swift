@@ -8,26 +8,18 @@ enum StoredTree: Equatable {
     case json(ArraySlice<UInt8>)
     case propertyList(PropertyListValue)
 
-    enum Format {
-        case json
-        case propertyList
-    }
+    enum Format { case json, propertyList }
 
     /// Parses bytes; nil when they are neither JSON nor a property list.
     static func parse(_ data: Data) -> (tree: StoredTree, format: Format)? {
         if data.isPropertyList {
-            return StoredTree(propertyList: data).map { ($0, .propertyList) }
+            return PropertyListValue.decoded(from: data).map { (StoredTree($0), .propertyList) }
         }
         return StoredTree(json: data).map { ($0, .json) }
     }
 
     /// Encodes the tree in a format, which has to be that of all its values; nil when that fails.
-    func data(in format: Format) -> Data? {
-        switch format {
-        case .json: jsonData
-        case .propertyList: propertyListData
-        }
-    }
+    func data(in format: Format) -> Data? { format == .json ? jsonData : propertyListData }
 }
 
 extension StoredTree {
@@ -51,10 +43,6 @@ extension StoredTree {
 
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
-    }
-
-    var elements: [StoredTree]? {
-        if case .array(let elements) = self { elements } else { nil }
     }
 
     /// Bytes that are the same for values that are written alike, apart from nil.
@@ -84,27 +72,55 @@ extension StoredTree {
     /// The value at a path.
     ///
     /// Setting nil removes it. Setting a value whose keyed container doesn't exist has no effect.
-    subscript(path: some Collection<String>) -> StoredTree? {
+    subscript(path: Path) -> StoredTree? {
         get {
-            guard let key = path.first else {
-                return self
-            }
-            return fields?[key]?[path.dropFirst()]
+            guard let key = path.first else { return self }
+            return fields?[key]?[Array(path.dropFirst())]
         }
         set {
             guard let key = path.first else {
                 self = newValue ?? self
                 return
             }
-            guard case .object(var fields) = self else {
-                return
-            }
+            guard case .object(var fields) = self else { return }
             if path.count == 1 {
                 fields[key] = newValue
             } else {
-                fields[key]?[path.dropFirst()] = newValue
+                fields[key]?[Array(path.dropFirst())] = newValue
             }
             self = .object(fields)
+        }
+    }
+}
+
+// MARK: Property lists
+
+extension StoredTree {
+    init(_ value: PropertyListValue) {
+        switch value {
+        case .dictionary(let entries): self = .object(entries.mapValues { StoredTree($0) })
+        case .array(let elements): self = .array(elements.map { StoredTree($0) })
+        default: self = .propertyList(value)
+        }
+    }
+
+    var propertyListData: Data? {
+        guard let value = propertyListValue else { return nil }
+        return try? PropertyListSerialization.data(fromPropertyList: value.object, format: .binary, options: 0)
+    }
+
+    private var propertyListValue: PropertyListValue? {
+        switch self {
+        case .json:
+            return nil
+        case .propertyList(let value):
+            return value
+        case .array(let elements):
+            let values = elements.compactMap(\.propertyListValue)
+            return values.count == elements.count ? .array(values) : nil
+        case .object(let fields):
+            let entries = fields.compactMapValues(\.propertyListValue)
+            return entries.count == fields.count ? .dictionary(entries) : nil
         }
     }
 }

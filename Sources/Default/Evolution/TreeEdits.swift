@@ -76,12 +76,9 @@ final class TreeEdits {
         switch tree {
         case .object(var fields)?:
             for (key, part) in parts {
-                // Nearly all keys are stored as they are, and there may be many.
-                var name = key
-                if fields[key] == nil {
-                    let added = part.change?.replacement.map { [$0.name] } ?? []
-                    name = keys.storedKey(for: key, among: Array(fields.keys) + added, below: path)
-                }
+                let added = part.change?.replacement?.name
+                // To look for a key that the coder converts, the decoder has to be called.
+                let name = added == key ? key : keys.storedKey(for: key, among: fields, below: path) ?? added ?? key
                 fields[name] = part.apply(to: fields[name], keys: keys, at: path + [name], outcome: &outcome)
             }
             return .object(fields)

@@ -22,9 +22,7 @@ extension DefaultStorable {
         from store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) -> (value: Self, report: LoadReport)? {
-        guard let stored = try findStored(in: store ?? ownStore, forKey: key) else {
-            return nil
-        }
+        guard let stored = try findStored(in: store ?? ownStore, forKey: key) else { return nil }
         return (stored.value, stored.form.report)
     }
 
@@ -48,9 +46,7 @@ extension DefaultStorable {
         let store = store ?? ownStore
         do {
             return try store.withExclusiveAccess {
-                guard let stored = try findStored(in: store, forKey: key) else {
-                    return false
-                }
+                guard let stored = try findStored(in: store, forKey: key) else { return false }
                 if stored.form.isCurrent, stored.key == key ?? defaultIdentifier,
                     !hasRemovedProperties(stored.data)
                 {
@@ -114,29 +110,16 @@ extension DefaultStorable {
     ) throws(DefaultsError) -> QuarantinedValue? {
         let store = store ?? ownStore
         let key = key ?? defaultIdentifier
-        _ = try StoreKey(key)
         let access = KeyAccess(key, in: store)
-        let restored: QuarantinedValue?
-        do {
-            restored = try store.withExclusiveAccess {
-                let replaced = access.ownValue
-                let version = replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) }
-                return try access.quarantine(of: Self.self).restore(replacing: (replaced, version)) { value, version in
-                    guard case .data(let data) = value else {
-                        return false
-                    }
-                    let version = version ?? recordedVersion(of: value, forKey: key, in: store)
-                    let form = try? read(data, ofVersion: version, forKey: key, in: store).form
-                    return form?.report.unusable.isEmpty ?? false
-                }
-            }
-        } catch {
-            throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
+        return try access.quarantine(of: Self.self).restore {
+            let replaced = access.ownValue
+            return (replaced, replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) })
+        } where: { value, version in
+            guard case .data(let data) = value else { return false }
+            let version = version ?? recordedVersion(of: value, forKey: key, in: store)
+            let form = try? read(data, ofVersion: version, forKey: key, in: store).form
+            return form?.report.unusable.isEmpty ?? false
         }
-        if restored != nil {
-            store.notifyChange(forKey: key)
-        }
-        return restored
     }
 
     /// Removes the stored values that could not be used and were replaced.

@@ -49,16 +49,18 @@ extension DefaultStorable {
         let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers
         let isSameStore = source.storeDescription == store.storeDescription
         let quarantine = KeyAccess(targetKey, in: store).quarantine(of: Self.self)
-        let original: Original?
+        let original: (key: String, value: PropertyListValue, loss: DefaultsError?)?
         do {
             original = try store.withExclusiveAccess {
                 let stored = store.storedValue(forKey: targetKey)
-                let isInPlace = isSameStore && sourceKeys.first == targetKey && stored?.isData == false
-                guard store.storedValue(forKey: CompanionKey.moved(of: targetKey)) == nil, isInPlace || stored == nil,
-                    let (sourceKey, foreign) = try firstValue(under: sourceKeys, in: source)
-                else {
+                if case .data? = stored {
                     return nil
                 }
+                let isInPlace = stored != nil
+                guard !isInPlace || isSameStore && sourceKeys.first == targetKey,
+                    store.storedValue(forKey: CompanionKey.moved(of: targetKey)) == nil,
+                    let (sourceKey, foreign) = try firstValue(under: sourceKeys, in: source)
+                else { return nil }
                 let found = try readForeign(foreign, forKey: sourceKey, in: source)
                 let kept = keptFields(of: found)
                 let data = try KeyAccess(sourceKey, in: source).encode(found.value, encoder: defaultCoder)
@@ -71,36 +73,36 @@ extension DefaultStorable {
                     try found.value.replaceStoredValue(in: store, forKey: targetKey, keeping: kept)
                     try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: targetKey))
                 }
-                return Original(key: sourceKey, value: foreign, loss: loss)
+                return (sourceKey, foreign, loss)
             }
         } catch {
             throw .wrapping(error, key: targetKey, type: Self.self, store: store.storeDescription)
         }
-        guard let original else {
-            return false
-        }
+        guard let original else { return false }
         if let loss = original.loss {
             quarantine.report(because: loss)
         }
         if removingOriginal, !(isSameStore && original.key == targetKey) {
-            try remove(original, from: source)
+            try remove(original.value, forKey: original.key, from: source)
         }
         return true
     }
 
     /// Removes a value that was moved and its version, unless it was changed in the meantime.
-    private static func remove(_ original: Original, from source: any DefaultsStore) throws(DefaultsError) {
+    private static func remove(
+        _ original: PropertyListValue,
+        forKey key: String,
+        from source: any DefaultsStore
+    ) throws(DefaultsError) {
         do {
             try source.withExclusiveAccess {
-                guard source.storedValue(forKey: original.key) == original.value else {
-                    return
-                }
-                let record = CompanionKey.version(of: original.key)
-                let keys = source.storedValue(forKey: record) == nil ? [original.key] : [original.key, record]
+                guard source.storedValue(forKey: key) == original else { return }
+                let record = CompanionKey.version(of: key)
+                let keys = source.storedValue(forKey: record) == nil ? [key] : [key, record]
                 try KeyAccess.remove(keys, from: source, type: Self.self)
             }
         } catch {
-            throw .wrapping(error, key: original.key, type: Self.self, store: source.storeDescription)
+            throw .wrapping(error, key: key, type: Self.self, store: source.storeDescription)
         }
     }
 
@@ -117,60 +119,31 @@ extension DefaultStorable {
         return nil
     }
 
-    /// Creates a value from one that this or another library stored.
+    /// Creates a value from one that this or another library stored, with the first coder that can decode it.
     private static func readForeign(
         _ value: PropertyListValue,
         forKey key: String,
         in store: any DefaultsStore
     ) throws(DefaultsError) -> StoredSettings<Self> {
-        let stored: StoredSettings<Self>
-        switch value {
-        case .data(let data):
-            stored = try readForeign(data, coders: [nil, .json, .propertyList], forKey: key, in: store)
-        case .string(let text):
-            stored = try readForeign(Data(text.utf8), coders: [nil, .json], forKey: key, in: store)
-        case .dictionary, .array:
-            let data = StoredTree(value).propertyListData ?? Data()
-            stored = try readForeign(data, coders: [.propertyList], forKey: key, in: store)
-        default:
-            throw .typeMismatch(found: value, key: key, type: Self.self, store: store.storeDescription)
-        }
-        stored.reportFillingIn()
-        return stored
-    }
-
-    /// Decodes a value with the first coder that succeeds; nil means the type's own.
-    private static func readForeign(
-        _ data: Data,
-        coders: [DefaultsCoder?],
-        forKey key: String,
-        in store: any DefaultsStore
-    ) throws(DefaultsError) -> StoredSettings<Self> {
+        // Nil is the type's own coder.
+        let (data, coders): (Data, [DefaultsCoder?]) =
+            switch value {
+            case .data(let data): (data, [nil, .json, .propertyList])
+            case .string(let text): (Data(text.utf8), [nil, .json])
+            case .dictionary, .array: (StoredTree(value).propertyListData ?? Data(), [.propertyList])
+            default: (Data(), [])
+            }
         var first: DefaultsError?
         for coder in coders {
             do {
-                return try read(data, forKey: key, in: store, coder: coder)
+                let stored = try read(data, forKey: key, in: store, coder: coder)
+                stored.reportFillingIn()
+                return stored
             } catch {
-                guard error.code == .undecodable else {
-                    throw error
-                }
+                guard error.code == .undecodable else { throw error }
                 first = first ?? error
             }
         }
-        throw first ?? .typeMismatch(found: .data(data), key: key, type: Self.self, store: store.storeDescription)
-    }
-}
-
-/// A value that was moved.
-private struct Original {
-    let key: String
-    let value: PropertyListValue
-    /// The reason why it was quarantined in the target; nil when all of it could be used, or it was converted in place.
-    let loss: DefaultsError?
-}
-
-extension PropertyListValue {
-    fileprivate var isData: Bool {
-        if case .data = self { true } else { false }
+        throw first ?? .typeMismatch(found: value, key: key, type: Self.self, store: store.storeDescription)
     }
 }

@@ -3,8 +3,8 @@ internal import Foundation
 /// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
 private struct Remembered<Settings> {
     let form: Result<StoredForm, any Error>
-    /// How often the value was loaded, up to two times.
-    var loads = 0
+    /// Whether the value was loaded.
+    var isLoaded = false
     /// Whether reads may share the value; nil before that had to be known.
     var isShareable: Bool?
 }
@@ -30,27 +30,17 @@ extension DefaultStorable {
             let (value, form) = try read(data, ofVersion: version, forKey: key, in: store, coder: coder)
             return StoredSettings(value: value, form: form, data: data, version: version, key: key, store: store)
         } catch {
-            throw Self.readError(error, byteCount: data.count, key: key, store: store.storeDescription)
-                .about(.data(data))
-        }
-    }
-
-    private static func readError(_ error: any Error, byteCount: Int, key: String, store: String)
-        -> DefaultsError
-    {
-        switch error {
-        case let newer as NewerVersion:
-            .newerVersion(newer.version, key: key, type: Self.self, own: schemaVersion, store: store)
-        case let failure as MigrationFailure:
-            .migrationFailed(
-                failure.underlyingError,
-                from: failure.typeName,
-                key: key,
-                type: Self.self,
-                store: store
-            )
-        default:
-            .undecodable(error, byteCount: byteCount, key: key, type: Self.self, store: store)
+            let (type, store) = (Self.self, store.storeDescription)
+            let failure: DefaultsError =
+                switch error {
+                case let newer as NewerVersion:
+                    .newerVersion(newer.version, key: key, type: type, own: schemaVersion, store: store)
+                case let error as MigrationFailure:
+                    .migrationFailed(error.underlyingError, from: error.typeName, key: key, type: type, store: store)
+                default:
+                    .undecodable(error, byteCount: data.count, key: key, type: type, store: store)
+                }
+            throw failure.about(.data(data))
         }
     }
 
@@ -99,31 +89,26 @@ extension DefaultStorable {
     /// Lets the next reads share a value that was loaded, if nobody can tell: at once if it was filled in, else from the second
     /// time on.
     static func share(_ stored: StoredSettings<Self>) {
-        let (form, data, key, cache) = (stored.form, stored.data, stored.key, DecodedValueCache.shared)
+        let (data, key, cache) = (stored.data, stored.key, DecodedValueCache.shared)
         // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
         let recordKey = CompanionKey.version(of: key)
         let record = stored.store.storedValue(forKey: recordKey)
         let version: SchemaVersion? =
             if case .string(let text)? = record { SchemaRecord(text: text)?.version(of: data) } else { nil }
         let rememberedKey = rememberedKey(key, version)
-        guard form.cause == .bytes, version == stored.version,
-            var known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey),
-            known.isShareable != false
-        else {
-            return
-        }
+        guard stored.form.cause == .bytes, version == stored.version,
+            var known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey)
+        else { return }
         // Other bytes may have taken the place of the shared value since.
         if known.isShareable == nil {
-            known.loads = min(known.loads + (form.bytes == nil ? 1 : 2), 2)
-            if known.loads == 2 {
-                let again = (try? form.value(of: data)) as? Self
+            if known.isLoaded || stored.form.bytes != nil {
+                let again = (try? stored.form.value(of: data)) as? Self
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(stored.value, $0) } ?? false
             }
+            known.isLoaded = true
             cache.share(known, of: data, forKey: rememberedKey)
         }
-        guard known.isShareable == true else {
-            return
-        }
+        guard known.isShareable == true else { return }
         if schemaVersion == 0 {
             cache.share(stored.value, of: data, forKey: key)
         } else {
@@ -139,12 +124,9 @@ extension DefaultStorable {
     ) throws(DefaultsError) -> SchemaVersion? {
         do {
             return try SchemaRecord.stored(beside: key, of: Self.self, in: store)?.version(of: data)
-        } catch {
+        } catch  where schemaVersion == 0 {
             // A type without a version ignores any value stored under the record's key.
-            if schemaVersion == 0 {
-                return nil
-            }
-            throw error
+            return nil
         }
     }
 
@@ -154,9 +136,7 @@ extension DefaultStorable {
         forKey key: String,
         in store: any DefaultsStore
     ) -> SchemaVersion? {
-        guard case .data(let data) = value else {
-            return nil
-        }
+        guard case .data(let data) = value else { return nil }
         return (try? recordedVersion(of: data, forKey: key, in: store)) ?? nil
     }
 }

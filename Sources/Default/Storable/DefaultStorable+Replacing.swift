@@ -40,10 +40,8 @@ extension DefaultStorable {
                         try access.quarantine(of: Self.self).add(stored, version: version)
                     }
                     if Self.schemaVersion > 0 {
-                        let record = try SchemaRecord.stored(beside: key, of: Self.self, in: store)
                         let own = SchemaVersion(Self.schemaVersion, readableSince: Self.readableSince)
-                        let text = SchemaRecord(version: kept.version ?? own, data: data, replacing: record).text
-                        try store.setStoredValue(.string(text), forKey: CompanionKey.version(of: key))
+                        try SchemaRecord.store(kept.version ?? own, of: data, beside: key, of: Self.self, in: store)
                     }
                     try store.setStoredValue(.data(data), forKey: key)
                 }
@@ -69,9 +67,8 @@ extension DefaultStorable {
         in store: any DefaultsStore
     ) -> (loss: DefaultsError?, kept: KeptFields) {
         guard case .data(let data) = stored else {
-            return (
-                .typeMismatch(found: stored, key: key, type: Self.self, store: store.storeDescription), KeptFields()
-            )
+            let store = store.storeDescription
+            return (.typeMismatch(found: stored, key: key, type: Self.self, store: store), KeptFields())
         }
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if remembersDecodedValues, DecodedValueCache.shared.isComplete(data, of: Self.self, forKey: key),
@@ -89,9 +86,7 @@ extension DefaultStorable {
 
     /// What a write keeps of a value that it replaces.
     static func keptFields(of found: StoredSettings<Self>) -> KeptFields {
-        guard found.form.type.keepsUnknownFields else {
-            return KeptFields()
-        }
+        guard found.form.type.keepsUnknownFields else { return KeptFields() }
         let arePredecessors = found.form.report.migratedFrom != nil
         // With its fields, the value is still one that the newer version understands.
         let newer = found.version.flatMap { $0.number > schemaVersion && !arePredecessors ? $0 : nil }
@@ -105,27 +100,22 @@ extension DefaultStorable {
         if form.type.successors.isEmpty, (try? form.coder.encodeTopLevel(found.value)) == data {
             return nil
         }
-        guard var unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder) else {
-            return nil
-        }
+        var unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder)
         // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
         for value in form.report.unusable where value.reason == LoadReport.UnusableValue.hasOldName {
-            unknown.remove(StoredTree.path(value.path), keepingParts: true)
+            unknown?.remove(StoredTree.path(value.path), keepingParts: true)
         }
         for path in form.type.removedProperties {
-            unknown.remove(StoredTree.path(path))
+            unknown?.remove(StoredTree.path(path))
         }
-        return unknown.fields.isEmpty ? nil : unknown
+        return unknown?.fields.isEmpty == false ? unknown : nil
     }
 
     /// Whether the next write removes a property from some bytes, which are of this type.
     static func hasRemovedProperties(_ data: Data) -> Bool {
-        guard !removedProperties.isEmpty,
-            let unknown = UnknownFields(in: data, unknownTo: Self.self, coder: defaultCoder)
-        else {
-            return false
-        }
-        return removedProperties.contains { unknown.contains(StoredTree.path($0)) }
+        guard !removedProperties.isEmpty else { return false }
+        let unknown = UnknownFields(in: data, unknownTo: Self.self, coder: defaultCoder)
+        return removedProperties.contains { unknown?.contains(StoredTree.path($0)) ?? false }
     }
 
     /// Adds what is kept to the bytes of a new value.
@@ -142,27 +132,32 @@ extension DefaultStorable {
         forKey key: String,
         in store: any DefaultsStore
     ) -> (loss: DefaultsError?, data: Data) {
-        guard var fields = kept.fields else {
-            return (nil, data)
-        }
+        guard var fields = kept.fields else { return (nil, data) }
         var lost: [StoredTree.Path] = []
-        var placement = UnknownFields.Placement()
         if kept.arePredecessors {
+            let all = fields.paths
             // Under the old name of a property, the next read would take it for that.
             for path in renamedProperties.keys {
                 fields.remove(StoredTree.path(path), keepingParts: true)
             }
-            let unknown = fields.unknown(to: Self.self, writing: data, coder: defaultCoder)
             let remaining = Set(fields.paths)
-            lost = unknown.lost + (kept.fields?.paths ?? []).filter { !remaining.contains($0) }
-            placement = unknown.kept?.added(to: data) ?? placement
-        } else {
-            placement = fields.added(to: data)
+            lost = all.filter { !remaining.contains($0) }
+        }
+        var placement = fields.added(to: data)
+        if kept.arePredecessors {
+            // What this type knows, it has from the migration.
+            let unknown = placement.data.flatMap { UnknownFields(in: $0, unknownTo: Self.self, coder: defaultCoder) }
+            let paths = Set(unknown?.paths ?? [])
+            lost += placement.homeless + placement.replaced + placement.placed.filter { !paths.contains($0) }
+            placement = unknown?.added(to: data) ?? .init()
         }
         lost += placement.homeless
         let report = LoadReport(
-            unusable: lost.map { LoadReport.path($0) }.sorted().map {
-                .init(path: $0, reason: "is not a property of the type, and has no place in the new value")
+            unusable: lost.map {
+                .init(
+                    path: LoadReport.path($0),
+                    reason: "is not a property of the type, and has no place in the new value"
+                )
             }
         )
         return (

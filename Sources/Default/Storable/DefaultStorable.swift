@@ -302,7 +302,7 @@ extension DefaultStorable {
         try update(in: store ?? ownStore, forKey: key, default: defaultValue, change)
     }
 
-    /// Updates the stored value, or a given one while nothing is stored.
+    /// Updates the stored value, or a given one while nothing is stored, or a newer version stored the value.
     static func update<Result>(
         in store: any DefaultsStore,
         forKey key: String?,
@@ -310,33 +310,21 @@ extension DefaultStorable {
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
         try store.withExclusiveAccess {
-            guard var value = try loadReplaceable(from: store, forKey: key, default: initial()) else {
-                throw DefaultsError.valueMissing(
-                    key: key ?? defaultIdentifier,
-                    type: Self.self,
-                    store: store.storeDescription
-                )
+            var value: Self?
+            do throws(DefaultsError) {
+                value = try load(from: store, forKey: key) ?? initial()
+            } catch {
+                value = error.code == .newerVersion ? initial() : nil
+                guard value != nil else { throw error }
+                DefaultsDiagnostics.report(.readFailed, error)
+            }
+            guard var value else {
+                let key = key ?? defaultIdentifier
+                throw DefaultsError.valueMissing(key: key, type: Self.self, store: store.storeDescription)
             }
             let result = try change(&value)
             try value.save(to: store, withKey: key)
             return result
-        }
-    }
-
-    /// The stored value, otherwise a given one, also if a newer version stored it: it is replaced as by a write.
-    private static func loadReplaceable(
-        from store: any DefaultsStore,
-        forKey key: String?,
-        default initial: @autoclosure () -> Self?
-    ) throws(DefaultsError) -> Self? {
-        do {
-            return try load(from: store, forKey: key) ?? initial()
-        } catch {
-            guard error.code == .newerVersion, let initial = initial() else {
-                throw error
-            }
-            DefaultsDiagnostics.report(.readFailed, error)
-            return initial
         }
     }
 }

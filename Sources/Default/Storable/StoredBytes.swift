@@ -32,9 +32,7 @@ struct StoredBytes {
             outcome.form.isCurrent = outcome.form.isCurrent && !own.hasVersion
             return outcome
         }
-        guard version.readableSince <= own.version else {
-            throw NewerVersion(version: version.number)
-        }
+        guard version.readableSince <= own.version else { throw NewerVersion(version: version.number) }
         // The predecessor with that version or, if it no longer exists, with the next higher version.
         let predecessor = types.dropFirst().last { $0.version >= version.number }
         let type = version.number < own.version ? predecessor ?? own : own
@@ -57,7 +55,7 @@ struct StoredBytes {
                 exactlyBy: types.filter { $0.hasVersion == hasVersion && claim?.claim != .all },
                 orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && claim == nil }
             )
-            if let outcome, !outcome.form.usesNothing {
+            if let outcome, outcome.form.completion?.usesNothing != true {
                 return outcome
             }
             if let claim, outcome == nil, last == nil {
@@ -83,35 +81,24 @@ struct StoredBytes {
         exactlyBy exact: [StoredType],
         orFilledInBy filledIn: [StoredType]
     ) throws -> StoredType.Outcome? {
-        for type in exact {
-            if let outcome = try attempt(type, fillingIn: false) {
-                return outcome
-            }
-        }
         var best: StoredType.Outcome?
-        for type in filledIn {
-            guard let outcome = try attempt(type, fillingIn: true) else {
+        for (index, type) in (exact + filledIn).enumerated() {
+            let isExact = index < exact.count
+            do {
+                let outcome = try type.read(data, coder: coder, fillingIn: !isExact)
+                if isExact || outcome.form.unusedCount == 0 {
+                    return outcome
+                }
+                if outcome.form.unusedCount < best?.form.unusedCount ?? .max {
+                    best = outcome
+                }
+            } catch let failure as MigrationFailure {
+                // The bytes are of that type, but its migration rejected them.
+                throw failure
+            } catch {
                 continue
-            }
-            if outcome.form.unusedCount == 0 {
-                return outcome
-            }
-            if outcome.form.unusedCount < best?.form.unusedCount ?? .max {
-                best = outcome
             }
         }
         return best
-    }
-
-    /// Decodes the bytes as one type; nil when they are not of it.
-    private func attempt(_ type: StoredType, fillingIn: Bool) throws -> StoredType.Outcome? {
-        do {
-            return try type.read(data, coder: coder, fillingIn: fillingIn)
-        } catch let failure as MigrationFailure {
-            // The bytes are of that type, but its migration rejected them.
-            throw failure
-        } catch {
-            return nil
-        }
     }
 }

@@ -51,9 +51,7 @@ extension DefaultStorable {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(FastPathUnavailable) -> Self {
-        guard remembersDecodedValues else {
-            throw FastPathUnavailable()
-        }
+        guard remembersDecodedValues else { throw FastPathUnavailable() }
         let identifier = key ?? defaultIdentifier
         guard case .data(let data) = store.storedValue(forKey: identifier) else {
             DecodedValueCache.shared.remove(identifier, of: Self.self)
@@ -73,9 +71,7 @@ extension DefaultStorable {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
                 }
-                guard Renaming(renamedProperties, in: data) == nil else {
-                    throw FastPathUnavailable()
-                }
+                guard Renaming(renamedProperties, in: data) == nil else { throw FastPathUnavailable() }
                 return try defaultCoder.decodeTopLevel(Self.self, from: data)
             }
         } catch {
@@ -85,9 +81,7 @@ extension DefaultStorable {
 
     /// The stored value or nil, for reads for which ``fastPathValue(in:forKey:)`` throws.
     static func loadSlowPath(from store: any DefaultsStore, forKey key: String?) throws(DefaultsError) -> Self? {
-        guard let stored = try findStored(in: store, forKey: key) else {
-            return nil
-        }
+        guard let stored = try findStored(in: store, forKey: key) else { return nil }
         stored.reportFillingIn()
         // From the next read on, it is found like a value that is decoded as it is.
         if stored.key == key ?? defaultIdentifier {
@@ -138,9 +132,7 @@ extension DefaultStorable {
         var unreadable: DefaultsError?
         for key in key.map({ [$0] }) ?? identifiers {
             do {
-                guard let stored = try readStored(key, in: store) else {
-                    continue
-                }
+                guard let stored = try readStored(key, in: store) else { continue }
                 // So the write at the end of an update need not decode these bytes.
                 if stored.form.isCurrent, remembersDecodedValues {
                     DecodedValueCache.shared.insert(stored.data, of: Self.self, forKey: key)
@@ -150,9 +142,7 @@ extension DefaultStorable {
                 }
                 return stored
             } catch {
-                guard error.code == .undecodable || error.code == .typeMismatch else {
-                    throw error
-                }
+                guard error.code == .undecodable || error.code == .typeMismatch else { throw error }
                 unreadable = unreadable ?? error
             }
         }
@@ -166,9 +156,7 @@ extension DefaultStorable {
         _ key: String,
         in store: any DefaultsStore
     ) throws(DefaultsError) -> StoredSettings<Self>? {
-        guard let data = try KeyAccess(key, in: store).storedBytes(type: Self.self) else {
-            return nil
-        }
+        guard let data = try KeyAccess(key, in: store).storedBytes(type: Self.self) else { return nil }
         let stored = Result { () throws(DefaultsError) in try read(data, forKey: key, in: store) }
         guard schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else {
             return try stored.get()

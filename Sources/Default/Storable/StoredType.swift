@@ -27,9 +27,7 @@ struct StoredType {
     private var predecessor: StoredType? {
         guard let migratable = type as? any DefaultMigratable.Type,
             !successors.contains(where: { $0 == migratable })
-        else {
-            return nil
-        }
+        else { return nil }
         let previous = migratable.previousType
         let settings = previous as? any DefaultStorable.Type
         let stated = settings?.schemaVersion ?? 0
@@ -59,19 +57,17 @@ struct StoredForm {
     let coder: DefaultsCoder
     /// The bytes after renaming and filling in; nil for the stored ones.
     var bytes: Data?
+    /// How they were filled in; nil when that was not needed.
+    var completion: Completion?
     /// How the value differs from the stored one.
     var report = LoadReport()
     /// Whether writing the value would leave the bytes unchanged, except for formatting.
     var isCurrent: Bool
-    /// What the outcome of filling in depends on.
-    var cause = Completion.Cause.bytes
-    /// The number of stored values that the type doesn't know, but keeps, if it was filled in.
-    var unknownCount = 0
-    /// Whether values are stored, but none of them could be used.
-    var usesNothing = false
+
+    var cause: Completion.Cause { completion?.cause ?? .bytes }
 
     /// The number of stored values that the type has no use for, to compare types.
-    var unusedCount: Int { report.unusable.count + unknownCount }
+    var unusedCount: Int { report.unusable.count + (completion?.unknownCount ?? 0) }
 
     /// Decodes bytes whose form this is.
     func value(of data: Data) throws -> any Decodable {
@@ -93,50 +89,36 @@ extension StoredType {
     func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
         let coder = coder ?? self.coder
         let renaming = settings.flatMap { Renaming($0.renamedProperties, in: data) }
+        let data = renaming?.data ?? data
         var form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: successors.isEmpty)
-        var value: any Decodable
+        let value: any Decodable
         do {
-            value = try coder.decodeTopLevel(anyOf: type, from: renaming?.data ?? data)
+            value = try coder.decodeTopLevel(anyOf: type, from: data)
         } catch {
-            guard fillingIn, let completion = completion(of: renaming?.data ?? data, coder: coder) else {
-                throw error
-            }
-            value = completion.value
-            form.bytes = completion.bytes
-            form.report = completion.report
-            form.cause = completion.cause
-            form.unknownCount = completion.unknownCount
-            form.usesNothing = completion.usesNothing
+            guard fillingIn, let (filledIn, completion) = fillIn(data, coder: coder) else { throw error }
+            value = filledIn
+            (form.bytes, form.completion, form.report) = (completion.bytes, completion, completion.report)
         }
-        let unused =
-            renaming?.unusedPaths(besides: value as? any Encodable, coder: coder).map { LoadReport.path($0) } ?? []
-        let known = Set(form.report.unusable.map(\.path))
-        let oldNames = unused.filter { !known.contains($0) }.map { path in
-            LoadReport.UnusableValue(path: path, reason: LoadReport.UnusableValue.hasOldName)
+        let unused = renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? []
+        let oldNames = unused.map { LoadReport.path($0) }.filter { path in
+            !form.report.unusable.contains { $0.path == path }
         }
         form.isCurrent = form.isCurrent && form.bytes == nil && oldNames.isEmpty
-        value = try migrated(value)
         form.report = LoadReport(
             filledIn: form.report.filledIn,
-            unusable: (form.report.unusable + oldNames).sorted { $0.path < $1.path },
+            unusable: form.report.unusable
+                + oldNames.map { .init(path: $0, reason: LoadReport.UnusableValue.hasOldName) },
             migratedFrom: successors.isEmpty ? nil : "\(type)"
         )
-        return (value, form)
+        return (try migrated(value), form)
     }
 
     /// Fills in bytes if this is a type with a default value.
-    private func completion(of data: Data, coder: DefaultsCoder) -> Completion? {
-        func complete<Provider: DefaultProviding>(_ type: Provider.Type) -> Completion? {
-            let keeps = successors.isEmpty && keepsUnknownFields
-            return Completion.run(
-                type,
-                on: data,
-                default: type.defaultValue,
-                coder: coder,
-                keepsUnknownFields: keeps
-            )
-        }
-        return (type as? any DefaultProviding.Type).flatMap { complete($0) }
+    private func fillIn(_ data: Data, coder: DefaultsCoder) -> (value: any Decodable, completion: Completion)? {
+        func initial<Provider: DefaultProviding>(_ type: Provider.Type) -> (any Encodable)? { type.defaultValue }
+        guard let provider = type as? any DefaultProviding.Type else { return nil }
+        let keeps = successors.isEmpty && keepsUnknownFields
+        return Completion.run(type, on: data, default: initial(provider), coder: coder, keepsUnknownFields: keeps)
     }
 
     /// What this type might use of bytes that can't be read as it.
@@ -161,9 +143,7 @@ extension DefaultMigratable {
 
     fileprivate static func migrating(_ value: any Decodable) throws -> any Decodable {
         do {
-            guard let previous = value as? Previous else {
-                throw CocoaError(.coderInvalidValue)
-            }
+            guard let previous = value as? Previous else { throw CocoaError(.coderInvalidValue) }
             return try Self(migrating: previous)
         } catch {
             throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)

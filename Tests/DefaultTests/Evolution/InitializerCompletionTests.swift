@@ -171,7 +171,7 @@ struct InitializerCompletionTests {
         for coder in [DefaultsCoder.json, .propertyList] {
             let data = try coder.converted(json)
             let outcome = try #require(Completion.run(Value.self, on: data, default: fallback, coder: coder))
-            check(try #require(outcome.value as? Value), outcome.report)
+            check(try #require(outcome.value as? Value), outcome.completion.report)
         }
     }
 

@@ -1,47 +1,17 @@
 internal import Foundation
 
-// Parses with the `Codable` decoder, because PropertyListSerialization traps on some damaged bytes on Linux.
-extension StoredTree {
-    init?(propertyList data: Data) {
+extension PropertyListValue {
+    /// The value of a property list in any form; nil for other bytes, and for damaged ones.
+    ///
+    /// What ``BinaryPropertyList`` leaves to Foundation is read with its `Codable` decoder, because PropertyListSerialization
+    /// traps on some damaged bytes on Linux.
+    static func decoded(from data: Data) -> PropertyListValue? {
         if let value = BinaryPropertyList.value(of: data) {
-            self.init(value)
-            return
+            return value
         }
         // Binary property lists may share containers. Without the check, a small one could expand without limit.
-        guard BinaryPropertyList.isSafe(data),
-            let value = try? PropertyListDecoder().decode(CodedPropertyList.self, from: data).value
-        else {
-            return nil
-        }
-        self.init(value)
-    }
-
-    init(_ value: PropertyListValue) {
-        switch value {
-        case .dictionary(let entries): self = .object(entries.mapValues { StoredTree($0) })
-        case .array(let elements): self = .array(elements.map { StoredTree($0) })
-        default: self = .propertyList(value)
-        }
-    }
-
-    var propertyListData: Data? {
-        guard let value = propertyListValue else { return nil }
-        return try? PropertyListSerialization.data(fromPropertyList: value.object, format: .binary, options: 0)
-    }
-
-    var propertyListValue: PropertyListValue? {
-        switch self {
-        case .json:
-            return nil
-        case .propertyList(let value):
-            return value
-        case .array(let elements):
-            let values = elements.compactMap(\.propertyListValue)
-            return values.count == elements.count ? .array(values) : nil
-        case .object(let fields):
-            let entries = fields.compactMapValues(\.propertyListValue)
-            return entries.count == fields.count ? .dictionary(entries) : nil
-        }
+        guard BinaryPropertyList.isSafe(data) else { return nil }
+        return try? PropertyListDecoder().decode(CodedPropertyList.self, from: data).value
     }
 }
 

@@ -3,9 +3,7 @@ internal import Foundation
 extension DefaultsCoder {
     /// Calls a body with the decoder of some bytes, while the coder decodes them; not when it can't parse them.
     func withDecoder(for data: Data, _ body: @escaping (any Decoder) -> Void) {
-        guard BinaryPropertyList.isSafe(data) else {
-            return
-        }
+        guard BinaryPropertyList.isSafe(data) else { return }
         let user = NullText.mayBe(in: data) ? DecoderUser { body(NullText.decoder(of: $0)) } : DecoderUser(body: body)
         DecoderUser.$current.withValue(user) {
             // The body keeps its own errors.
