@@ -20,10 +20,12 @@ extension Journal {
         if let problem = Operation.problem(key: key, valueSize: payload - Operation.setOverhead - key.count) {
             throw JournalError(problem, path: journalPath)
         }
-        if !isStored(key, prefix, value) {
+        let seen = compare(key, prefix, value)
+        if seen != .same {
             try beginExclusiveAccess()
             defer { endExclusiveAccess() }
-            if !index.holds(key: key, prefix: prefix, value: value) {
+            // What differed then differs still, unless the index has changed since.
+            if seen == .different(at: state.changeCount) || !index.holds(key: key, prefix: prefix, value: value) {
                 writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
                 Operation.encodeSet(
                     key: key,
@@ -38,13 +40,27 @@ extension Journal {
         if durability == .everyWrite { try synchronize() }
     }
 
+    private enum Comparison: Equatable {
+        case same
+        /// The index has another value, or none, when it has changed so many times.
+        case different(at: UInt64)
+        case unknown
+    }
+
     /// Whether a value is stored, as far as that can be seen without the lock.
-    private func isStored(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
-        guard let slot = stateLock.tryLockShared() else { return false }
+    private func compare(
+        _ key: UnsafeRawBufferPointer,
+        _ prefix: UInt8?,
+        _ value: UnsafeRawBufferPointer
+    ) -> Comparison {
+        guard let slot = stateLock.tryLockShared() else { return .unknown }
         defer { stateLock.unlockShared(slot) }
+        guard index.holds(key: key, prefix: prefix, value: value) else { return .different(at: state.changeCount) }
         // The file must be what it was when the index was filled, as for any other write.
-        return state.seesNothingNew && !state.isDamaged && index.holds(key: key, prefix: prefix, value: value)
-            && state.refusal == nil && Clock.monotonic() &- state.comparedAt < Self.writersInterval && !isForked
+        let isCurrent =
+            state.seesNothingNew && !state.isDamaged && state.refusal == nil && !isForked
+            && Clock.monotonic() &- state.comparedAt < Self.writersInterval
+        return isCurrent ? .same : .unknown
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
@@ -119,16 +135,16 @@ extension Journal {
     /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again, readers of
     ///   this process leave the record to this thread.
     private func write(payload: Int) throws(JournalError) -> (JournalMark, end: UInt64) {
-        let (file, start) = (state.file, state.position)
+        let (file, start) = (state.file.raw, state.position)
         let memory = writer.buffer.memory
-        let size = Record.seal(memory, payload: payload, salt: file.salt, offset: start)
+        let size = Record.seal(memory, payload: payload, salt: state.file.salt, offset: start)
         // A reader of this process that sees the record has to see this too.
         appending.store(start, ordering: .sequentiallyConsistent)
         do throws(JournalError) {
-            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file.raw, at: start)
+            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file, at: start)
         } catch {
             // If it can't be cut off now, the next holder of the lock does that.
-            do throws(JournalError) { try calls.truncate(file.raw, to: start) } catch {}
+            do throws(JournalError) { try calls.truncate(file, to: start) } catch {}
             appending.store(0, ordering: .releasing)
             writer.buffer.trim()
             throw error.located(in: path)

@@ -15,9 +15,12 @@ final class SuiteDirectory: @unchecked Sendable {
     let id: FileID
     /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
     private var lockFile = OwnedDescriptor.none
+    /// What the lock is on; used as `lockFile` is.
+    @exclusivity(unchecked) private(set) var lockedDescriptor: Int32
 
     init(_ directory: consuming OwnedDescriptor, calls: SystemCalls) throws(JournalError) {
         id = try calls.status(directory.raw).id
+        lockedDescriptor = directory.raw
         self.directory = directory
     }
 
@@ -27,14 +30,14 @@ final class SuiteDirectory: @unchecked Sendable {
 extension SuiteDirectory {
     /// Takes the suite's lock if it is free.
     func tryLock(calls: SystemCalls) throws(JournalError) -> Bool {
-        if lockFile.raw >= 0 { return try calls.tryLock(lockFile.raw) }
         do throws(JournalError) {
-            return try calls.tryLock(directory.raw)
-        } catch  where error.isUnlockable {
+            return try calls.tryLock(lockedDescriptor)
+        } catch  where error.isUnlockable && lockFile.raw < 0 {
             let file = try calls.open(Self.lockName, in: raw, .create)
             try Self.checkFile(file.raw, calls: calls)
+            lockedDescriptor = file.raw
             lockFile = file
-            return try calls.tryLock(lockFile.raw)
+            return try calls.tryLock(lockedDescriptor)
         } catch {
             throw error.about(".")
         }
@@ -43,9 +46,6 @@ extension SuiteDirectory {
     func unlock(calls: SystemCalls) {
         calls.unlock(lockedDescriptor)
     }
-
-    /// What the lock is on.
-    var lockedDescriptor: Int32 { lockFile.raw >= 0 ? lockFile.raw : directory.raw }
 }
 
 extension SuiteDirectory {
