@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("Files that are cut or overwritten while they are open", .waits)
 struct GuardedPageTests {

@@ -25,7 +25,7 @@ extension Journal {
         guard journal.id == state.file.id else { return .otherJournal }
         guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
             try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
-            try JournalMark(of: state.file.raw, at: nil, calls: calls) == headerMark
+            try JournalMark(of: state.file.raw, calls: calls) == headerMark
         else { return .overwritten }
         return .same
     }

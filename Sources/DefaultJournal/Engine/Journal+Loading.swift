@@ -61,13 +61,12 @@ extension Journal {
         report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
         let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
-        let mark = try JournalMark(of: file.raw, at: visitor.entries.lastRecord, calls: calls)
         state.liveBytes = visitor.entries.liveBytes
-        let headerMark = try JournalMark(of: file.raw, at: nil, calls: calls)
+        let headerMark = try JournalMark(of: file.raw, calls: calls)
         state.use(
             file,
             position: position,
-            mark: mark,
+            mark: report.lastRecord ?? headerMark,
             headerMark: headerMark,
             size: status.size,
             move: visitor.entries.move,

@@ -178,7 +178,7 @@ extension Journal {
         apply: () -> Void = {}
     ) throws(JournalError) {
         let id = try calls.status(fresh.raw).id
-        let mark = try JournalMark(of: fresh.raw, at: nil, calls: calls)
+        let mark = try JournalMark(of: fresh.raw, calls: calls)
         try appendMove(salt: isSame ? salt : 0, end: isSame ? end : 0)
         let syncedEnd = try beforeRename() ?? end
         try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)

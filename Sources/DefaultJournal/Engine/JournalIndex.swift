@@ -70,8 +70,6 @@ struct IndexVisitor: ReplayVisitor {
     var liveBytes: UInt64
     /// What the last record says about another journal, if it says that.
     private(set) var move: (salt: UInt64, end: UInt64)?
-    /// The offset of the last record.
-    private(set) var lastRecord: UInt64?
 
     init(_ index: any JournalIndex, from origin: ChangeOrigin, liveBytes: UInt64 = UInt64(JournalHeader.size)) {
         self.index = index
@@ -100,8 +98,6 @@ struct IndexVisitor: ReplayVisitor {
         liveBytes = liveBytes &+ Self.size(key.count + value.count + (prefix == nil ? 0 : 1))
     }
 
-    mutating func finishRecord(at offset: UInt64, size: Int) { lastRecord = offset }
-
     /// The size of an entry's record, given that of its key and value.
     private static func size(_ content: Int) -> UInt64 {
         UInt64(Record.liveSize(payload: Operation.setOverhead + content))
@@ -123,8 +119,6 @@ struct LoadVisitor: ReplayVisitor {
     }
 
     mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys.add(payload) }
-
-    mutating func finishRecord(at offset: UInt64, size: Int) { entries.finishRecord(at: offset, size: size) }
 
     /// Ends a comparison of the index, which was begun before the replay.
     func keys(ifDamaged isDamaged: Bool) -> JournalReport.DamagedKeys {
