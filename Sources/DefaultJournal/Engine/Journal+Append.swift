@@ -16,24 +16,15 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        let payload = Operation.setSize(key: key, prefix: prefix, value: value)
-        if let problem = Operation.problem(key: key, valueSize: payload - Operation.setOverhead - key.count) {
-            throw JournalError(problem, path: journalPath)
-        }
+        let operation = Operation.set(key: key, prefix: prefix, value: value)
+        if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
         let seen = compare(key, prefix, value)
         if seen != .same {
             try beginExclusiveAccess()
             defer { endExclusiveAccess() }
             // What differed then differs still, unless the index has changed since.
             if seen == .different(at: state.changeCount) || !index.holds(key: key, prefix: prefix, value: value) {
-                writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
-                Operation.encodeSet(
-                    key: key,
-                    prefix: prefix,
-                    value: value,
-                    to: writer.buffer.memory + Record.headerSize
-                )
-                try commit(payload: payload) { visitor in visitor.set(key, prefix, value) }
+                try commit(operation)
             }
         }
         // What is stored already may not have reached the disk yet.
@@ -68,7 +59,6 @@ extension Journal {
         key: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        if let problem = Operation.problem(key: key) { throw JournalError(problem, path: journalPath) }
         try append(.remove(key: key), durability)
     }
 
@@ -86,38 +76,48 @@ extension Journal {
     ) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
-        try exclusively { () throws(JournalError) in
+        try beginExclusiveAccess()
+        do {
+            defer { endExclusiveAccess() }
             try batch.withPayload { payload throws(JournalError) in
-                writer.buffer.reserve(Record.headerSize + payload.count + 2 * Record.alignment)
-                if let start = payload.baseAddress {
-                    (writer.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
+                try commit(size: payload.count) { target in
+                    if let start = payload.baseAddress { target.copyMemory(from: start, byteCount: payload.count) }
+                } apply: { visitor in
+                    Replay.visit(payload, with: &visitor)
                 }
-                try commit(payload: payload.count) { visitor in Replay.visit(payload, with: &visitor) }
             }
         }
         if durability == .everyWrite { try synchronize() }
     }
 
-    private func exclusively(_ body: () throws(JournalError) -> Void) throws(JournalError) {
-        try beginExclusiveAccess()
-        defer { endExclusiveAccess() }
-        try body()
-    }
-
     private func append(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
-        try exclusively { () throws(JournalError) in
-            let payload = operation.encodedSize
-            writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
-            operation.encode(to: writer.buffer.memory + Record.headerSize)
-            try commit(payload: payload) { visitor in visitor.visit(operation) }
+        if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
+        try beginExclusiveAccess()
+        do {
+            defer { endExclusiveAccess() }
+            try commit(operation)
         }
         if durability == .everyWrite { try synchronize() }
     }
 
-    /// Under the lock: writes the record whose payload is in the encode buffer, and applies it to the index.
-    private func commit(payload: Int, apply: (inout IndexVisitor) -> Void) throws(JournalError) {
+    private func commit(_ operation: Operation) throws(JournalError) {
+        try commit(size: operation.encodedSize) { target in
+            operation.encode(to: target)
+        } apply: { visitor in
+            visitor.visit(operation)
+        }
+    }
+
+    /// Under the lock: writes a record, and applies it to the index.
+    private func commit(
+        size: Int,
+        encode: (UnsafeMutableRawPointer) -> Void,
+        apply: (inout IndexVisitor) -> Void
+    ) throws(JournalError) {
         assert(writer.holdsFileLock)
-        let (mark, end) = try write(payload: payload)
+        writer.buffer.reserve(Record.headerSize + size + 2 * Record.alignment)
+        encode(writer.buffer.memory + Record.headerSize)
+        let (mark, end) = try write(payload: size)
         stateLock.lock()
         var visitor = IndexVisitor(index, from: .thisThread, liveBytes: state.liveBytes)
         apply(&visitor)
@@ -154,10 +154,7 @@ extension Journal {
 
     /// Under the lock: appends to the journal that another file is about to replace it.
     ///
-    /// - Parameters:
-    ///   - salt: The other journal's; 0 if it hasn't the entries that this one has.
-    ///   - end: The position in the other one.
-    /// - Throws: The system call that failed.
+    /// The salt is 0 if the other one hasn't the entries that this one has.
     func appendMove(salt: UInt64, end: UInt64) throws(JournalError) {
         guard state.file.salt != 0 else { return }
         let operation = Operation.moved(salt: salt, end: end)

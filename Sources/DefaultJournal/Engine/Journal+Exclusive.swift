@@ -57,8 +57,6 @@ extension Journal {
     ///   - limit: Nanoseconds to wait for other processes; nil for ``JournalOptions/lockTimeout``.
     ///   - compares: Whether to compare the files with those at the path even if that was just done.
     ///   - body: The work on the files.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or why there is no access.
     func withFilesLocked<Result: ~Copyable>(
         followsPath: Bool = true,
         waitingAtMost limit: UInt64? = nil,
@@ -109,10 +107,7 @@ extension Journal {
 
     // MARK: The file lock
 
-    /// Under `exclusive`, which is released while it sleeps: takes the lock.
-    ///
-    /// - Parameter limit: Nanoseconds to wait at most; 0 to wait for nobody.
-    /// - Throws: `busy` when another process has the lock all the time, or the system call that failed.
+    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many nanoseconds.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
         if try !suite.tryLock(calls: calls) { try waitForFileLock(LockWait(atMost: limit)) }
         writer.holdsFileLock = true

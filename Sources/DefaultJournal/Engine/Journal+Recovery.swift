@@ -43,7 +43,8 @@ extension Journal {
         // The numbers within a second go on even if older backups of it are gone, so that the names are in order.
         let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
         let latest = names.last { $0.hasPrefix(stem) }.flatMap { Int32($0.dropFirst(stem.count)) } ?? 0
-        let name = stem + Clock.digits(latest &+ 1, 3)
+        let number = String(latest &+ 1)
+        let name = stem + String(repeating: "0", count: max(0, 3 - number.count)) + number
         let copy = try calls.open(name, in: directory, .createNew)
         do throws(JournalError) {
             try copyContent(of: file, size: size, to: copy.raw)
@@ -98,11 +99,7 @@ extension Journal {
 
     /// Under the lock: replaces the journal by a new one with the live entries of a file; all but its name is durable.
     ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - end: The offset up to which it is read.
-    ///   - isDamaged: Whether it may have other entries than other processes know.
-    /// - Throws: The system call that failed; the old journal is still in use then.
+    /// A damaged file may have other entries than other processes know. If this throws, the old journal is still in use.
     func rewrite(_ file: JournalFile, to end: UInt64, isDamaged: Bool = false) throws(JournalError) {
         var visitor = TableVisitor()
         let base = UInt64(JournalHeader.size)
@@ -120,11 +117,7 @@ extension Journal {
 
     /// Under the lock: replaces the journal by a new one, all but whose name is durable.
     ///
-    /// - Parameters:
-    ///   - isSame: Whether the new one has the entries that the index has, and every other process.
-    ///   - fill: Adds the records.
-    ///   - apply: Changes the index to what the new journal has.
-    /// - Throws: What failed; the old journal is still in use then.
+    /// As ``exchange(for:named:salt:end:isSame:beforeRename:apply:)``, with a file that `fill` adds the records to.
     func replaceJournal(
         isSame: Bool = false,
         fill: (inout RecordStream) throws(JournalError) -> Void,
@@ -159,10 +152,7 @@ extension Journal {
     /// Under the lock: renames a complete file over the journal, and uses it.
     ///
     /// - Parameters:
-    ///   - fresh: The file.
-    ///   - name: Its name.
-    ///   - salt: Its salt.
-    ///   - end: Its end.
+    ///   - fresh: The file, which has a name, a salt and an end.
     ///   - isSame: Whether it has the entries that the index has, and every other process.
     ///   - beforeRename: Called when everybody who looks sees that the file is about to replace the journal; returns the end of
     ///     what is synced, nil for all of it.

@@ -5,11 +5,8 @@
 package protocol JournalIndex: AnyObject {
     /// Stores a value under `key`, comparing keys byte by byte.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - prefix: The value's first byte; nil if it is in `value`.
-    ///   - value: The value, without the prefix if there is one.
-    ///   - origin: Who has stored it.
+    /// The prefix is the value's first byte, if it isn't in `value`.
+    ///
     /// - Returns: The size of the replaced entry, key and value together; nil when the key was new.
     func set(
         key: UnsafeRawBufferPointer,
@@ -39,8 +36,7 @@ package protocol JournalIndex: AnyObject {
 
     /// Compares the remembered entries with the present ones, and forgets them.
     ///
-    /// - Parameter limit: How many keys to return at most.
-    /// - Returns: Keys that have another value now, or none, sorted.
+    /// - Returns: Keys that have another value now, or none, sorted: the first ones up to a limit.
     func endComparison(limit: Int) -> [String]
 }
 
@@ -80,7 +76,10 @@ struct IndexVisitor: ReplayVisitor {
     mutating func visit(_ operation: Operation) {
         move = nil
         switch operation {
-        case .set(let key, let value): set(key, nil, value)
+        case .set(let key, let prefix, let value):
+            let replaced = index.set(key: key, prefix: prefix, value: value, from: origin)
+            if let replaced { liveBytes = liveBytes &- Self.size(replaced) }
+            liveBytes = liveBytes &+ Self.size(key.count + value.count + (prefix == nil ? 0 : 1))
         case .remove(let key):
             guard let replaced = index.remove(key: key, from: origin) else { return }
             liveBytes = liveBytes &- Self.size(replaced)
@@ -90,12 +89,6 @@ struct IndexVisitor: ReplayVisitor {
         case .moved(let salt, let end):
             move = (salt, end)
         }
-    }
-
-    mutating func set(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) {
-        let replaced = index.set(key: key, prefix: prefix, value: value, from: origin)
-        if let replaced { liveBytes = liveBytes &- Self.size(replaced) }
-        liveBytes = liveBytes &+ Self.size(key.count + value.count + (prefix == nil ? 0 : 1))
     }
 
     /// The size of an entry's record, given that of its key and value.

@@ -57,10 +57,6 @@ final class JournalWatcher: @unchecked Sendable {
 extension JournalWatcher {
     /// Watches an open directory for a watch, instead of the one before if there was one.
     ///
-    /// - Parameters:
-    ///   - directory: The directory's descriptor.
-    ///   - watch: The watch, which need not be known yet.
-    ///   - calls: The system calls.
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
     /// - Throws: An error if no thread could be started; nothing is watched then.
     func watch(

@@ -27,12 +27,7 @@ package enum Record {
     /// What no record ends at a multiple of.
     package static let page: UInt64 = 4_096
 
-    /// The size of a record.
-    ///
-    /// - Parameters:
-    ///   - payload: Its payload's length.
-    ///   - offset: Where it begins.
-    /// - Returns: A multiple of ``alignment``.
+    /// The size of a record with a payload of this length that begins at this offset: a multiple of ``alignment``.
     package static func size(payload: Int, at offset: UInt64) -> Int {
         let size = liveSize(payload: payload)
         return (offset &+ UInt64(size)) % page == 0 ? size + alignment : size
@@ -58,11 +53,6 @@ package enum Record {
 
     /// Fills in the header before a payload that is already at `start + headerSize`, and the padding after it.
     ///
-    /// - Parameters:
-    ///   - start: Where the record begins in memory.
-    ///   - payload: The payload's length.
-    ///   - salt: The journal's salt.
-    ///   - offset: Where in the file the record will begin.
     /// - Returns: The record's size.
     @discardableResult
     package static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) -> Int {

@@ -13,12 +13,7 @@ package struct FileWindow: ~Copyable {
     private var start: UInt64 = 0
     private var count = 0
 
-    /// - Parameters:
-    ///   - descriptor: The file, which has to stay open.
-    ///   - end: The offset up to which it is read.
-    ///   - calls: The system calls.
-    ///   - pieceSize: How much is read at once.
-    /// - Throws: An error when there is no memory.
+    /// A window of an open file, which has to stay open.
     package init(
         of descriptor: Int32,
         to end: UInt64,

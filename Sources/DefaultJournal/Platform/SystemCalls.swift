@@ -81,13 +81,7 @@ package struct SystemCalls: Sendable {
     /// The effective user, to whom every file must belong.
     static var user: UInt32 { geteuid() }
 
-    /// Repeats a call until it isn't interrupted, and throws when it fails.
-    ///
-    /// - Parameters:
-    ///   - event: The call.
-    ///   - body: Makes it; a negative result is a failure.
-    /// - Returns: The call's result.
-    /// - Throws: The call's failure.
+    /// Repeats a call until it isn't interrupted, and throws when its result is negative.
     @discardableResult
     private func perform(
         _ event: @autoclosure () -> SystemCallEvent,

@@ -37,8 +37,6 @@ package struct EntryTable: ~Copyable {
     private var capacity: Int
     /// How many entries there are.
     package private(set) var count = 0
-    /// Bytes of all keys and values.
-    package private(set) var contentSize: UInt64 = 0
     /// Bytes that a journal with only these entries has.
     package private(set) var journalSize = UInt64(JournalHeader.size)
 
@@ -81,12 +79,8 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    /// Stores a value.
+    /// Stores a value; the prefix is its first byte, if it isn't in `value`.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - prefix: The value's first byte; nil if it is in `value`.
-    ///   - value: The value.
     /// - Returns: The size of the entry that it replaces, key and value together; nil if the key is new.
     @discardableResult
     package mutating func set(
@@ -180,9 +174,7 @@ package struct EntryTable: ~Copyable {
     }
 
     private mutating func count(_ entry: Entry, isAdded: Bool) {
-        let content = UInt64(entry.contentSize)
         let record = UInt64(Record.liveSize(payload: Operation.setOverhead + entry.contentSize))
-        contentSize = isAdded ? contentSize + content : contentSize - content
         journalSize = isAdded ? journalSize + record : journalSize - record
     }
 
@@ -240,7 +232,7 @@ package struct TableVisitor: ReplayVisitor, ~Copyable {
 
     package mutating func visit(_ operation: Operation) {
         switch operation {
-        case .set(let key, let value): table.set(key, value)
+        case .set(let key, let prefix, let value): table.set(key, prefix: prefix, value)
         case .remove(let key): table.remove(key)
         case .removeAll: table.removeAll()
         case .moved: break

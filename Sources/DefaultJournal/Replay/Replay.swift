@@ -41,14 +41,9 @@ package enum Replay {
 
     /// Delivers the operations of every valid record from an offset on, where a record begins.
     ///
-    /// - Parameters:
-    ///   - source: The journal.
-    ///   - start: The offset.
-    ///   - salt: The salt of the journal.
-    ///   - stopsAtDamage: Whether to end at the first byte that can't be used.
-    ///   - visitor: Receives the operations. A record is delivered only if all of it is valid.
+    /// A record is delivered only if all of it is valid. With `stopsAtDamage` the first byte that can't be used is the end.
+    ///
     /// - Returns: Where the records end, and what is damaged or unfinished.
-    /// - Throws: The system call that failed.
     package static func run(
         _ source: inout FileWindow,
         from start: UInt64,
