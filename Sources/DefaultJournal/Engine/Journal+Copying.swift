@@ -27,9 +27,8 @@ extension Journal {
     /// The journal, compared with the one at the path, and the end of what is committed.
     private func snapshot() throws(JournalError) -> (JournalFile, UInt64) {
         if isReadOnly {
-            lockForReading()
-            defer { stateLock.unlock() }
-            return (state.file, state.position)
+            let (file, position, _) = current
+            return (file, position)
         }
         return try withFilesLocked(compares: true) { (state.file, state.position) }
     }
@@ -55,7 +54,7 @@ extension Journal {
             try SuiteDirectory.makeDirectory(target, calls: calls)
             let suite = try SuiteDirectory.open(target, calls: calls)
             do throws(JournalError) {
-                try writeCopy(of: visitor.table, to: suite.raw)
+                try writeCopy(of: visitor.table, to: suite)
             } catch {
                 // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
                 for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
@@ -69,18 +68,17 @@ extension Journal {
         }
     }
 
-    private func writeCopy(of table: borrowing EntryTable, to directory: Int32) throws(JournalError) {
+    private func writeCopy(of table: borrowing EntryTable, to directory: SuiteDirectory) throws(JournalError) {
         let name = SuiteDirectory.replacementName
         do throws(JournalError) {
-            let file = try calls.open(name, in: directory, .createNew)
-            var stream = RecordStream(salt: UInt64.random(in: 1...UInt64.max), to: file.raw, calls: calls)
-            try stream.append(table)
-            try stream.finish()
-            try calls.sync(file.raw)
-            try calls.rename(name, to: SuiteDirectory.journalName, in: directory)
+            let file = try calls.open(name, in: directory.raw, .createNew)
+            let copy = try NewJournal(file, named: name, in: directory, calls: calls)
+            try copy.append(table)
+            try copy.sync()
+            try calls.rename(name, to: SuiteDirectory.journalName, in: directory.raw)
         } catch {
             throw error.about(name)
         }
-        do throws(JournalError) { try calls.sync(directory) } catch { throw error.about(".") }
+        do throws(JournalError) { try calls.sync(directory.raw) } catch { throw error.about(".") }
     }
 }

@@ -5,20 +5,12 @@ extension Journal {
     /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other processes as
     /// long as ``JournalOptions/lockTimeout`` allows.
     package func beginExclusiveAccess() throws(JournalError) {
-        // First, since a thread of the parent may have had the lock.
-        if isForked { throw JournalError(.forked, path: path) }
-        exclusive.lockSpinning()
-        if writer.depth == 0 {
-            do throws(JournalError) {
-                try acquire(waitingAtMost: options.lockTimeout)
-            } catch {
-                exclusive.unlock()
-                deliverReports()
-                throw error.located(in: path)
-            }
-            owner.store(Threads.current, ordering: .releasing)
+        do throws(JournalError) {
+            try begin()
+        } catch {
+            if !isForked { deliverReports() }
+            throw error.located(in: path)
         }
-        writer.depth += 1
     }
 
     /// Ends what ``beginExclusiveAccess()`` began.
@@ -51,18 +43,29 @@ extension Journal {
 
     /// Exclusive access without the compaction and reports of ``endExclusiveAccess()``; for the engine itself.
     ///
-    /// - Parameters:
-    ///   - followsPath: Whether to move to the suite that is at the path now when the open one was deleted or replaced;
-    ///     if not, that is an error.
-    ///   - limit: Nanoseconds to wait for other processes; nil for ``JournalOptions/lockTimeout``.
-    ///   - compares: Whether to compare the files with those at the path even if that was just done.
-    ///   - body: The work on the files.
+    /// With `followsPath` it moves to the suite that is at the path now when the open one was deleted or replaced; without, that is an
+    /// error. It waits for other processes, for ``JournalOptions/lockTimeout`` if no limit is given, and may be asked to compare the
+    /// files with those at the path even if that was just done.
     func withFilesLocked<Result: ~Copyable>(
         followsPath: Bool = true,
         waitingAtMost limit: UInt64? = nil,
         compares: Bool = false,
         _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
+        try begin(followsPath: followsPath, waitingAtMost: limit, compares: compares)
+        defer {
+            writer.depth -= 1
+            if writer.depth == 0 { release() } else { exclusive.unlock() }
+        }
+        return try body()
+    }
+
+    private func begin(
+        followsPath: Bool = true,
+        waitingAtMost limit: UInt64? = nil,
+        compares: Bool = false
+    ) throws(JournalError) {
+        // First, since a thread of the parent may have had the lock.
         if isForked { throw JournalError(.forked, path: path) }
         exclusive.lockSpinning()
         if writer.depth == 0 {
@@ -75,18 +78,9 @@ extension Journal {
             owner.store(Threads.current, ordering: .releasing)
         }
         writer.depth += 1
-        defer {
-            writer.depth -= 1
-            if writer.depth == 0 { release() } else { exclusive.unlock() }
-        }
-        return try body()
     }
 
-    private func acquire(
-        followsPath: Bool = true,
-        waitingAtMost limit: UInt64,
-        compares: Bool = false
-    ) throws(JournalError) {
+    private func acquire(followsPath: Bool, waitingAtMost limit: UInt64, compares: Bool) throws(JournalError) {
         if state.refusal != nil { return try becomeWritable(waitingAtMost: limit) }
         try takeFileLock(waitingAtMost: limit)
         do throws(JournalError) {

@@ -78,11 +78,11 @@ extension Journal {
         releaseFileLock()
         let present = try SuiteDirectory.open(path, calls: calls)
         let (old, new) = (suite.id, present.id)
-        stateLock.lock()
-        suite = present
-        // Whatever is there is read under the lock.
-        state.isDamaged = true
-        stateLock.unlock()
+        stateLock.withLock {
+            suite = present
+            // Whatever is there is read under the lock.
+            state.isDamaged = true
+        }
         JournalRegistry.shared.move(self, from: old, to: new)
         try takeFileLock(waitingAtMost: limit)
         try reload()

@@ -89,9 +89,7 @@ extension Journal {
     /// - Returns: Whether a new, empty journal was created.
     @discardableResult
     func reload() throws(JournalError) -> Bool {
-        stateLock.lock()
-        let before = (id: state.file.id, position: state.position)
-        stateLock.unlock()
+        let before = stateLock.withLock { (id: state.file.id, position: state.position) }
         var found = try loadUnderLock()
         if let first = found, !first.isWhole, try waitForCopy(of: first.file) {
             found = try loadUnderLock()
@@ -116,9 +114,7 @@ extension Journal {
             try rewrite(found.file, to: end)
         } else if end < found.size {
             try calls.truncate(found.file.raw, to: end)
-            stateLock.lock()
-            state.renewLook(calls: calls)
-            stateLock.unlock()
+            stateLock.withLock { state.renewLook(calls: calls) }
         }
         return false
     }
@@ -136,8 +132,7 @@ extension Journal {
 
     /// Under the lock: creates an empty journal.
     private func startEmpty() throws(JournalError) {
-        try replaceJournal { _ throws(JournalError) in
-        } apply: {
+        try replaceJournal(by: EntryTable()) {
             index.removeAll(from: .journal)
             state.liveBytes = UInt64(JournalHeader.size)
         }

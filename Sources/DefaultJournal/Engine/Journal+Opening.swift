@@ -13,6 +13,7 @@ extension Journal {
     ///   - options: How to open it.
     ///   - isPatient: Whether to wait for other processes.
     ///   - makeIndex: Creates the empty index that the journal fills and keeps current.
+    /// - Returns: The journal with its index filled.
     /// - Throws: An error that names the unusable file and the reason; `readOnly` when there is no suite and none can be
     ///   created.
     package static func open(
@@ -94,9 +95,7 @@ extension Journal {
         } catch  where error.isBusy {
             // It is open, so whoever reads it compares it soon.
         }
-        journal.stateLock.lock()
-        defer { journal.stateLock.unlock() }
-        return journal.suite.id == id ? journal : nil
+        return journal.stateLock.withLock { journal.suite.id == id } ? journal : nil
     }
 
     /// Reads the journal for the first time; takes the lock only if there is something to create or to repair.
@@ -130,11 +129,7 @@ extension Journal {
     // MARK: Suites that can't be written
 
     /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
-    package var isReadOnly: Bool {
-        stateLock.lock()
-        defer { stateLock.unlock() }
-        return state.refusal != nil
-    }
+    package var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }
 
     /// Opens a suite that can't be opened for writing, because of the disk, of permissions, or of its owner.
     ///
@@ -179,9 +174,7 @@ extension Journal {
             releaseFileLock()
             throw error.isReadOnlyPlace ? error.located(in: path).readOnly : error
         }
-        stateLock.lock()
-        state.refusal = nil
-        stateLock.unlock()
+        stateLock.withLock { state.refusal = nil }
     }
 }
 

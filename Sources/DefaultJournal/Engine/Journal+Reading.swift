@@ -48,6 +48,13 @@ extension Journal {
         return try body(index)
     }
 
+    /// The open file, and the end of what is committed; for the engine itself, since it delivers no reports.
+    var current: (file: JournalFile, position: UInt64, isMoving: Bool) {
+        lockForReading()
+        defer { stateLock.unlock() }
+        return (state.file, state.position, state.move != nil)
+    }
+
     /// Counts the changes of the index: equal numbers mean that nothing changed in between.
     package var generation: UInt64 {
         lockForReading()

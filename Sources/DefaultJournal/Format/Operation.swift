@@ -32,12 +32,16 @@ package enum Operation {
     /// Why the operation can't be written; nil if it can be.
     var problem: JournalError.Kind? {
         switch self {
-        case .set(let key, _, _) where encodedSize - Self.setOverhead - key.count > Self.maximumValue:
-            Self.tooLarge(encodedSize - Self.setOverhead - key.count)
-        case .set(let key, _, _), .remove(let key):
-            key.isEmpty || key.count > Self.maximumKey ? .keyInvalid(bytes: key.count) : nil
-        case .removeAll, .moved: nil
+        case .set(let key, let prefix, let value):
+            let size = value.count + (prefix == nil ? 0 : 1)
+            return Self.problem(of: key) ?? (size > Self.maximumValue ? Self.tooLarge(size) : nil)
+        case .remove(let key): return Self.problem(of: key)
+        case .removeAll, .moved: return nil
         }
+    }
+
+    private static func problem(of key: UnsafeRawBufferPointer) -> JournalError.Kind? {
+        key.isEmpty || key.count > maximumKey ? .keyInvalid(bytes: key.count) : nil
     }
 
     /// The refusal of a value, with the size that the layer above knows.

@@ -118,9 +118,4 @@ extension Atomic where Value == Int {
     @inlinable public func wrappingAdd(_ value: Int, ordering: MemoryOrdering) {
         word.wrappingAdd(Self.bits(of: value), ordering: ordering)
     }
-
-    /// Subtracts from the value, modulo the size of its type.
-    @inlinable public func wrappingSubtract(_ value: Int, ordering: MemoryOrdering) {
-        word.wrappingSubtract(Self.bits(of: value), ordering: ordering)
-    }
 }

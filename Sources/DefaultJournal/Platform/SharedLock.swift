@@ -54,6 +54,13 @@ package final class SharedLock: @unchecked Sendable {
         writerMutex.unlock()
     }
 
+    /// Calls a body with the lock held exclusively.
+    func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        lock()
+        defer { unlock() }
+        return try body()
+    }
+
     /// Takes the lock for reading, or exclusively if a writer is active.
     ///
     /// - Returns: The slot for ``unlockShared(_:)``.
