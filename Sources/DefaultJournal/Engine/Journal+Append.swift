@@ -119,7 +119,7 @@ extension Journal {
         encode(writer.buffer.memory + Record.headerSize)
         let (mark, end) = try write(payload: size)
         stateLock.lock()
-        var visitor = IndexVisitor(index, from: .thisThread, liveBytes: state.liveBytes)
+        var visitor = IndexVisitor(index: index, origin: .thisThread, liveBytes: state.liveBytes)
         apply(&visitor)
         state.liveBytes = visitor.liveBytes
         state.advance(to: end, mark: mark, calls: calls)

@@ -51,7 +51,7 @@ extension Journal {
         let size = try calls.size(of: file.raw)
         guard size > start else { return .broken }
         var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
-        var visitor = IndexVisitor(index, from: .journal, liveBytes: state.liveBytes)
+        var visitor = IndexVisitor(index: index, origin: .journal, liveBytes: state.liveBytes)
         let report = try Replay.run(&window, from: start, salt: file.salt, stopsAtDamage: true, visitor: &visitor)
         if let mark = report.lastRecord {
             state.liveBytes = visitor.liveBytes

@@ -54,14 +54,14 @@ extension Journal {
         index.beginComparison()
         index.removeAll(from: .journal)
         index.prepare(forBytes: Int(clamping: status.size))
-        var visitor = LoadVisitor(index)
+        var visitor = IndexVisitor(index: index, origin: .journal, damagedKeys: DamagedKeys())
         var report = ReplayReport(validEnd: base)
         if salt != 0, status.size > base { report = try Replay.run(&window, from: base, salt: salt, visitor: &visitor) }
         let isSaltKnown = isHeaderValid || report.records > 0
         report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
         let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
-        state.liveBytes = visitor.entries.liveBytes
+        state.liveBytes = visitor.liveBytes
         let headerMark = try JournalMark(of: file.raw, calls: calls)
         state.use(
             file,
@@ -69,7 +69,7 @@ extension Journal {
             mark: report.lastRecord ?? headerMark,
             headerMark: headerMark,
             size: status.size,
-            move: visitor.entries.move,
+            move: visitor.move,
             calls: calls
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base

@@ -63,18 +63,15 @@ extension JournalIndex {
 struct IndexVisitor: ReplayVisitor {
     let index: any JournalIndex
     let origin: ChangeOrigin
-    var liveBytes: UInt64
+    var liveBytes = UInt64(JournalHeader.size)
+    /// The keys that damage may have cost a newer value, where somebody wants to know.
+    var damagedKeys: DamagedKeys?
     /// What the last record says about another journal, if it says that.
     private(set) var move: (salt: UInt64, end: UInt64)?
 
-    init(_ index: any JournalIndex, from origin: ChangeOrigin, liveBytes: UInt64 = UInt64(JournalHeader.size)) {
-        self.index = index
-        self.origin = origin
-        self.liveBytes = liveBytes
-    }
-
     mutating func visit(_ operation: Operation) {
         move = nil
+        damagedKeys?.visit(operation)
         switch operation {
         case .set(let key, let prefix, let value):
             let replaced = index.set(key: key, prefix: prefix, value: value, from: origin)
@@ -91,34 +88,19 @@ struct IndexVisitor: ReplayVisitor {
         }
     }
 
-    /// The size of an entry's record, given that of its key and value.
-    private static func size(_ content: Int) -> UInt64 {
-        UInt64(Record.liveSize(payload: Operation.setOverhead + content))
-    }
-}
-
-/// Does what an ``IndexVisitor`` does, and finds the keys that damage may have cost a newer value.
-struct LoadVisitor: ReplayVisitor {
-    var entries: IndexVisitor
-    private var damagedKeys = DamagedKeys()
-
-    init(_ index: any JournalIndex) {
-        entries = IndexVisitor(index, from: .journal)
-    }
-
-    mutating func visit(_ operation: Operation) {
-        entries.visit(operation)
-        damagedKeys.visit(operation)
-    }
-
-    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys.add(payload) }
+    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys?.add(payload) }
 
     /// Ends a comparison of the index, which was begun before the replay.
     func keys(ifDamaged isDamaged: Bool) -> JournalReport.DamagedKeys {
         let limit = isDamaged ? JournalReport.DamagedKeys.limit : 0
         return JournalReport.DamagedKeys(
-            changed: entries.index.endComparison(limit: limit),
-            possible: damagedKeys.names(limit: limit)
+            changed: index.endComparison(limit: limit),
+            possible: damagedKeys?.names(limit: limit) ?? []
         )
+    }
+
+    /// The size of an entry's record, given that of its key and value.
+    private static func size(_ content: Int) -> UInt64 {
+        UInt64(Record.liveSize(payload: Operation.setOverhead + content))
     }
 }
