@@ -30,9 +30,7 @@ extension Journal {
     }
 
     /// Whether the calling thread has exclusive access.
-    package var hasExclusiveAccess: Bool {
-        owner.load(ordering: .relaxed) == Threads.current
-    }
+    package var hasExclusiveAccess: Bool { owner.load(ordering: .relaxed) == Threads.current }
 
     /// Calls `body` with exclusive access.
     package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {

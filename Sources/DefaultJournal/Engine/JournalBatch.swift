@@ -24,9 +24,7 @@ package struct JournalBatch: Sendable {
     }
 
     /// Adds removing the entry under `key`.
-    package mutating func remove(key: UnsafeRawBufferPointer) {
-        add(.remove(key: key))
-    }
+    package mutating func remove(key: UnsafeRawBufferPointer) { add(.remove(key: key)) }
 
     /// Adds removing every entry; changes added before have no effect then.
     package mutating func removeAll() {

@@ -43,9 +43,7 @@ extension SuiteDirectory {
         }
     }
 
-    func unlock(calls: SystemCalls) {
-        calls.unlock(lockedDescriptor)
-    }
+    func unlock(calls: SystemCalls) { calls.unlock(lockedDescriptor) }
 }
 
 extension SuiteDirectory {

@@ -34,9 +34,7 @@ package enum Record {
     }
 
     /// The size of a record that doesn't end at a page's end.
-    static func liveSize(payload: Int) -> Int {
-        (headerSize + payload + alignment - 1) & ~(alignment - 1)
-    }
+    static func liveSize(payload: Int) -> Int { (headerSize + payload + alignment - 1) & ~(alignment - 1) }
 
     /// The first offset from `offset` on at which a record may begin.
     static func start(from offset: UInt64) -> UInt64 {

@@ -9,9 +9,7 @@ internal import Musl
 /// The clocks that the engine reads.
 enum Clock {
     /// Nanoseconds on a clock that never goes back.
-    static func monotonic() -> UInt64 {
-        clock_gettime_nsec(CLOCK_MONOTONIC)
-    }
+    static func monotonic() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
 
     /// ``monotonic()``, some milliseconds late, for a fifth of the time.
     static func monotonicTick() -> UInt64 {

@@ -30,9 +30,7 @@ final class DirectoryEvents: Sendable {
     }
 
     /// Ends the watch of a directory, which may have been deleted; what it has reported may still be returned once.
-    func remove(_ number: Int32) {
-        _ = inotify_rm_watch(events.raw, number)
-    }
+    func remove(_ number: Int32) { _ = inotify_rm_watch(events.raw, number) }
 
     /// What ``wait(until:)`` found.
     struct Changes: Equatable {

@@ -88,7 +88,5 @@ package struct FileWindow: ~Copyable {
         count = try calls.read(into: target, from: descriptor, at: offset)
     }
 
-    deinit {
-        SystemCalls.deallocate(memory, count: capacity)
-    }
+    deinit { SystemCalls.deallocate(memory, count: capacity) }
 }

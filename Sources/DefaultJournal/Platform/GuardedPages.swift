@@ -22,9 +22,7 @@ struct LookWindow: ~Copyable {
         memory = try GuardedPages.shared.reserve()
     }
 
-    deinit {
-        GuardedPages.shared.release(memory)
-    }
+    deinit { GuardedPages.shared.release(memory) }
 
     /// The word at an offset of a file, a multiple of 8, as it is in the file whenever it is loaded, until the next call.
     ///

@@ -78,7 +78,5 @@ package struct JournalError: Error, Hashable, Sendable {
     }
 
     /// The error about a file with this name, if it doesn't say which.
-    func about(_ name: String) -> JournalError {
-        path.isEmpty ? JournalError(kind, path: name) : self
-    }
+    func about(_ name: String) -> JournalError { path.isEmpty ? JournalError(kind, path: name) : self }
 }

@@ -18,9 +18,7 @@ package final class SharedLock: @unchecked Sendable {
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: (Self.slotCount + 1) * Self.stride)
     }
 
-    deinit {
-        memory.deallocate()
-    }
+    deinit { memory.deallocate() }
 
     private func word(_ index: Int) -> AtomicWord {
         AtomicWord((memory + index &* Self.stride).assumingMemoryBound(to: UInt64.self))

@@ -339,9 +339,7 @@ extension SystemCalls {
     }
 
     /// Releases the lock, as closing the descriptor does.
-    func unlock(_ descriptor: Int32) {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    func unlock(_ descriptor: Int32) { _ = flock(descriptor, LOCK_UN) }
 
     /// Maps a part of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
     func map(

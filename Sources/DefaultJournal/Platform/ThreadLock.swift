@@ -37,20 +37,14 @@ package final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func lock() {
-        pthread_mutex_lock(mutex)
-    }
+    package func lock() { pthread_mutex_lock(mutex) }
 
-    package func unlock() {
-        pthread_mutex_unlock(mutex)
-    }
+    package func unlock() { pthread_mutex_unlock(mutex) }
 
     /// Takes the lock if it is free.
     ///
     /// - Returns: Whether it was.
-    func tryLock() -> Bool {
-        pthread_mutex_trylock(mutex) == 0
-    }
+    func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
 
     /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
     func lockSpinning() {
@@ -81,13 +75,9 @@ final class ThreadCondition: @unchecked Sendable {
         condition.deallocate()
     }
 
-    func signal() {
-        pthread_cond_signal(condition)
-    }
+    func signal() { pthread_cond_signal(condition) }
 
-    func broadcast() {
-        pthread_cond_broadcast(condition)
-    }
+    func broadcast() { pthread_cond_broadcast(condition) }
 
     /// Waits for a signal, or until ``Clock/monotonic()`` reaches `deadline`; `lock` is held before and after.
     func wait(_ lock: ThreadLock, until deadline: UInt64? = nil) {
@@ -132,9 +122,7 @@ package enum Threads {
     }
 
     /// Lets other threads run first.
-    static func yield() {
-        sched_yield()
-    }
+    static func yield() { sched_yield() }
 
     /// Names the calling thread in debuggers and tools, up to 15 bytes; does nothing on systems other than Linux.
     static func name(_ name: StaticString) {

@@ -156,9 +156,7 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Removes every entry.
-    package mutating func removeAll() {
-        self = EntryTable(free: free)
-    }
+    package mutating func removeAll() { self = EntryTable(free: free) }
 
     /// Makes room for a number of entries.
     package mutating func reserve(_ count: Int) {
