@@ -44,17 +44,20 @@ let package = Package(
         ),
         .executableTarget(
             name: "JournalTestHelper",
-            dependencies: ["DefaultJournal"],
+            dependencies: ["DefaultJournal", "JournalProbe"],
             path: "Tests/JournalTestHelper"
         ),
+        .target(name: "JournalProbe", dependencies: ["DefaultJournal"], path: "Tests/JournalProbe"),
         .testTarget(
             name: "DefaultJournalTests",
-            dependencies: ["DefaultJournal", "JournalTestHelper"],
+            dependencies: ["DefaultJournal", "JournalProbe", "JournalTestHelper"],
             exclude: ["Fixtures"]
         ),
         .testTarget(
             name: "DefaultTests",
-            dependencies: ["Default", "DefaultJournal", "DefaultOperators", "DefaultTesting", "DefaultTestHelper"],
+            dependencies: [
+                "Default", "DefaultJournal", "JournalProbe", "DefaultOperators", "DefaultTesting", "DefaultTestHelper",
+            ],
             exclude: ["Fixtures"]
         ),
         // The settings for concurrency that programs with the library have; most sources are links to those in Shared.

@@ -11,7 +11,7 @@ struct DamagedKeysTests {
             let range = sample.records[record]
             bytes[offset < 0 ? range.upperBound + offset : range.lowerBound + offset] ^= 0x80
         }
-        var visitor = LoadVisitor(TestIndex())
+        var visitor = IndexVisitor(index: TestIndex(), origin: .journal, damagedKeys: DamagedKeys())
         _ = bytes.withUnsafeBytes { bytes in
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
             return Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt, visitor: &visitor)

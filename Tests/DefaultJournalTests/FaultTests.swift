@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 /// Every system call of every scenario fails once, in every way; no acknowledged write may be lost.
 @Suite("Faults", .waits)

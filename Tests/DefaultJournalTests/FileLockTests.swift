@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("The file lock", .waits)
 struct FileLockTests {
@@ -55,9 +56,9 @@ struct FileLockTests {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("filler", "")
         for _ in 0..<5 {
-            let start = journal.generation
+            let start = journal.changeCount
             let helper = try Helper(["stream", directory.suite])
-            try wait(for: "2,000 writes") { journal.generation >= start + 2_000 || !helper.process.isRunning }
+            try wait(for: "2,000 writes") { journal.changeCount >= start + 2_000 || !helper.process.isRunning }
             helper.kill()
             try journal.set("after", "kill")
             #expect(journal["after"] == "kill")

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("Flushes", .waits)
 struct FlushTests {

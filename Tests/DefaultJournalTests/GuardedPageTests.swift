@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("Files that are cut or overwritten while they are open", .waits)
 struct GuardedPageTests {
@@ -219,8 +220,8 @@ struct GuardedPageTests {
         let reader = try Helper(["look", directory.suite, "restored", "1"])
         let source = directory.path + "/backup/" + (command[0] == "cp" ? "." : "")
         for round in 0..<Helper.rounds("JOURNAL_RESTORE_ROUNDS", default: TestExtent.pick(brief: 3, full: 20)) {
-            let generation = journal.generation
-            try wait(for: "20 writes") { journal.generation >= generation + 20 || !writers[0].process.isRunning }
+            let generation = journal.changeCount
+            try wait(for: "20 writes") { journal.changeCount >= generation + 20 || !writers[0].process.isRunning }
             let start = Clock.monotonic()
             #expect(try runCommand(command + [source, directory.suite]) == 0)
             guard Clock.monotonic() - start < 1_000_000_000 else {

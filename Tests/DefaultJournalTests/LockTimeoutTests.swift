@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 /// Another process has the lock of each suite here, as one that was stopped in the middle of a write.
 @Suite("Waiting for another process", .waits)

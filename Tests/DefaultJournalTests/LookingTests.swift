@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 /// What a process that has a suite open sees of what others do to its files.
 @Suite("A look", .waits)

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("A suite that can't be written", .waits)
 struct ReadOnlyTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("Recovery", .waits)
 struct RecoveryTests {

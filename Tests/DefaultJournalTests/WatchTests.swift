@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 // One after the other: what the tests say was lost is news for all watches of the process.
 @Suite("A watched journal", .serialized)

@@ -7,7 +7,7 @@ struct FuzzVisitor: ReplayVisitor {
 
     mutating func visit(_ operation: Operation) {
         switch operation {
-        case .set(let key, let value):
+        case .set(let key, _, let value):
             for byte in key { sum &+= Int(byte) }
             for byte in value { sum &+= Int(byte) }
         case .remove(let key): for byte in key { sum &+= Int(byte) }

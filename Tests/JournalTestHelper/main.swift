@@ -1,4 +1,5 @@
 import DefaultJournal
+import JournalProbe
 import Glibc
 import Foundation
 

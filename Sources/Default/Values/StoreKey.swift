@@ -49,15 +49,9 @@ public struct StoreKey: Hashable, Sendable {
     package func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        func outcome(_ bytes: UnsafeBufferPointer<UInt8>) -> Swift.Result<Result, Failure> {
-            Swift.Result { () throws(Failure) in try body(bytes) }
-        }
-        if let outcome = string.utf8.withContiguousStorageIfAvailable(outcome) {
-            return try outcome.get()
-        }
-        // A string from Objective-C.
+        // Changed only if it is a string from Objective-C.
         var copy = string
-        return try copy.withUTF8(outcome).get()
+        return try copy.withUTF8 { bytes in Swift.Result { () throws(Failure) in try body(bytes) } }.get()
     }
 }
 

@@ -39,9 +39,7 @@ final class BackgroundWorker: @unchecked Sendable {
     /// Schedules a compaction of a journal as soon as possible.
     ///
     /// - Returns: Whether it is scheduled; if not, no thread could be started.
-    func compact(_ journal: Journal) -> Bool {
-        add(Work(journal: journal, isFlush: false), due: 0)
-    }
+    func compact(_ journal: Journal) -> Bool { add(Work(journal: journal, isFlush: false), due: 0) }
 
     /// The journals whose flush is scheduled or under way.
     var unflushed: [Journal] {

@@ -16,35 +16,42 @@ extension Journal {
         value: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        let payload = Operation.setSize(key: key, prefix: prefix, value: value)
-        if let problem = Operation.problem(key: key, valueSize: payload - Operation.setOverhead - key.count) {
-            throw JournalError(problem, path: journalPath)
-        }
-        if !isStored(key, prefix, value) {
+        let operation = Operation.set(key: key, prefix: prefix, value: value)
+        if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
+        let seen = compare(key, prefix, value)
+        if seen != .same {
             try beginExclusiveAccess()
             defer { endExclusiveAccess() }
-            if !index.holds(key: key, prefix: prefix, value: value) {
-                writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
-                Operation.encodeSet(
-                    key: key,
-                    prefix: prefix,
-                    value: value,
-                    to: writer.buffer.memory + Record.headerSize
-                )
-                try commit(payload: payload) { visitor in visitor.set(key, prefix, value) }
+            // What differed then differs still, unless the index has changed since.
+            if seen == .different(at: state.changeCount) || !index.holds(key: key, prefix: prefix, value: value) {
+                try commit(operation)
             }
         }
         // What is stored already may not have reached the disk yet.
         if durability == .everyWrite { try synchronize() }
     }
 
+    private enum Comparison: Equatable {
+        case same
+        /// The index has another value, or none, when it has changed so many times.
+        case different(at: UInt64)
+        case unknown
+    }
+
     /// Whether a value is stored, as far as that can be seen without the lock.
-    private func isStored(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
-        guard let slot = stateLock.tryLockShared() else { return false }
+    private func compare(
+        _ key: UnsafeRawBufferPointer,
+        _ prefix: UInt8?,
+        _ value: UnsafeRawBufferPointer
+    ) -> Comparison {
+        guard let slot = stateLock.tryLockShared() else { return .unknown }
         defer { stateLock.unlockShared(slot) }
+        guard index.holds(key: key, prefix: prefix, value: value) else { return .different(at: state.changeCount) }
         // The file must be what it was when the index was filled, as for any other write.
-        return state.seesNothingNew && !state.isDamaged && index.holds(key: key, prefix: prefix, value: value)
-            && state.refusal == nil && Clock.monotonic() &- state.comparedAt < Self.writersInterval && !isForked
+        let isCurrent =
+            state.seesNothingNew && !state.isDamaged && state.refusal == nil && !isForked
+            && Clock.monotonic() &- state.comparedAt < Self.writersInterval
+        return isCurrent ? .same : .unknown
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
@@ -52,7 +59,6 @@ extension Journal {
         key: UnsafeRawBufferPointer,
         durability: JournalDurability = .background
     ) throws(JournalError) {
-        if let problem = Operation.problem(key: key) { throw JournalError(problem, path: journalPath) }
         try append(.remove(key: key), durability)
     }
 
@@ -70,40 +76,50 @@ extension Journal {
     ) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
-        try exclusively { () throws(JournalError) in
+        try beginExclusiveAccess()
+        do {
+            defer { endExclusiveAccess() }
             try batch.withPayload { payload throws(JournalError) in
-                writer.buffer.reserve(Record.headerSize + payload.count + 2 * Record.alignment)
-                if let start = payload.baseAddress {
-                    (writer.buffer.memory + Record.headerSize).copyMemory(from: start, byteCount: payload.count)
+                try commit(size: payload.count) { target in
+                    if let start = payload.baseAddress { target.copyMemory(from: start, byteCount: payload.count) }
+                } apply: { visitor in
+                    Replay.visit(payload, with: &visitor)
                 }
-                try commit(payload: payload.count) { visitor in Replay.visit(payload, with: &visitor) }
             }
         }
         if durability == .everyWrite { try synchronize() }
     }
 
-    private func exclusively(_ body: () throws(JournalError) -> Void) throws(JournalError) {
-        try beginExclusiveAccess()
-        defer { endExclusiveAccess() }
-        try body()
-    }
-
     private func append(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
-        try exclusively { () throws(JournalError) in
-            let payload = operation.encodedSize
-            writer.buffer.reserve(Record.headerSize + payload + 2 * Record.alignment)
-            operation.encode(to: writer.buffer.memory + Record.headerSize)
-            try commit(payload: payload) { visitor in visitor.visit(operation) }
+        if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
+        try beginExclusiveAccess()
+        do {
+            defer { endExclusiveAccess() }
+            try commit(operation)
         }
         if durability == .everyWrite { try synchronize() }
     }
 
-    /// Under the lock: writes the record whose payload is in the encode buffer, and applies it to the index.
-    private func commit(payload: Int, apply: (inout IndexVisitor) -> Void) throws(JournalError) {
+    private func commit(_ operation: Operation) throws(JournalError) {
+        try commit(size: operation.encodedSize) { target in
+            operation.encode(to: target)
+        } apply: { visitor in
+            visitor.visit(operation)
+        }
+    }
+
+    /// Under the lock: writes a record, and applies it to the index.
+    private func commit(
+        size: Int,
+        encode: (UnsafeMutableRawPointer) -> Void,
+        apply: (inout IndexVisitor) -> Void
+    ) throws(JournalError) {
         assert(writer.holdsFileLock)
-        let (mark, end) = try write(payload: payload)
+        writer.buffer.reserve(Record.headerSize + size + 2 * Record.alignment)
+        encode(writer.buffer.memory + Record.headerSize)
+        let (mark, end) = try write(payload: size)
         stateLock.lock()
-        var visitor = IndexVisitor(index, from: .thisThread, liveBytes: state.liveBytes)
+        var visitor = IndexVisitor(index: index, origin: .thisThread, liveBytes: state.liveBytes)
         apply(&visitor)
         state.liveBytes = visitor.liveBytes
         state.advance(to: end, mark: mark, calls: calls)
@@ -119,16 +135,16 @@ extension Journal {
     /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again, readers of
     ///   this process leave the record to this thread.
     private func write(payload: Int) throws(JournalError) -> (JournalMark, end: UInt64) {
-        let (file, start) = (state.file, state.position)
+        let (file, start) = (state.file.raw, state.position)
         let memory = writer.buffer.memory
-        let size = Record.seal(memory, payload: payload, salt: file.salt, offset: start)
+        let size = Record.seal(memory, payload: payload, salt: state.file.salt, offset: start)
         // A reader of this process that sees the record has to see this too.
         appending.store(start, ordering: .sequentiallyConsistent)
         do throws(JournalError) {
-            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file.raw, at: start)
+            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file, at: start)
         } catch {
             // If it can't be cut off now, the next holder of the lock does that.
-            do throws(JournalError) { try calls.truncate(file.raw, to: start) } catch {}
+            do throws(JournalError) { try calls.truncate(file, to: start) } catch {}
             appending.store(0, ordering: .releasing)
             writer.buffer.trim()
             throw error.located(in: path)
@@ -138,10 +154,7 @@ extension Journal {
 
     /// Under the lock: appends to the journal that another file is about to replace it.
     ///
-    /// - Parameters:
-    ///   - salt: The other journal's; 0 if it hasn't the entries that this one has.
-    ///   - end: The position in the other one.
-    /// - Throws: The system call that failed.
+    /// The salt is 0 if the other one hasn't the entries that this one has.
     func appendMove(salt: UInt64, end: UInt64) throws(JournalError) {
         guard state.file.salt != 0 else { return }
         let operation = Operation.moved(salt: salt, end: end)

@@ -30,10 +30,11 @@ extension Journal {
             else {
                 return .broken
             }
-            let (progress, count) = try applyRecords()
-            hasApplied = hasApplied || count > 0
+            let before = state.position
+            let progress = try applyRecords()
+            hasApplied = hasApplied || state.position > before
             if progress != .complete { return progress }
-            if count == 0 {
+            if state.position == before {
                 // What the look saw has been cut off, or the mapping shows a page that the file once lacked.
                 if state.look.load(ordering: .acquiring) != 0 { state.renewLook(calls: calls) }
                 return .complete
@@ -41,77 +42,24 @@ extension Journal {
         }
     }
 
-    /// Bytes that are read at once.
+    /// Bytes that are read at once: most records take a few hundred.
     private static let pieceSize = 8_192
 
-    /// Applies the next records: one, or as many as a piece has.
-    private func applyRecords() throws(JournalError) -> (Progress, count: Int) {
-        let file = state.file
-        let start = state.position
-        var wanted = Self.pieceSize
-        while true {
-            state.buffer.reserve(wanted)
-            defer { state.buffer.trim() }
-            let target = UnsafeMutableRawBufferPointer(start: state.buffer.memory, count: wanted)
-            let count = try calls.read(into: target, from: file.raw, at: start)
-            guard count > 0 else { return (.broken, 0) }
-            let piece = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(target)[..<count])
-            let found = apply(piece, at: start, of: file, isLast: count < wanted)
-            guard found.records == 0, let size = found.missing else { return (found.progress, found.records) }
-            // No memory is needed for what the file doesn't have.
-            guard try calls.size(of: file.raw) >= start + UInt64(size) else { return (.torn, 0) }
-            wanted = size
-        }
-    }
-
-    /// Applies the records in a piece of the journal.
-    ///
-    /// - Returns: How many there are, what follows them, and the size of the one that follows if the piece is too short for it.
-    private func apply(
-        _ piece: UnsafeRawBufferPointer,
-        at start: UInt64,
-        of file: JournalFile,
-        isLast: Bool
-    ) -> (records: Int, progress: Progress, missing: Int?) {
-        var visitor = IndexVisitor(index, from: .journal, liveBytes: state.liveBytes)
-        var mark: JournalMark?
-        var cursor = 0
-        var found = (records: 0, progress: Progress.complete, missing: Int?.none)
-        reading: while cursor < piece.count {
-            let offset = start + UInt64(cursor)
-            let left = piece.count - cursor
-            if left >= 8, piece.littleEndian(at: cursor, as: UInt64.self) == 0 { break }
-            switch Replay.header(piece, at: cursor, base: start, salt: file.salt) {
-            case .short:
-                if isLast { found.progress = .torn }
-                break reading
-            case .invalid:
-                found.progress = .broken
-                break reading
-            case .valid(let length, let checksum):
-                let size = Record.size(payload: length, at: offset)
-                guard size <= left else {
-                    if isLast { found.progress = .torn } else { found.missing = size }
-                    break reading
-                }
-                let record = UnsafeRawBufferPointer(rebasing: piece[cursor..<(cursor + size)])
-                let body = UnsafeRawBufferPointer(rebasing: record[Record.headerSize...])
-                guard CRC32C.checksum(body, continuing: checksum) == record.littleEndian(at: 12, as: UInt32.self),
-                    Replay.deliver(UnsafeRawBufferPointer(rebasing: body[..<length]), to: &visitor)
-                else {
-                    found.progress = .broken
-                    break reading
-                }
-                mark = record.baseAddress.map { JournalMark($0, at: offset) }
-                cursor += size
-                found.records += 1
-            }
-        }
-        if let mark {
+    /// Applies the records after the position.
+    private func applyRecords() throws(JournalError) -> Progress {
+        let (file, start) = (state.file, state.position)
+        let size = try calls.size(of: file.raw)
+        guard size > start else { return .broken }
+        var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
+        var visitor = IndexVisitor(index: index, origin: .journal, liveBytes: state.liveBytes)
+        let report = try Replay.run(&window, from: start, salt: file.salt, stopsAtDamage: true, visitor: &visitor)
+        if let mark = report.lastRecord {
             state.liveBytes = visitor.liveBytes
-            state.advance(to: start + UInt64(cursor), mark: mark, move: visitor.move, calls: calls)
+            state.advance(to: report.validEnd, mark: mark, move: visitor.move, calls: calls)
         }
-        return found
+        if !report.damage.isEmpty { return .broken }
+        guard let tail = report.tornTail else { return .complete }
+        return ByteSearch.isZero(try window.bytes(tail..<min(tail + 8, size))) ? .complete : .torn
     }
 
     /// Under `stateLock`: looks at the path, after the journal has said that another file is about to replace it.
@@ -129,7 +77,7 @@ extension Journal {
             try load()
             return true
         }
-        let mark = try JournalMark(of: opened.file.raw, at: nil, calls: calls)
+        let mark = try JournalMark(of: opened.file.raw, calls: calls)
         let file = JournalFile(opened.file, in: suite, id: id, salt: header.salt)
         state.use(file, position: move.end, mark: mark, headerMark: mark, calls: calls)
         return true

@@ -5,10 +5,9 @@ extension Journal {
         try located { () throws(JournalError) in
             if hasExclusiveAccess {
                 // Inside exclusive access the order of the locks allows only the simple way, which blocks all writers.
-                stateLock.lock()
-                let finding = Result { () throws(JournalError) in try compareIdentity() }
-                stateLock.unlock()
-                guard try finding.get() == .same else { throw JournalError(.replaced, path: path) }
+                guard try stateLock.withLock({ () throws(JournalError) in try compareIdentity() }) == .same else {
+                    throw JournalError(.replaced, path: path)
+                }
                 return try rewrite(state.file, to: state.position)
             }
             compaction.lock()
@@ -51,34 +50,19 @@ extension Journal {
             // The next write sees the need again.
         } catch {
             exclusive.lock()
-            stateLock.lock()
-            writer.compactionRetrySize = state.position * 2
-            stateLock.unlock()
+            writer.compactionRetrySize = stateLock.withLock { state.position * 2 }
             exclusive.unlock()
             note(.compactionFailed(error.located(in: path)))
         }
     }
 
-    /// The new file of a compaction.
-    private struct Target: ~Copyable {
-        let file: OwnedDescriptor
-        let salt: UInt64
-        var stream: RecordStream
-        /// The end of what was copied, in the old journal.
-        var copied: UInt64
-        /// The new file's end when it was last synced.
-        var syncedEnd: UInt64 = 0
-    }
-
     /// How long a tail may be that is copied while writers wait.
     private static let shortTail: UInt64 = 64 << 10
 
-    /// Compacts; writers wait while what they have just written is copied and synced.
+    /// Compacts if there is need; writers wait while what they have just written is copied and synced.
     ///
-    /// - Parameters:
-    ///   - limit: Nanoseconds to wait for other processes.
-    ///   - isAsked: Whether to compact in any case, and to wait for another process that is compacting already.
-    /// - Throws: Why it could not compact; the journal is unchanged then.
+    /// If it is asked for, it compacts in any case, and waits for another process that is compacting already. If it throws, the
+    /// journal is unchanged.
     private func compactFiles(limit: UInt64, isAsked: Bool) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
         let need = try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
@@ -96,66 +80,53 @@ extension Journal {
             else {
                 return try reloadDamaged(need.file)
             }
-            let salt = UInt64.random(in: 1...UInt64.max)
-            let stream = RecordStream(salt: salt, to: file.raw, calls: calls)
-            var target: Target? = Target(file: file, salt: salt, stream: stream, copied: need.end)
-            try target?.stream.append(visitor.table)
-            try synchronizeTarget(&target, with: need.file)
+            let fresh = try NewJournal(file, named: SuiteDirectory.compactionName, in: need.directory, calls: calls)
+            try fresh.append(visitor.table)
+            var copied = need.end
+            try synchronize(fresh, with: need.file, copied: &copied)
             try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
-                guard state.file === need.file, var target = target.take() else { return }
-                try copyTail(of: need.file, to: state.position, &target)
-                let end = target.stream.end
-                let syncedEnd = target.syncedEnd
-                let descriptor = target.file.raw
-                let name = SuiteDirectory.compactionName
-                try exchange(for: target.file, named: name, salt: target.salt, end: end, isSame: true) {
-                    () throws(JournalError) in
-                    // Nobody has to wait for the disk, unless some of the tail was promised to be on it.
-                    guard end > syncedEnd, try need.file.flags(calls: calls).isFlushed else { return syncedEnd }
-                    try calls.sync(descriptor)
-                    return end
-                }
+                guard state.file === need.file else { return }
+                try copyTail(of: need.file, from: copied, to: state.position, into: fresh)
+                try exchange(for: fresh, isSame: true)
                 writer.compactionRetrySize = 0
-                calls.unlock(descriptor)
+                calls.unlock(fresh.file.raw)
             }
         } catch {
             throw error.about(SuiteDirectory.compactionName)
         }
         // Whoever needs the name on the disk sooner syncs it as well.
-        lockForReading()
-        let used = state.file
-        stateLock.unlock()
+        let used = current.file
         if used !== need.file { try syncRename(of: used) }
     }
 
     /// Syncs the new file, and copies what is written meanwhile, until little is left.
-    private func synchronizeTarget(_ target: inout Target?, with file: JournalFile) throws(JournalError) {
-        guard var current = target.take() else { return }
-        var rounds = 0
-        while true {
+    private func synchronize(
+        _ fresh: NewJournal,
+        with file: JournalFile,
+        copied: inout UInt64
+    ) throws(JournalError) {
+        for _ in 0..<16 {
             // From here on a flush may promise what isn't in the new file yet.
             try file.set(.isFlushed, to: false, calls: calls)
-            lockForReading()
-            let known = state.file === file ? state.position : current.copied
-            stateLock.unlock()
-            try copyTail(of: file, to: known, &current)
-            try current.stream.finish()
-            try calls.sync(current.file.raw)
-            current.syncedEnd = current.stream.end
-            lockForReading()
-            let end = state.file === file ? state.position : current.copied
-            stateLock.unlock()
-            rounds += 1
-            if end - current.copied <= Self.shortTail || rounds == 16 { break }
+            var known = current
+            guard known.file === file else { return }
+            try copyTail(of: file, from: copied, to: known.position, into: fresh)
+            copied = known.position
+            try fresh.sync()
+            known = current
+            if known.file !== file || known.position - copied <= Self.shortTail { return }
         }
-        target = consume current
     }
 
-    /// Copies the records between those copied before and `end`.
-    private func copyTail(of file: JournalFile, to end: UInt64, _ target: inout Target) throws(JournalError) {
-        guard end > target.copied else { return }
+    /// Copies records.
+    private func copyTail(
+        of file: JournalFile,
+        from start: UInt64,
+        to end: UInt64,
+        into fresh: NewJournal
+    ) throws(JournalError) {
         var window = try FileWindow(of: file.raw, to: end, calls: calls)
-        var position = target.copied
+        var position = start
         while position < end {
             let head = try window.bytes(position..<min(position + UInt64(Record.headerSize), end))
             guard case .valid(let length, let checksum) = Replay.header(head, at: 0, base: position, salt: file.salt)
@@ -169,12 +140,11 @@ extension Journal {
             }
             // A compaction that failed has left "moved".
             if !Operation.isMove(body) {
-                try target.stream.append(payload: UnsafeRawBufferPointer(rebasing: body[..<length]))
+                try fresh.append(payload: UnsafeRawBufferPointer(rebasing: body[..<length]))
             }
             position += UInt64(size)
         }
-        try target.stream.finish()
-        target.copied = end
+        try fresh.finish()
     }
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.

@@ -15,9 +15,7 @@ extension Journal {
     /// - Throws: The sync that failed.
     func flush(isPromise: Bool = true) throws(JournalError) {
         // What others have written by now is included.
-        lockForReading()
-        let (file, position) = (state.file, state.position)
-        stateLock.unlock()
+        let (file, position, _) = current
         let flags = try file.flags(calls: calls)
         if flags.hasSyncFailed {
             // After a failed sync the system may mark pages clean that never reached the disk, and the next sync would
@@ -35,14 +33,9 @@ extension Journal {
         // A compaction that is about to end has to see that this was promised, or else this has to see the compaction. One that
         // has taken the flag back since it was read above copies what was written by then before it syncs the new file.
         if !flags.isFlushed { try file.set(.isFlushed, to: true, calls: calls) }
-        lockForReading()
-        let (isMoving, isMoved) = (state.move != nil, state.file !== file)
-        stateLock.unlock()
-        if isMoving, !isMoved { try withFilesLocked {} }
-        stateLock.lock()
-        let next = state.file
-        stateLock.unlock()
-        if next !== file { try flush() }
+        let now = current
+        if now.isMoving, now.file === file { try withFilesLocked {} }
+        if stateLock.withLock({ state.file !== file }) { try flush() }
     }
 
     /// Makes a journal's name durable.

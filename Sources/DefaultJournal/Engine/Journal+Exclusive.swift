@@ -5,20 +5,12 @@ extension Journal {
     /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other processes as
     /// long as ``JournalOptions/lockTimeout`` allows.
     package func beginExclusiveAccess() throws(JournalError) {
-        // First, since a thread of the parent may have had the lock.
-        if isForked { throw JournalError(.forked, path: path) }
-        exclusive.lockSpinning()
-        if writer.depth == 0 {
-            do throws(JournalError) {
-                try acquire(waitingAtMost: options.lockTimeout)
-            } catch {
-                exclusive.unlock()
-                deliverReports()
-                throw error.located(in: path)
-            }
-            owner.store(Threads.current, ordering: .releasing)
+        do throws(JournalError) {
+            try begin()
+        } catch {
+            if !isForked { deliverReports() }
+            throw error.located(in: path)
         }
-        writer.depth += 1
     }
 
     /// Ends what ``beginExclusiveAccess()`` began.
@@ -38,9 +30,7 @@ extension Journal {
     }
 
     /// Whether the calling thread has exclusive access.
-    package var hasExclusiveAccess: Bool {
-        owner.load(ordering: .relaxed) == Threads.current
-    }
+    package var hasExclusiveAccess: Bool { owner.load(ordering: .relaxed) == Threads.current }
 
     /// Calls `body` with exclusive access.
     package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
@@ -51,20 +41,29 @@ extension Journal {
 
     /// Exclusive access without the compaction and reports of ``endExclusiveAccess()``; for the engine itself.
     ///
-    /// - Parameters:
-    ///   - followsPath: Whether to move to the suite that is at the path now when the open one was deleted or replaced;
-    ///     if not, that is an error.
-    ///   - limit: Nanoseconds to wait for other processes; nil for ``JournalOptions/lockTimeout``.
-    ///   - compares: Whether to compare the files with those at the path even if that was just done.
-    ///   - body: The work on the files.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws, or why there is no access.
+    /// With `followsPath` it moves to the suite that is at the path now when the open one was deleted or replaced; without, that is an
+    /// error. It waits for other processes, for ``JournalOptions/lockTimeout`` if no limit is given, and may be asked to compare the
+    /// files with those at the path even if that was just done.
     func withFilesLocked<Result: ~Copyable>(
         followsPath: Bool = true,
         waitingAtMost limit: UInt64? = nil,
         compares: Bool = false,
         _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
+        try begin(followsPath: followsPath, waitingAtMost: limit, compares: compares)
+        defer {
+            writer.depth -= 1
+            if writer.depth == 0 { release() } else { exclusive.unlock() }
+        }
+        return try body()
+    }
+
+    private func begin(
+        followsPath: Bool = true,
+        waitingAtMost limit: UInt64? = nil,
+        compares: Bool = false
+    ) throws(JournalError) {
+        // First, since a thread of the parent may have had the lock.
         if isForked { throw JournalError(.forked, path: path) }
         exclusive.lockSpinning()
         if writer.depth == 0 {
@@ -77,18 +76,9 @@ extension Journal {
             owner.store(Threads.current, ordering: .releasing)
         }
         writer.depth += 1
-        defer {
-            writer.depth -= 1
-            if writer.depth == 0 { release() } else { exclusive.unlock() }
-        }
-        return try body()
     }
 
-    private func acquire(
-        followsPath: Bool = true,
-        waitingAtMost limit: UInt64,
-        compares: Bool = false
-    ) throws(JournalError) {
+    private func acquire(followsPath: Bool, waitingAtMost limit: UInt64, compares: Bool) throws(JournalError) {
         if state.refusal != nil { return try becomeWritable(waitingAtMost: limit) }
         try takeFileLock(waitingAtMost: limit)
         do throws(JournalError) {
@@ -109,10 +99,7 @@ extension Journal {
 
     // MARK: The file lock
 
-    /// Under `exclusive`, which is released while it sleeps: takes the lock.
-    ///
-    /// - Parameter limit: Nanoseconds to wait at most; 0 to wait for nobody.
-    /// - Throws: `busy` when another process has the lock all the time, or the system call that failed.
+    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many nanoseconds.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
         if try !suite.tryLock(calls: calls) { try waitForFileLock(LockWait(atMost: limit)) }
         writer.holdsFileLock = true

@@ -27,7 +27,7 @@ extension Journal {
         guard journal.id == state.file.id else { return .otherJournal }
         guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
             try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
-            try JournalMark(of: state.file.raw, at: nil, calls: calls) == headerMark
+            try JournalMark(of: state.file.raw, calls: calls) == headerMark
         else { return .overwritten }
         return .same
     }
@@ -72,11 +72,11 @@ extension Journal {
         releaseFileLock()
         let present = try SuiteDirectory.open(path, calls: calls)
         let (old, new) = (suite.id, present.id)
-        stateLock.lock()
-        suite = present
-        // Whatever is there is read under the lock.
-        state.isDamaged = true
-        stateLock.unlock()
+        stateLock.withLock {
+            suite = present
+            // Whatever is there is read under the lock.
+            state.isDamaged = true
+        }
         JournalRegistry.shared.move(self, from: old, to: new)
         try takeFileLock(waitingAtMost: limit)
         try reload()

@@ -61,23 +61,22 @@ extension Journal {
         index.beginComparison()
         index.removeAll(from: .journal)
         index.prepare(forBytes: Int(clamping: status.size))
-        var visitor = LoadVisitor(index)
+        var visitor = IndexVisitor(index: index, origin: .journal, damagedKeys: DamagedKeys())
         var report = ReplayReport(validEnd: base)
         if salt != 0, status.size > base { report = try Replay.run(&window, from: base, salt: salt, visitor: &visitor) }
         let isSaltKnown = isHeaderValid || report.records > 0
         report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
         let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
-        let mark = try JournalMark(of: file.raw, at: visitor.entries.lastRecord, calls: calls)
-        state.liveBytes = visitor.entries.liveBytes
-        let headerMark = try JournalMark(of: file.raw, at: nil, calls: calls)
+        state.liveBytes = visitor.liveBytes
+        let headerMark = try JournalMark(of: file.raw, calls: calls)
         state.use(
             file,
             position: position,
-            mark: mark,
+            mark: report.lastRecord ?? headerMark,
             headerMark: headerMark,
             size: status.size,
-            move: visitor.entries.move,
+            move: visitor.move,
             calls: calls
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base
@@ -99,9 +98,7 @@ extension Journal {
     /// - Throws: Why it can't be read or repaired.
     @discardableResult
     func reload(isOverwritten: Bool = false) throws(JournalError) -> Bool {
-        stateLock.lock()
-        let before = (id: state.file.id, position: state.position)
-        stateLock.unlock()
+        let before = stateLock.withLock { (id: state.file.id, position: state.position) }
         var found = try loadUnderLock(isOverwritten: isOverwritten)
         if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
             found = try loadUnderLock(isOverwritten: isOverwritten)
@@ -126,9 +123,7 @@ extension Journal {
             try rewrite(found.file, to: end)
         } else if end < found.size {
             try calls.truncate(found.file.raw, to: end)
-            stateLock.lock()
-            state.renewLook(calls: calls)
-            stateLock.unlock()
+            stateLock.withLock { state.renewLook(calls: calls) }
         }
         return false
     }
@@ -146,8 +141,7 @@ extension Journal {
 
     /// Under the lock: creates an empty journal.
     private func startEmpty() throws(JournalError) {
-        try replaceJournal { _ throws(JournalError) in
-        } apply: {
+        try replaceJournal(by: EntryTable()) {
             index.removeAll(from: .journal)
             state.liveBytes = UInt64(JournalHeader.size)
         }

@@ -49,22 +49,39 @@ extension Journal {
         let id = suite.id
         if let existing = try existing(id) { return existing }
         try SuiteDirectory.checkPermissions(path, calls: calls)
+        let make = { () throws(JournalError) in
+            try Journal(suite: suite, path: path, options: options, index: makeIndex())
+        }
+        return try register(id, unless: { $0.path == path && !$0.isForked }, make) { journal throws(JournalError) in
+            do throws(JournalError) {
+                try journal.openFirst(waitingAtMost: limit)
+            } catch {
+                journal.deliverReports()
+                throw error
+            }
+        }
+    }
+
+    /// Creates, opens and registers a journal, unless another thread has been faster and its journal is usable.
+    ///
+    /// A journal that isn't usable stays registered, and this one is opened beside it.
+    private static func register(
+        _ id: FileID,
+        unless isUsable: (Journal) -> Bool,
+        _ make: () throws(JournalError) -> Journal,
+        open: (Journal) throws(JournalError) -> Void
+    ) throws(JournalError) -> Journal {
         let slot = JournalRegistry.shared.slot(for: id)
         slot.opening.lock()
         defer {
             slot.opening.unlock()
             if slot.journal == nil { JournalRegistry.shared.forget(id) }
         }
-        // Another thread may have been faster. If its journal has another path, this one is opened beside it.
-        if let faster = slot.journal, faster.path == path, !faster.isForked { return faster }
-        let journal = try Journal(suite: suite, path: path, options: options, index: makeIndex())
-        do throws(JournalError) {
-            try journal.openFirst(waitingAtMost: limit)
-        } catch {
-            journal.deliverReports()
-            throw error
-        }
-        if slot.journal?.isForked ?? true { slot.journal = journal }
+        if let existing = slot.journal, isUsable(existing) { return existing }
+        let journal = try make()
+        try open(journal)
+        // What is only read by request isn't shared: another object for the suite may be about to write.
+        if !journal.options.isReadOnly, slot.journal?.isForked ?? true { slot.journal = journal }
         return journal
     }
 
@@ -78,9 +95,7 @@ extension Journal {
         } catch  where error.isBusy {
             // It is open, so whoever reads it compares it soon.
         }
-        journal.stateLock.lock()
-        defer { journal.stateLock.unlock() }
-        return journal.suite.id == id ? journal : nil
+        return journal.stateLock.withLock { journal.suite.id == id } ? journal : nil
     }
 
     /// Reads the journal for the first time; takes the lock only if there is something to create or to repair.
@@ -114,11 +129,7 @@ extension Journal {
     // MARK: Suites that can't be written
 
     /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
-    package var isReadOnly: Bool {
-        stateLock.lock()
-        defer { stateLock.unlock() }
-        return state.refusal != nil
-    }
+    package var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }
 
     /// Opens a suite that can't be opened for writing, because of the disk, of permissions, or of its owner.
     ///
@@ -131,23 +142,16 @@ extension Journal {
     ) throws(JournalError) -> Journal {
         do throws(JournalError) {
             let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
-            let id = suite.id
-            let slot = JournalRegistry.shared.slot(for: id)
-            slot.opening.lock()
-            defer {
-                slot.opening.unlock()
-                if slot.journal == nil { JournalRegistry.shared.forget(id) }
+            let make = { () throws(JournalError) in
+                try Journal(suite: suite, path: path, options: options, index: makeIndex())
             }
-            let isShared = !options.isReadOnly
-            if isShared, let existing = slot.journal, existing.path == path, existing.isReadOnly { return existing }
-            let journal = try Journal(suite: suite, path: path, options: options, index: makeIndex())
-            journal.state.refusal = refusal
-            let status = try options.calls.status(journal.suite.raw)
-            if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
-            try journal.load()
-            // Another object for the suite in this process may be about to write, if this one is only asked not to.
-            if isShared, slot.journal == nil { slot.journal = journal }
-            return journal
+            let isUsable = { (journal: Journal) in !options.isReadOnly && journal.path == path && journal.isReadOnly }
+            return try register(suite.id, unless: isUsable, make) { journal throws(JournalError) in
+                journal.state.refusal = refusal
+                let status = try options.calls.status(suite.raw)
+                if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
+                try journal.load()
+            }
         } catch  where error.isNotFound && !options.isReadOnly {
             throw refusal.readOnly
         } catch  where error.isReadOnlyPlace {
@@ -170,9 +174,7 @@ extension Journal {
             releaseFileLock()
             throw error.isReadOnlyPlace ? error.located(in: path).readOnly : error
         }
-        stateLock.lock()
-        state.refusal = nil
-        stateLock.unlock()
+        stateLock.withLock { state.refusal = nil }
     }
 }
 

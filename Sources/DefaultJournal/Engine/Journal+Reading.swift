@@ -39,20 +39,11 @@ extension Journal {
         if let slot = token.slot { stateLock.unlockShared(slot) } else { unlockForReading() }
     }
 
-    /// Calls `body` with the index, up to date and locked.
-    package func withCurrentIndex<Result, Failure: Error>(
-        _ body: (any JournalIndex) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    /// The open file, and the end of what is committed; for the engine itself, since it delivers no reports.
+    var current: (file: JournalFile, position: UInt64, isMoving: Bool) {
         lockForReading()
-        defer { unlockForReading() }
-        return try body(index)
-    }
-
-    /// Counts the changes of the index: equal numbers mean that nothing changed in between.
-    package var generation: UInt64 {
-        lockForReading()
-        defer { unlockForReading() }
-        return state.changeCount
+        defer { stateLock.unlock() }
+        return (state.file, state.position, state.move != nil)
     }
 
     /// Under `stateLock`, also shared: whether the index is what a reader has to see.

@@ -12,20 +12,18 @@ extension Journal {
             damage.copy = try backUp(found.file.raw, size: found.size)
             try rewrite(found.file, to: found.size, isDamaged: true)
             note(.damaged(damage))
-            stateLock.lock()
-            state.reportedDamage = nil
-            stateLock.unlock()
+            stateLock.withLock { state.reportedDamage = nil }
         } catch {
             damage.copyError = error.located(in: path)
             // Without a valid record nothing confirms the salt: appended records might be unreadable later.
             guard found.report.records > 0 else { throw error }
             let end = found.report.tornTail ?? found.size
             if end < found.size { try calls.truncate(found.file.raw, to: end) }
-            stateLock.lock()
-            state.isDamaged = false
-            state.reportedDamage = found.file.salt
-            state.renewLook(calls: calls)
-            stateLock.unlock()
+            stateLock.withLock {
+                state.isDamaged = false
+                state.reportedDamage = found.file.salt
+                state.renewLook(calls: calls)
+            }
             if isFirstReport { note(.damaged(damage)) }
         }
     }
@@ -43,7 +41,8 @@ extension Journal {
         // The numbers within a second go on even if older backups of it are gone, so that the names are in order.
         let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
         let latest = names.last { $0.hasPrefix(stem) }.flatMap { Int32($0.dropFirst(stem.count)) } ?? 0
-        let name = stem + Clock.digits(latest &+ 1, 3)
+        let number = String(latest &+ 1)
+        let name = stem + String(repeating: "0", count: max(0, 3 - number.count)) + number
         let copy = try calls.open(name, in: directory, .createNew)
         do throws(JournalError) {
             try copyContent(of: file, size: size, to: copy.raw)
@@ -98,11 +97,7 @@ extension Journal {
 
     /// Under the lock: replaces the journal by a new one with the live entries of a file; all but its name is durable.
     ///
-    /// - Parameters:
-    ///   - file: The file.
-    ///   - end: The offset up to which it is read.
-    ///   - isDamaged: Whether it may have other entries than other processes know.
-    /// - Throws: The system call that failed; the old journal is still in use then.
+    /// A damaged file may have other entries than other processes know. If this throws, the old journal is still in use.
     func rewrite(_ file: JournalFile, to end: UInt64, isDamaged: Bool = false) throws(JournalError) {
         var visitor = TableVisitor()
         let base = UInt64(JournalHeader.size)
@@ -114,81 +109,49 @@ extension Journal {
                 return
             }
         }
-        let table = visitor.table
-        try replaceJournal(isSame: !isDamaged) { stream throws(JournalError) in try stream.append(table) }
+        try replaceJournal(by: visitor.table, isSame: !isDamaged)
     }
 
-    /// Under the lock: replaces the journal by a new one, all but whose name is durable.
+    /// Under the lock: replaces the journal by a new one with these entries, all but whose name is durable.
     ///
-    /// - Parameters:
-    ///   - isSame: Whether the new one has the entries that the index has, and every other process.
-    ///   - fill: Adds the records.
-    ///   - apply: Changes the index to what the new journal has.
-    /// - Throws: What failed; the old journal is still in use then.
+    /// As ``exchange(for:isSame:apply:)``.
     func replaceJournal(
+        by table: borrowing EntryTable,
         isSame: Bool = false,
-        fill: (inout RecordStream) throws(JournalError) -> Void,
         apply: () -> Void = {}
     ) throws(JournalError) {
         let name = SuiteDirectory.replacementName
-        let salt = UInt64.random(in: 1...UInt64.max)
-        let fresh = try openReplacement()
-        var stream = RecordStream(salt: salt, to: fresh.raw, calls: calls)
+        let fresh: NewJournal
         do throws(JournalError) {
-            try fill(&stream)
-            try stream.finish()
-            try calls.sync(fresh.raw)
-        } catch {
-            throw error.about(name)
-        }
-        try exchange(for: fresh, named: name, salt: salt, end: stream.end, isSame: isSame, apply: apply)
-    }
-
-    private func openReplacement() throws(JournalError) -> OwnedDescriptor {
-        let name = SuiteDirectory.replacementName
-        do throws(JournalError) {
-            let fresh = try calls.open(name, in: suite.raw, .create)
-            try SuiteDirectory.checkFile(fresh.raw, calls: calls)
-            try calls.truncate(fresh.raw, to: 0)
-            return fresh
+            let file = try calls.open(name, in: suite.raw, .create)
+            try SuiteDirectory.checkFile(file.raw, calls: calls)
+            try calls.truncate(file.raw, to: 0)
+            fresh = try NewJournal(file, named: name, in: suite, calls: calls)
+            try fresh.append(table)
+            try fresh.sync()
         } catch {
             throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
         }
+        try exchange(for: fresh, isSame: isSame, apply: apply)
     }
 
     /// Under the lock: renames a complete file over the journal, and uses it.
     ///
-    /// - Parameters:
-    ///   - fresh: The file.
-    ///   - name: Its name.
-    ///   - salt: Its salt.
-    ///   - end: Its end.
-    ///   - isSame: Whether it has the entries that the index has, and every other process.
-    ///   - beforeRename: Called when everybody who looks sees that the file is about to replace the journal; returns the end of
-    ///     what is synced, nil for all of it.
-    ///   - apply: Changes the index to what the new journal has.
-    /// - Throws: What failed; the old journal is still in use then.
-    func exchange(
-        for fresh: consuming OwnedDescriptor,
-        named name: String,
-        salt: UInt64,
-        end: UInt64,
-        isSame: Bool,
-        beforeRename: () throws(JournalError) -> UInt64? = { () throws(JournalError) in nil },
-        apply: () -> Void = {}
-    ) throws(JournalError) {
-        let id = try calls.status(fresh.raw).id
-        let mark = try JournalMark(of: fresh.raw, at: nil, calls: calls)
-        try appendMove(salt: isSame ? salt : 0, end: isSame ? end : 0)
-        let syncedEnd = try beforeRename() ?? end
-        try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
-        let file = JournalFile(fresh, in: suite, id: id, salt: salt)
-        flusher.noteSynced(file, to: syncedEnd)
-        stateLock.lock()
-        apply()
-        state.use(file, position: end, mark: mark, headerMark: mark, calls: calls)
-        state.comparedAt = Clock.monotonic()
-        stateLock.unlock()
+    /// If this throws, the old one is still in use. The file is the same if it has the entries that the index has, and every other
+    /// process; otherwise `apply` changes the index.
+    func exchange(for fresh: NewJournal, isSame: Bool, apply: () -> Void = {}) throws(JournalError) {
+        let mark = try JournalMark(of: fresh.file.raw, calls: calls)
+        try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)
+        // Nobody has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on everybody who
+        // promises sees that the file is about to replace the journal.
+        if fresh.end > fresh.syncedEnd, try state.file.flags(calls: calls).isFlushed { try fresh.sync() }
+        try calls.rename(fresh.name, to: SuiteDirectory.journalName, in: suite.raw)
+        flusher.noteSynced(fresh.file, to: fresh.syncedEnd)
+        stateLock.withLock {
+            apply()
+            state.use(fresh.file, position: fresh.end, mark: mark, headerMark: mark, calls: calls)
+            state.comparedAt = Clock.monotonic()
+        }
         scheduleFlush()
     }
 }

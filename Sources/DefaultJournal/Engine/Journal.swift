@@ -157,8 +157,6 @@ struct JournalState: ~Copyable {
     var isDamaged = false
     /// When a reader last asked for the lock because of damage.
     var repairTriedAt: UInt64 = 0
-    /// Memory in which records are read.
-    var buffer = EncodeBuffer()
     /// Why the suite can only be read, if that is so.
     var refusal: JournalError?
     /// The last failure to read, which is reported once.

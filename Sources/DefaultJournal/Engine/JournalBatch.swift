@@ -14,28 +14,17 @@ package struct JournalBatch: Sendable {
         if valueSize > Operation.maximumValue { throw JournalError(Operation.tooLarge(valueSize), path: path) }
     }
 
-    /// Adds storing a value under `key`.
-    ///
-    /// - Parameters:
-    ///   - key: 1 to 65,535 bytes of UTF-8.
-    ///   - prefix: The value's first byte, if the caller has it separately.
-    ///   - value: The value's bytes, without the prefix if there is one.
+    /// Adds storing a value under `key`; the prefix is the value's first byte, if the caller has it separately.
     package mutating func set(
         key: UnsafeRawBufferPointer,
         prefix: UInt8? = nil,
         value: UnsafeRawBufferPointer
     ) {
-        let size = Operation.setSize(key: key, prefix: prefix, value: value)
-        let valueSize = size - Operation.setOverhead - key.count
-        guard accepts(Operation.problem(key: key, valueSize: valueSize)) else { return }
-        add(size) { Operation.encodeSet(key: key, prefix: prefix, value: value, to: $0) }
+        add(.set(key: key, prefix: prefix, value: value))
     }
 
     /// Adds removing the entry under `key`.
-    package mutating func remove(key: UnsafeRawBufferPointer) {
-        guard accepts(Operation.problem(key: key)) else { return }
-        add(.remove(key: key))
-    }
+    package mutating func remove(key: UnsafeRawBufferPointer) { add(.remove(key: key)) }
 
     /// Adds removing every entry; changes added before have no effect then.
     package mutating func removeAll() {
@@ -43,24 +32,16 @@ package struct JournalBatch: Sendable {
         add(.removeAll)
     }
 
-    private mutating func accepts(_ found: JournalError.Kind?) -> Bool {
-        problem = problem ?? found
-        return found == nil
-    }
-
     private mutating func add(_ operation: Operation) {
-        add(operation.encodedSize, encode: operation.encode)
-    }
-
-    private mutating func add(_ size: Int, encode: (UnsafeMutableRawPointer) -> Void) {
-        let start = payload.count
-        guard start + size <= Record.maximumPayload else {
-            problem = problem ?? .batchTooLarge(bytes: start + size)
+        let (start, size) = (payload.count, operation.encodedSize)
+        let isTooLong = start + size > Record.maximumPayload
+        if let found = operation.problem ?? (isTooLong ? .batchTooLarge(bytes: start + size) : nil) {
+            problem = problem ?? found
             return
         }
         payload.append(contentsOf: repeatElement(0, count: size))
         payload.withUnsafeMutableBytes { bytes in
-            if let base = bytes.baseAddress { encode(base + start) }
+            if let base = bytes.baseAddress { operation.encode(to: base + start) }
         }
     }
 

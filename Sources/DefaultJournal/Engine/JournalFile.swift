@@ -27,12 +27,8 @@ final class JournalFile: Sendable {
         calls: SystemCalls
     ) throws(JournalError) -> (isRenameUnsynced: Bool, hasSyncFailed: Bool, isFlushed: Bool) {
         if hasSyncFailed.load(ordering: .relaxed) { return (true, true, true) }
-        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
         let start = JournalHeader.Flag.renameUnsynced.rawValue
-        let outcome = withUnsafeMutableBytes(of: &words) { bytes in
-            Result { () throws(JournalError) in try calls.read(into: bytes, from: raw, at: start) }
-        }
-        _ = try outcome.get()
+        let words = try calls.readWords((0, 0, 0) as (UInt64, UInt64, UInt64), from: raw, at: start)
         return (words.0 != 0 && !isRenameSynced.load(ordering: .relaxed), words.1 != 0, words.2 != 0)
     }
 
@@ -56,33 +52,5 @@ final class JournalFile: Sendable {
             Result { () throws(JournalError) in try calls.write(bytes, to: raw, at: flag.rawValue) }
         }
         try outcome.get()
-    }
-}
-
-/// Sixteen bytes of a journal that differ in any other one: the header of the last record, or of the journal.
-struct JournalMark: Equatable {
-    let offset: UInt64
-    private let words: (UInt64, UInt64)
-
-    /// The mark of a record that is in memory.
-    init(_ record: UnsafeRawPointer, at offset: UInt64) {
-        self.offset = offset
-        words = record.loadUnaligned(as: (UInt64, UInt64).self)
-    }
-
-    /// Reads the mark at an offset; without one, that of the journal's header.
-    init(of file: Int32, at offset: UInt64?, calls: SystemCalls) throws(JournalError) {
-        let offset = offset ?? UInt64(JournalHeader.saltOffset)
-        var words: (UInt64, UInt64) = (0, 0)
-        let outcome = withUnsafeMutableBytes(of: &words) { bytes in
-            Result { () throws(JournalError) in try calls.read(into: bytes, from: file, at: offset) }
-        }
-        _ = try outcome.get()
-        self.offset = offset
-        self.words = words
-    }
-
-    static func == (one: JournalMark, other: JournalMark) -> Bool {
-        one.offset == other.offset && one.words == other.words
     }
 }

@@ -5,11 +5,8 @@
 package protocol JournalIndex: AnyObject {
     /// Stores a value under `key`, comparing keys byte by byte.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - prefix: The value's first byte; nil if it is in `value`.
-    ///   - value: The value, without the prefix if there is one.
-    ///   - origin: Who has stored it.
+    /// The prefix is the value's first byte, if it isn't in `value`.
+    ///
     /// - Returns: The size of the replaced entry, key and value together; nil when the key was new.
     func set(
         key: UnsafeRawBufferPointer,
@@ -39,8 +36,7 @@ package protocol JournalIndex: AnyObject {
 
     /// Compares the remembered entries with the present ones, and forgets them.
     ///
-    /// - Parameter limit: How many keys to return at most.
-    /// - Returns: Keys that have another value now, or none, sorted.
+    /// - Returns: Keys that have another value now, or none, sorted: the first ones up to a limit.
     func endComparison(limit: Int) -> [String]
 }
 
@@ -67,22 +63,20 @@ extension JournalIndex {
 struct IndexVisitor: ReplayVisitor {
     let index: any JournalIndex
     let origin: ChangeOrigin
-    var liveBytes: UInt64
+    var liveBytes = UInt64(JournalHeader.size)
+    /// The keys that damage may have cost a newer value, where somebody wants to know.
+    var damagedKeys: DamagedKeys?
     /// What the last record says about another journal, if it says that.
     private(set) var move: (salt: UInt64, end: UInt64)?
-    /// The offset of the last record.
-    private(set) var lastRecord: UInt64?
-
-    init(_ index: any JournalIndex, from origin: ChangeOrigin, liveBytes: UInt64 = UInt64(JournalHeader.size)) {
-        self.index = index
-        self.origin = origin
-        self.liveBytes = liveBytes
-    }
 
     mutating func visit(_ operation: Operation) {
         move = nil
+        damagedKeys?.visit(operation)
         switch operation {
-        case .set(let key, let value): set(key, nil, value)
+        case .set(let key, let prefix, let value):
+            let replaced = index.set(key: key, prefix: prefix, value: value, from: origin)
+            if let replaced { liveBytes = liveBytes &- Self.size(replaced) }
+            liveBytes = liveBytes &+ Self.size(key.count + value.count + (prefix == nil ? 0 : 1))
         case .remove(let key):
             guard let replaced = index.remove(key: key, from: origin) else { return }
             liveBytes = liveBytes &- Self.size(replaced)
@@ -94,44 +88,19 @@ struct IndexVisitor: ReplayVisitor {
         }
     }
 
-    mutating func set(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) {
-        let replaced = index.set(key: key, prefix: prefix, value: value, from: origin)
-        if let replaced { liveBytes = liveBytes &- Self.size(replaced) }
-        liveBytes = liveBytes &+ Self.size(key.count + value.count + (prefix == nil ? 0 : 1))
-    }
-
-    mutating func finishRecord(at offset: UInt64, size: Int) { lastRecord = offset }
-
-    /// The size of an entry's record, given that of its key and value.
-    private static func size(_ content: Int) -> UInt64 {
-        UInt64(Record.liveSize(payload: Operation.setOverhead + content))
-    }
-}
-
-/// Does what an ``IndexVisitor`` does, and finds the keys that damage may have cost a newer value.
-struct LoadVisitor: ReplayVisitor {
-    var entries: IndexVisitor
-    private var damagedKeys = DamagedKeys()
-
-    init(_ index: any JournalIndex) {
-        entries = IndexVisitor(index, from: .journal)
-    }
-
-    mutating func visit(_ operation: Operation) {
-        entries.visit(operation)
-        damagedKeys.visit(operation)
-    }
-
-    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys.add(payload) }
-
-    mutating func finishRecord(at offset: UInt64, size: Int) { entries.finishRecord(at: offset, size: size) }
+    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) { damagedKeys?.add(payload) }
 
     /// Ends a comparison of the index, which was begun before the replay.
     func keys(ifDamaged isDamaged: Bool) -> JournalReport.DamagedKeys {
         let limit = isDamaged ? JournalReport.DamagedKeys.limit : 0
         return JournalReport.DamagedKeys(
-            changed: entries.index.endComparison(limit: limit),
-            possible: damagedKeys.names(limit: limit)
+            changed: index.endComparison(limit: limit),
+            possible: damagedKeys?.names(limit: limit) ?? []
         )
+    }
+
+    /// The size of an entry's record, given that of its key and value.
+    private static func size(_ content: Int) -> UInt64 {
+        UInt64(Record.liveSize(payload: Operation.setOverhead + content))
     }
 }

@@ -26,17 +26,13 @@ final class JournalWatch: @unchecked Sendable {
     private let journal: @Sendable () -> Journal?
     private let onChange: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - journal: Returns the journal, which the watch does not keep alive.
-    ///   - onChange: Called when the index may have changed; no lock is held then.
+    /// The watch does not keep the journal alive, and calls `onChange` with no lock held.
     init(of journal: @escaping @Sendable () -> Journal?, onChange: @escaping @Sendable () -> Void) {
         self.journal = journal
         self.onChange = onChange
     }
 
-    /// Brings the index up to date, and calls the handler.
-    ///
-    /// - Parameter isTick: Whether nothing is known to have happened: the handler is called only if something has.
+    /// Brings the index up to date, and calls the handler; at a tick only if something has changed.
     func notify(isTick: Bool) {
         guard let journal = journal() else { return }
         // Watched before the index is brought up to date, so that no change in between is missed.

@@ -22,12 +22,6 @@ final class JournalWatcher: @unchecked Sendable {
 
     /// Shared by all directories, since the system allows a user few of these; nil until one is watched.
     private var events: DirectoryEvents?
-    /// The watches by the numbers of their directories.
-    ///
-    /// Two journals may have one directory, when a suite was deleted and recreated; see ``JournalRegistry``.
-    private var watchesByDirectory: [Int32: [JournalWatch]] = [:]
-    /// Those whose directory the system doesn't watch.
-    private var polledWatches: [ObjectIdentifier: JournalWatch] = [:]
     private var nextPoll: UInt64 = 0
     private var isWaiting = false
     /// Wakes the waiting thread up while there are no ``events``.
@@ -57,10 +51,6 @@ final class JournalWatcher: @unchecked Sendable {
 extension JournalWatcher {
     /// Watches an open directory for a watch, instead of the one before if there was one.
     ///
-    /// - Parameters:
-    ///   - directory: The directory's descriptor.
-    ///   - watch: The watch, which need not be known yet.
-    ///   - calls: The system calls.
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
     /// - Throws: An error if no thread could be started; nothing is watched then.
     func watch(
@@ -80,16 +70,13 @@ extension JournalWatcher {
         watches[ObjectIdentifier(watch)] = watch
         do throws(JournalError) {
             let number = try provideEvents(calls: calls).add(directory, calls: calls)
-            polledWatches[ObjectIdentifier(watch)] = nil
             if watch.directory != number {
                 forgetDirectory(of: watch)
                 watch.directory = number
-                watchesByDirectory[number, default: []].append(watch)
             }
             return nil
         } catch {
             forgetDirectory(of: watch)
-            polledWatches[ObjectIdentifier(watch)] = watch
             wakeUp()
             return error
         }
@@ -99,7 +86,7 @@ extension JournalWatcher {
     func isPolled(_ watch: JournalWatch) -> Bool {
         lock.lock()
         defer { lock.unlock() }
-        return polledWatches[ObjectIdentifier(watch)] != nil
+        return watches[ObjectIdentifier(watch)] != nil && watch.directory == nil
     }
 
     private func provideEvents(calls: SystemCalls) throws(JournalError) -> DirectoryEvents {
@@ -115,7 +102,6 @@ extension JournalWatcher {
         lock.lock()
         defer { lock.unlock() }
         watches[ObjectIdentifier(watch)] = nil
-        polledWatches[ObjectIdentifier(watch)] = nil
         forgetDirectory(of: watch)
         if watch.notice == .queued { queue.removeAll { $0 === watch } }
         if watches.isEmpty {
@@ -128,10 +114,8 @@ extension JournalWatcher {
     private func forgetDirectory(of watch: JournalWatch) {
         guard let number = watch.directory else { return }
         watch.directory = nil
-        watchesByDirectory[number]?.removeAll { $0 === watch }
-        guard watchesByDirectory[number]?.isEmpty ?? false else { return }
-        watchesByDirectory[number] = nil
-        events?.remove(number)
+        // Two journals may have one directory, when a suite was deleted and recreated; see ``JournalRegistry``.
+        if !watches.values.contains(where: { $0.directory == number }) { events?.remove(number) }
     }
 }
 
@@ -178,20 +162,19 @@ extension JournalWatcher {
     private func poll() {
         let now = Clock.monotonic()
         guard now >= nextPoll else { return }
-        nextPoll = now + (polledWatches.isEmpty ? Self.comparisonInterval : Self.pollingInterval)
+        let isPolling = watches.values.contains { $0.directory == nil }
+        nextPoll = now + (isPolling ? Self.pollingInterval : Self.comparisonInterval)
         // Each compares the suite with what is at its path.
-        for (id, watch) in watches { enqueue(watch, isTick: polledWatches[id] == nil) }
+        for watch in watches.values { enqueue(watch, isTick: watch.directory != nil) }
     }
 
     /// Has the handlers of changed directories called.
     func note(_ changes: DirectoryEvents.Changes) {
         lock.lock()
         defer { lock.unlock() }
-        if changes.areIncomplete {
-            for watch in watches.values { enqueue(watch) }
-        } else {
-            // Late events of a directory whose watch has ended are ignored.
-            for number in changes.directories { watchesByDirectory[number]?.forEach { enqueue($0) } }
+        // Late events of a directory whose watch has ended are ignored.
+        for watch in watches.values {
+            if changes.areIncomplete || watch.directory.map(changes.directories.contains) ?? false { enqueue(watch) }
         }
         provideNotifier()
     }

@@ -15,9 +15,12 @@ final class SuiteDirectory: @unchecked Sendable {
     let id: FileID
     /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
     private var lockFile = OwnedDescriptor.none
+    /// What the lock is on; used as `lockFile` is.
+    @exclusivity(unchecked) private(set) var lockedDescriptor: Int32
 
-    init(_ directory: consuming OwnedDescriptor, calls: SystemCalls) throws(JournalError) {
-        id = try calls.status(directory.raw).id
+    private init(_ directory: consuming OwnedDescriptor, id: FileID) {
+        self.id = id
+        lockedDescriptor = directory.raw
         self.directory = directory
     }
 
@@ -27,25 +30,20 @@ final class SuiteDirectory: @unchecked Sendable {
 extension SuiteDirectory {
     /// Takes the suite's lock if it is free.
     func tryLock(calls: SystemCalls) throws(JournalError) -> Bool {
-        if lockFile.raw >= 0 { return try calls.tryLock(lockFile.raw) }
         do throws(JournalError) {
-            return try calls.tryLock(directory.raw)
-        } catch  where error.isUnlockable {
+            return try calls.tryLock(lockedDescriptor)
+        } catch  where error.isUnlockable && lockFile.raw < 0 {
             let file = try calls.open(Self.lockName, in: raw, .create)
             try Self.checkFile(file.raw, calls: calls)
+            lockedDescriptor = file.raw
             lockFile = file
-            return try calls.tryLock(lockFile.raw)
+            return try calls.tryLock(lockedDescriptor)
         } catch {
             throw error.about(".")
         }
     }
 
-    func unlock(calls: SystemCalls) {
-        calls.unlock(lockedDescriptor)
-    }
-
-    /// What the lock is on.
-    var lockedDescriptor: Int32 { lockFile.raw >= 0 ? lockFile.raw : directory.raw }
+    func unlock(calls: SystemCalls) { calls.unlock(lockedDescriptor) }
 }
 
 extension SuiteDirectory {
@@ -62,15 +60,9 @@ extension SuiteDirectory {
     static func open(_ path: String, calls: SystemCalls) throws(JournalError) -> SuiteDirectory {
         for _ in 0..<8 {
             do throws(JournalError) {
-                let directory = try calls.open(path, .directory)
-                let status = try calls.status(directory.raw)
-                guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
-                guard status.owner == SystemCalls.user else { throw JournalError(.notOwned, path: path) }
-                return try SuiteDirectory(directory, calls: calls)
+                return try openForReading(path, isReadOnly: false, calls: calls)
             } catch  where error.isNotFound {
                 try makeDirectory(path, calls: calls)
-            } catch  where error.isWrongType {
-                throw JournalError(.notADirectory, path: path)
             }
         }
         throw JournalError(.unstable, path: path)
@@ -105,12 +97,18 @@ extension SuiteDirectory {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Accepts only a regular file of this user that has no other name.
+    /// Accepts only a regular file that has no other name, of this user, or if it is only read and this process is root's of any.
     @discardableResult
-    static func checkFile(_ descriptor: Int32, calls: SystemCalls) throws(JournalError) -> FileStatus {
+    static func checkFile(
+        _ descriptor: Int32,
+        isReadOnly: Bool = false,
+        calls: SystemCalls
+    ) throws(JournalError) -> FileStatus {
         let status = try calls.status(descriptor)
         guard status.isRegular else { throw JournalError(.notARegularFile) }
-        guard status.owner == SystemCalls.user else { throw JournalError(.notOwned) }
+        guard isReadOnly ? status.isReadableByUser : status.owner == SystemCalls.user else {
+            throw JournalError(.notOwned)
+        }
         // None: it was removed after it was opened.
         guard status.links <= 1 else { throw JournalError(.linked) }
         return status
@@ -119,7 +117,11 @@ extension SuiteDirectory {
     /// Opens the suite's directory if it exists, to look at it: nothing is created, changed, or locked.
     ///
     /// Unlike ``open(_:calls:)`` this accepts another user's directory when this process is root's.
-    static func openForReading(_ path: String, calls: SystemCalls) throws(JournalError) -> SuiteDirectory {
+    static func openForReading(
+        _ path: String,
+        isReadOnly: Bool = true,
+        calls: SystemCalls
+    ) throws(JournalError) -> SuiteDirectory {
         let directory: OwnedDescriptor
         do throws(JournalError) {
             directory = try calls.open(path, .directory)
@@ -128,17 +130,13 @@ extension SuiteDirectory {
         }
         let status = try calls.status(directory.raw)
         guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
-        guard status.isReadableByUser else { throw JournalError(.notOwned, path: path) }
-        return try SuiteDirectory(directory, calls: calls)
+        guard isReadOnly ? status.isReadableByUser : status.owner == SystemCalls.user else {
+            throw JournalError(.notOwned, path: path)
+        }
+        return SuiteDirectory(directory, id: status.id)
     }
 
     /// Opens the journal in the directory; nil when there is none.
-    ///
-    /// - Parameters:
-    ///   - isReadOnly: Whether it is only read; then another user's is accepted when this process is root's.
-    ///   - calls: The system calls.
-    /// - Returns: The file and its status.
-    /// - Throws: Why it can't be used.
     func openJournal(isReadOnly: Bool, calls: SystemCalls) throws(JournalError) -> OpenedFile? {
         let file: OwnedDescriptor
         do throws(JournalError) {
@@ -148,12 +146,7 @@ extension SuiteDirectory {
         } catch  where error.isWrongType {
             throw JournalError(.notARegularFile)
         }
-        guard isReadOnly else { return OpenedFile(status: try Self.checkFile(file.raw, calls: calls), file: file) }
-        let status = try calls.status(file.raw)
-        guard status.isRegular else { throw JournalError(.notARegularFile) }
-        guard status.isReadableByUser else { throw JournalError(.notOwned) }
-        guard status.links <= 1 else { throw JournalError(.linked) }
-        return OpenedFile(status: status, file: file)
+        return OpenedFile(status: try Self.checkFile(file.raw, isReadOnly: isReadOnly, calls: calls), file: file)
     }
 
     /// Refuses a suite without the permission to write its directory or its journal.

@@ -28,16 +28,15 @@ package struct SuiteInspection: Sendable, Hashable {
     package var damagedCopies: [DamagedCopy] = []
     /// Whether the records can be read: not those of a later format, nor those of a journal whose salt is lost.
     package var isReadable = true
+
+    /// Whether every byte is as it was written.
+    package var isIntact: Bool { damage.isEmpty }
 }
 
 extension Journal {
     /// Looks at a suite's files, without opening it: takes no lock, and changes and creates nothing.
     ///
-    /// - Parameters:
-    ///   - path: The suite's directory.
-    ///   - calls: The system calls.
-    /// - Returns: What was found. While programs write to the suite, that is its state at some time during the call.
-    /// - Throws: Why the files can't be read.
+    /// While programs write to the suite, what is found is its state at some time during the call.
     package static func inspect(
         at path: String,
         calls: SystemCalls = SystemCalls()
@@ -70,34 +69,47 @@ extension Journal {
         _ found: inout SuiteInspection
     ) throws(JournalError) -> Bool {
         guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { return true }
-        let (status, base) = (opened.status, UInt64(JournalHeader.size))
-        let size = status.size
-        found.fileBytes = size
-        guard size > 0 else { return true }
-        var window = try FileWindow(of: opened.file.raw, to: size, calls: calls)
-        switch JournalHeader.parse(try window.bytes(0..<min(size, base))) {
+        let status = opened.status
+        found = try inspect(opened.file.raw, to: status.size, calls: calls)
+        let after = try calls.status(opened.file.raw)
+        return after.size == status.size && after.changed == status.changed
+    }
+
+    /// Reads a journal up to an offset, with the salt of its header if it isn't known otherwise.
+    static func inspect(
+        _ file: Int32,
+        to end: UInt64,
+        salt: UInt64? = nil,
+        calls: SystemCalls
+    ) throws(JournalError) -> SuiteInspection {
+        var found = SuiteInspection(fileBytes: end)
+        guard end > 0 else { return found }
+        let base = UInt64(JournalHeader.size)
+        var salt = salt
+        var window = try FileWindow(of: file, to: end, calls: calls)
+        switch JournalHeader.parse(try window.bytes(0..<min(end, base))) {
         case .valid(let header, let damage):
             found.formatVersion = JournalHeader.currentVersion
             found.damage = damage
-            guard size > base else { break }
-            var visitor = TableVisitor()
-            let report = try Replay.run(&window, from: base, salt: header.salt, visitor: &visitor)
-            found.damage += report.damage
-            if let torn = report.tornTail { found.tornBytes = size - torn }
-            found.records = report.records
-            found.entries = visitor.table.count
-            // The library's own keys begin with NUL.
-            visitor.table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
-            found.liveBytes = visitor.table.journalSize
+            salt = salt ?? header.salt
         case .newer(let version):
             found.formatVersion = version
-            found.isReadable = false
+            salt = nil
         case .unusable:
             // Without the salt no record can be told from anything else.
-            found.damage = [0..<size]
-            found.isReadable = false
+            found.damage = [0..<(salt == nil ? end : min(end, base))]
         }
-        let after = try calls.status(opened.file.raw)
-        return after.size == size && after.changed == status.changed
+        found.isReadable = salt != nil
+        guard let salt, end > base else { return found }
+        var visitor = TableVisitor()
+        let report = try Replay.run(&window, from: base, salt: salt, visitor: &visitor)
+        found.damage += report.damage
+        if let torn = report.tornTail { found.tornBytes = end - torn }
+        found.records = report.records
+        found.entries = visitor.table.count
+        // The library's own keys begin with NUL.
+        visitor.table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
+        found.liveBytes = visitor.table.journalSize
+        return found
     }
 }

@@ -46,11 +46,6 @@ package struct JournalHeader: Equatable, Sendable {
         case isFlushed = 48
     }
 
-    /// A header with a new salt.
-    static func random() -> JournalHeader {
-        JournalHeader(salt: UInt64.random(in: 1...UInt64.max))
-    }
-
     /// Writes the header to `target`, which has room for ``size`` bytes, with the flag of a file whose name isn't on the disk.
     package func encode(to target: UnsafeMutableRawPointer) {
         target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)

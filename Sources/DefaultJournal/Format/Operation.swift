@@ -9,8 +9,8 @@
 ///
 /// "Moved" is followed by two numbers of 8 bytes, the salt of another journal and an offset in it.
 package enum Operation {
-    /// Stores `value` under `key`.
-    case set(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
+    /// Stores `value` under `key`; the prefix is the value's first byte where a caller has it separately.
+    case set(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer)
     /// Removes the entry under `key`, if there is one.
     case remove(key: UnsafeRawBufferPointer)
     /// Removes every entry.
@@ -29,10 +29,19 @@ package enum Operation {
     static let removeOverhead = 3
     static let movedSize = 17
 
-    /// Why an operation with such a key, and a value of such a size, can't be written; nil if it can be.
-    static func problem(key: UnsafeRawBufferPointer, valueSize: Int = 0) -> JournalError.Kind? {
-        if key.isEmpty || key.count > maximumKey { return .keyInvalid(bytes: key.count) }
-        return valueSize > maximumValue ? tooLarge(valueSize) : nil
+    /// Why the operation can't be written; nil if it can be.
+    var problem: JournalError.Kind? {
+        switch self {
+        case .set(let key, let prefix, let value):
+            let size = value.count + (prefix == nil ? 0 : 1)
+            return Self.problem(of: key) ?? (size > Self.maximumValue ? Self.tooLarge(size) : nil)
+        case .remove(let key): return Self.problem(of: key)
+        case .removeAll, .moved: return nil
+        }
+    }
+
+    private static func problem(of key: UnsafeRawBufferPointer) -> JournalError.Kind? {
+        key.isEmpty || key.count > maximumKey ? .keyInvalid(bytes: key.count) : nil
     }
 
     /// The refusal of a value, with the size that the layer above knows.
@@ -44,7 +53,8 @@ package enum Operation {
     /// Bytes that the operation takes in a payload.
     var encodedSize: Int {
         switch self {
-        case .set(let key, let value): Self.setSize(key: key, value: value)
+        case .set(let key, let prefix, let value):
+            Self.setOverhead + key.count + (prefix == nil ? 0 : 1) + value.count
         case .remove(let key): Self.removeOverhead + key.count
         case .removeAll: 1
         case .moved: Self.movedSize
@@ -54,7 +64,17 @@ package enum Operation {
     /// Writes the operation to `target`, which has room for ``encodedSize`` bytes.
     func encode(to target: UnsafeMutableRawPointer) {
         switch self {
-        case .set(let key, let value): Self.encodeSet(key: key, value: value, to: target)
+        case .set(let key, let prefix, let value):
+            target.storeBytes(of: 1, as: UInt8.self)
+            target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
+            target.storeLittleEndian(UInt32(truncatingIfNeeded: value.count + (prefix == nil ? 0 : 1)), at: 3)
+            Self.copy(key, to: target + Self.setOverhead)
+            var rest = target + Self.setOverhead + key.count
+            if let prefix {
+                rest.storeBytes(of: prefix, as: UInt8.self)
+                rest += 1
+            }
+            Self.copy(value, to: rest)
         case .remove(let key):
             target.storeBytes(of: 2, as: UInt8.self)
             target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
@@ -66,37 +86,6 @@ package enum Operation {
             target.storeLittleEndian(salt, at: 1)
             target.storeLittleEndian(end, at: 9)
         }
-    }
-
-    /// Bytes that a `set` takes in a payload.
-    ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - prefix: The value's first byte, if a caller has it separately.
-    ///   - value: The value's bytes, without the prefix if there is one.
-    /// - Returns: Their number.
-    static func setSize(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer) -> Int {
-        setOverhead + key.count + (prefix == nil ? 0 : 1) + value.count
-    }
-
-    /// Writes a `set` to `target`, which has room for ``setSize(key:prefix:value:)`` bytes.
-    static func encodeSet(
-        key: UnsafeRawBufferPointer,
-        prefix: UInt8? = nil,
-        value: UnsafeRawBufferPointer,
-        to target: UnsafeMutableRawPointer
-    ) {
-        let count = value.count + (prefix == nil ? 0 : 1)
-        target.storeBytes(of: 1, as: UInt8.self)
-        target.storeLittleEndian(UInt16(truncatingIfNeeded: key.count), at: 1)
-        target.storeLittleEndian(UInt32(truncatingIfNeeded: count), at: 3)
-        copy(key, to: target + setOverhead)
-        var rest = target + setOverhead + key.count
-        if let prefix {
-            rest.storeBytes(of: prefix, as: UInt8.self)
-            rest += 1
-        }
-        copy(value, to: rest)
     }
 
     private static func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {

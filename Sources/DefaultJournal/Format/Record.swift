@@ -27,21 +27,14 @@ package enum Record {
     /// What no record ends at a multiple of.
     package static let page: UInt64 = 4_096
 
-    /// The size of a record.
-    ///
-    /// - Parameters:
-    ///   - payload: Its payload's length.
-    ///   - offset: Where it begins.
-    /// - Returns: A multiple of ``alignment``.
+    /// The size of a record with a payload of this length that begins at this offset: a multiple of ``alignment``.
     package static func size(payload: Int, at offset: UInt64) -> Int {
         let size = liveSize(payload: payload)
         return (offset &+ UInt64(size)) % page == 0 ? size + alignment : size
     }
 
     /// The size of a record that doesn't end at a page's end.
-    static func liveSize(payload: Int) -> Int {
-        (headerSize + payload + alignment - 1) & ~(alignment - 1)
-    }
+    static func liveSize(payload: Int) -> Int { (headerSize + payload + alignment - 1) & ~(alignment - 1) }
 
     /// The first offset from `offset` on at which a record may begin.
     static func start(from offset: UInt64) -> UInt64 {
@@ -58,11 +51,6 @@ package enum Record {
 
     /// Fills in the header before a payload that is already at `start + headerSize`, and the padding after it.
     ///
-    /// - Parameters:
-    ///   - start: Where the record begins in memory.
-    ///   - payload: The payload's length.
-    ///   - salt: The journal's salt.
-    ///   - offset: Where in the file the record will begin.
     /// - Returns: The record's size.
     @discardableResult
     package static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) -> Int {

@@ -9,9 +9,7 @@ public import CDefaultSystem
 public struct MemoryOrdering: Sendable {
     @usableFromInline let code: Int32
 
-    @inlinable init(code: Int32) {
-        self.code = code
-    }
+    @inlinable init(code: Int32) { self.code = code }
 
     /// Nothing but the operation itself is ordered.
     @inlinable public static var relaxed: MemoryOrdering { MemoryOrdering(code: DEFAULT_ATOMIC_RELAXED) }
@@ -37,9 +35,7 @@ public struct AtomicWord: @unchecked Sendable {
     /// Refers to a word.
     ///
     /// - Parameter address: Eight bytes at a multiple of eight, which outlive the use of this value.
-    @inlinable public init(_ address: UnsafeMutablePointer<UInt64>) {
-        self.address = address
-    }
+    @inlinable public init(_ address: UnsafeMutablePointer<UInt64>) { self.address = address }
 
     /// The value.
     @inlinable public func load(ordering: MemoryOrdering) -> UInt64 {
@@ -81,9 +77,7 @@ public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         word = AtomicWord(address)
     }
 
-    @inlinable deinit {
-        word.address.deallocate()
-    }
+    @inlinable deinit { word.address.deallocate() }
 
     /// The value.
     @inlinable public func load(ordering: MemoryOrdering) -> Value {
@@ -117,10 +111,5 @@ extension Atomic where Value == Int {
     /// Adds to the value, modulo the size of its type.
     @inlinable public func wrappingAdd(_ value: Int, ordering: MemoryOrdering) {
         word.wrappingAdd(Self.bits(of: value), ordering: ordering)
-    }
-
-    /// Subtracts from the value, modulo the size of its type.
-    @inlinable public func wrappingSubtract(_ value: Int, ordering: MemoryOrdering) {
-        word.wrappingSubtract(Self.bits(of: value), ordering: ordering)
     }
 }

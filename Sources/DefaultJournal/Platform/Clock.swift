@@ -9,9 +9,7 @@ internal import Musl
 /// The clocks that the engine reads.
 enum Clock {
     /// Nanoseconds on a clock that never goes back.
-    static func monotonic() -> UInt64 {
-        clock_gettime_nsec(CLOCK_MONOTONIC)
-    }
+    static func monotonic() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
 
     /// ``monotonic()``, some milliseconds late, for a fifth of the time.
     static func monotonicTick() -> UInt64 {
@@ -36,24 +34,13 @@ enum Clock {
         var now = time(nil)
         var parts = tm()
         gmtime_r(&now, &parts)
-        return digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2) + digits(parts.tm_mday, 2) + "T"
-            + digits(parts.tm_hour, 2) + digits(parts.tm_min, 2) + digits(parts.tm_sec, 2)
+        var text = [CChar](repeating: 0, count: 32)
+        let count = strftime(&text, text.count, "%Y%m%dT%H%M%S", &parts)
+        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A number with zeros in front of it.
-    static func digits(_ value: Int32, _ width: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
-    }
-
-    static func timespec(nanoseconds: UInt64) -> timespec {
-        #if canImport(Darwin)
-        Darwin.timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        #elseif canImport(Glibc)
-        Glibc.timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        #else
-        Musl.timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        #endif
+    static func duration(nanoseconds: UInt64) -> timespec {
+        timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 
     static func nanoseconds(_ time: timespec) -> UInt64 {
@@ -61,7 +48,7 @@ enum Clock {
     }
 
     private static func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
-        var time = timespec(nanoseconds: 0)
+        var time = timespec()
         clock_gettime(clock, &time)
         return nanoseconds(time)
     }

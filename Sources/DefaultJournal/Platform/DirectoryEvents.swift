@@ -13,9 +13,7 @@ final class DirectoryEvents: Sendable {
     private let wakeUps: OwnedDescriptor
     private let wakeUpEnd: OwnedDescriptor
 
-    /// Creates them without watching a directory.
-    ///
-    /// - Throws: An error when the system has no descriptors left, or no more of this kind for this user.
+    /// Creates them without watching a directory; the system may have no descriptors left, or none of this kind for this user.
     init(calls: SystemCalls) throws(JournalError) {
         events = try calls.makeDirectoryEvents()
         let pair = try calls.makeSocketPair()
@@ -25,20 +23,14 @@ final class DirectoryEvents: Sendable {
 
     /// Watches an open directory: writes to its files, and files that are created in it or renamed into it.
     ///
-    /// - Parameters:
-    ///   - directory: The directory's descriptor.
-    ///   - calls: The system calls.
     /// - Returns: The number under which ``wait(until:)`` reports it. It is the same each time as long as the directory is
     ///   watched.
-    /// - Throws: An error when the system refuses.
     func add(_ directory: Int32, calls: SystemCalls) throws(JournalError) -> Int32 {
         try calls.watch(directory, with: events.raw)
     }
 
     /// Ends the watch of a directory, which may have been deleted; what it has reported may still be returned once.
-    func remove(_ number: Int32) {
-        _ = inotify_rm_watch(events.raw, number)
-    }
+    func remove(_ number: Int32) { _ = inotify_rm_watch(events.raw, number) }
 
     /// What ``wait(until:)`` found.
     struct Changes: Equatable {
@@ -50,7 +42,6 @@ final class DirectoryEvents: Sendable {
 
     /// Waits for changes, until ``wakeUp()`` is called or ``Clock/monotonic()`` reaches a deadline.
     ///
-    /// - Parameter deadline: When to return without changes; nil to wait as long as it takes.
     /// - Returns: The changes, some of which may only be returned by the next call.
     func wait(until deadline: UInt64? = nil) -> Changes {
         var descriptors = [

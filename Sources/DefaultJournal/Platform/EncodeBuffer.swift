@@ -27,7 +27,5 @@ struct EncodeBuffer: ~Copyable {
         memory = .allocate(byteCount: count, alignment: 16)
     }
 
-    deinit {
-        memory.deallocate()
-    }
+    deinit { memory.deallocate() }
 }

@@ -13,12 +13,7 @@ package struct FileWindow: ~Copyable {
     private var start: UInt64 = 0
     private var count = 0
 
-    /// - Parameters:
-    ///   - descriptor: The file, which has to stay open.
-    ///   - end: The offset up to which it is read.
-    ///   - calls: The system calls.
-    ///   - pieceSize: How much is read at once.
-    /// - Throws: An error when there is no memory.
+    /// A window of an open file, which has to stay open.
     package init(
         of descriptor: Int32,
         to end: UInt64,
@@ -33,6 +28,18 @@ package struct FileWindow: ~Copyable {
         memory = try SystemCalls.allocate(capacity)
     }
 
+    /// A window that shows a copy of bytes, at an offset of a journal.
+    package init(_ bytes: UnsafeRawBufferPointer, at base: UInt64) throws(JournalError) {
+        try self.init(
+            of: -1,
+            to: base + UInt64(bytes.count),
+            calls: SystemCalls(),
+            pieceSize: max(bytes.count, 1 << 20)
+        )
+        UnsafeMutableRawBufferPointer(start: memory, count: capacity).copyMemory(from: bytes)
+        (start, count) = (base, bytes.count)
+    }
+
     /// The bytes in a range, fewer only if the file ends before; valid until the next call.
     ///
     /// The memory grows for a range that is longer than ``pieceSize``, and shrinks again afterwards.
@@ -43,6 +50,11 @@ package struct FileWindow: ~Copyable {
         let offset = Int(range.lowerBound - start)
         let end = min(Int(clamping: range.upperBound - start), count)
         return UnsafeRawBufferPointer(start: memory + offset, count: max(0, end - offset))
+    }
+
+    /// One piece from an offset on, up to another one.
+    mutating func piece(from offset: UInt64, to end: UInt64) throws(JournalError) -> UnsafeRawBufferPointer {
+        try bytes(offset..<min(offset + UInt64(pieceSize), end))
     }
 
     /// The first offset from `offset` on at which the file may have something else than zeros; nil when there are only zeros.
@@ -76,7 +88,5 @@ package struct FileWindow: ~Copyable {
         count = try calls.read(into: target, from: descriptor, at: offset)
     }
 
-    deinit {
-        SystemCalls.deallocate(memory, count: capacity)
-    }
+    deinit { SystemCalls.deallocate(memory, count: capacity) }
 }

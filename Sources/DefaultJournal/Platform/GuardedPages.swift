@@ -22,18 +22,11 @@ struct LookWindow: ~Copyable {
         memory = try GuardedPages.shared.reserve()
     }
 
-    deinit {
-        GuardedPages.shared.release(memory)
-    }
+    deinit { GuardedPages.shared.release(memory) }
 
-    /// The word at an offset of a file, as it is in the file whenever it is loaded, until the next call.
+    /// The word at an offset of a file, a multiple of 8, as it is in the file whenever it is loaded, until the next call.
     ///
-    /// - Parameters:
-    ///   - offset: A multiple of 8.
-    ///   - file: The file's descriptor; the same for each call.
-    ///   - calls: The system calls.
-    /// - Returns: The word.
-    /// - Throws: The system call that failed.
+    /// After ``renew()`` the file may be another one.
     mutating func word(at offset: UInt64, of file: Int32, calls: SystemCalls) throws(JournalError) -> AtomicWord {
         let part = offset - offset % Self.size
         if part != base {
@@ -61,8 +54,6 @@ final class GuardedPages: Sendable {
     private static let batch = 128
 
     /// An address for ``SystemCalls/map(_:from:at:size:)``, where ones are mapped until then.
-    ///
-    /// - Throws: An error when the system refuses more addresses.
     func reserve() throws(JournalError) -> UnsafeMutableRawPointer {
         let size = Int(LookWindow.size)
         let (address, code) = free.withLock { free -> (UInt?, Int32) in

@@ -69,10 +69,7 @@ package struct JournalError: Error, Hashable, Sendable {
         }
     }
 
-    /// The error with the path of what it is about.
-    ///
-    /// - Parameter directory: The suite's path.
-    /// - Returns: The error.
+    /// The error with the path of what it is about, in the suite at a path.
     func located(in directory: String) -> JournalError {
         if path.utf8.first == UInt8(ascii: "/") { return self }
         var error = self
@@ -81,7 +78,5 @@ package struct JournalError: Error, Hashable, Sendable {
     }
 
     /// The error about a file with this name, if it doesn't say which.
-    func about(_ name: String) -> JournalError {
-        path.isEmpty ? JournalError(kind, path: name) : self
-    }
+    func about(_ name: String) -> JournalError { path.isEmpty ? JournalError(kind, path: name) : self }
 }

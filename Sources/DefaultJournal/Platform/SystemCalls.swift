@@ -44,18 +44,34 @@ struct FileStatus {
     var isWritableByOthers: Bool { mode & 0o002 != 0 }
 }
 
+/// One system call, for tests that observe the calls.
+package struct SystemCallEvent {
+    package var call: SystemCall
+    package var descriptor: Int32?
+    package var directory: Int32?
+    package var name = ""
+    package var target = ""
+    package var offset: UInt64 = 0
+    package var bytes: UnsafeRawBufferPointer?
+}
+
+/// Observes the system calls of one engine, and can make them fail; used in debug builds only.
+package protocol SystemCallObserver: AnyObject, Sendable {
+    /// Makes a call by its body, which writes at most `limit` bytes, or makes it fail.
+    func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int
+    /// The time of the clock of file times, given what it is.
+    func fileTime(_ time: UInt64) -> UInt64
+}
+
 /// All file system calls of the engine.
 ///
-/// Interrupted calls are repeated, every failure becomes a ``JournalError`` that names call and path, and in debug builds
-/// a ``SystemCallProbe`` can observe the calls and make them fail. In release builds the type is empty.
-///
-/// An error names what the caller named: see ``JournalError/path``.
+/// Interrupted calls are repeated, and every failure becomes a ``JournalError`` that names the call, and the file by the name that
+/// the caller used: see ``JournalError/path``. In release builds the type is empty.
 package struct SystemCalls: Sendable {
     #if DEBUG
-    /// Observes the calls, and can make them fail.
-    package var probe: SystemCallProbe?
+    private var probe: (any SystemCallObserver)?
 
-    package init(probe: SystemCallProbe? = nil) {
+    package init(probe: (any SystemCallObserver)? = nil) {
         self.probe = probe
     }
     #else
@@ -65,20 +81,10 @@ package struct SystemCalls: Sendable {
     /// The effective user, to whom every file must belong.
     static var user: UInt32 { geteuid() }
 
-    /// Repeats a call until it isn't interrupted, and throws when it fails.
-    ///
-    /// - Parameters:
-    ///   - call: The call's name, for errors.
-    ///   - name: The name that the call is about; see ``JournalError/path``.
-    ///   - event: The call for a probe.
-    ///   - body: Makes the call; a negative result is a failure.
-    /// - Returns: The call's result.
-    /// - Throws: The call's failure.
+    /// Repeats a call until it isn't interrupted, and throws when its result is negative.
     @discardableResult
     private func perform(
-        _ call: SystemCall,
-        _ name: String = "",
-        event: @autoclosure () -> SystemCallEvent,
+        _ event: @autoclosure () -> SystemCallEvent,
         body: (_ limit: Int) -> Int
     ) throws(JournalError) -> Int {
         while true {
@@ -89,16 +95,16 @@ package struct SystemCalls: Sendable {
             #endif
             if result >= 0 { return result }
             let code = errno
-            if code != EINTR { throw JournalError(.system(call, code: code), path: name) }
+            if code != EINTR { throw JournalError(.system(event().call, code: code), path: event().name) }
         }
     }
 }
 
 extension SystemCalls {
-    /// ``Clock/fileTime()``, or what a ``SystemCallProbe`` says instead.
+    /// ``Clock/fileTime()``, or what an observer says instead.
     var fileTime: UInt64 {
         #if DEBUG
-        probe?.stoppedFileTime ?? Clock.fileTime() + (probe?.fileTimeAdvance ?? 0)
+        probe?.fileTime(Clock.fileTime()) ?? Clock.fileTime()
         #else
         Clock.fileTime()
         #endif
@@ -128,8 +134,7 @@ extension SystemCalls {
     /// Links aren't followed, and opening never waits, not even for a FIFO.
     func open(_ name: String, in directory: Int32? = nil, _ access: Access) throws(JournalError) -> OwnedDescriptor {
         let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let event = SystemCallEvent(.open, directory: directory, name: name)
-        let raw = try perform(.open, name, event: event) { _ in
+        let raw = try perform(.init(call: .open, directory: directory, name: name)) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
@@ -137,9 +142,7 @@ extension SystemCalls {
 
     func status(_ descriptor: Int32) throws(JournalError) -> FileStatus {
         var status = stat()
-        try perform(.fstat, event: SystemCallEvent(.fstat, descriptor: descriptor)) { _ in
-            Int(fstat(descriptor, &status))
-        }
+        try perform(.init(call: .fstat, descriptor: descriptor)) { _ in Int(fstat(descriptor, &status)) }
         return FileStatus(status)
     }
 
@@ -147,7 +150,7 @@ extension SystemCalls {
     func status(of name: String, in directory: Int32? = nil) throws(JournalError) -> FileStatus? {
         var status = stat()
         do throws(JournalError) {
-            try perform(.stat, name, event: SystemCallEvent(.stat, directory: directory, name: name)) { _ in
+            try perform(.init(call: .stat, directory: directory, name: name)) { _ in
                 Int(fstatat(directory ?? AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW))
             }
         } catch  where error.isNotFound {
@@ -157,16 +160,17 @@ extension SystemCalls {
     }
 
     func makeDirectory(_ path: String) throws(JournalError) {
-        try perform(.mkdir, path, event: SystemCallEvent(.mkdir, name: path)) { _ in Int(mkdir(path, 0o700)) }
+        try perform(.init(call: .mkdir, name: path)) { _ in Int(mkdir(path, 0o700)) }
     }
 
     func rename(_ name: String, to target: String, in directory: Int32) throws(JournalError) {
-        let event = SystemCallEvent(.rename, directory: directory, name: name, target: target)
-        try perform(.rename, name, event: event) { _ in Int(renameat(directory, name, directory, target)) }
+        try perform(.init(call: .rename, directory: directory, name: name, target: target)) { _ in
+            Int(renameat(directory, name, directory, target))
+        }
     }
 
     func unlink(_ name: String, in directory: Int32? = nil, isDirectory: Bool = false) throws(JournalError) {
-        try perform(.unlink, name, event: SystemCallEvent(.unlink, directory: directory, name: name)) { _ in
+        try perform(.init(call: .unlink, directory: directory, name: name)) { _ in
             Int(unlinkat(directory ?? AT_FDCWD, name, isDirectory ? AT_REMOVEDIR : 0))
         }
     }
@@ -175,7 +179,7 @@ extension SystemCalls {
     func names(in directory: Int32) throws(JournalError) -> [String] {
         let copy = try open(".", in: directory, .directory)
         // The stream takes over its descriptor, and the owned one is closed here.
-        let raw = try perform(.opendir, ".", event: SystemCallEvent(.opendir, descriptor: directory)) { _ in
+        let raw = try perform(.init(call: .opendir, descriptor: directory, name: ".")) { _ in
             Int(fcntl(copy.raw, F_DUPFD_CLOEXEC, 0))
         }
         let descriptor = Int32(truncatingIfNeeded: raw)
@@ -210,8 +214,8 @@ extension SystemCalls {
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let position = offset &+ UInt64(done)
-            let event = { SystemCallEvent(.pwrite, descriptor: descriptor, offset: position, bytes: rest) }
-            let count = try perform(.pwrite, event: event()) { limit in
+            let count = try perform(.init(call: .pwrite, descriptor: descriptor, offset: position, bytes: rest)) {
+                limit in
                 pwrite(descriptor, rest.baseAddress, min(rest.count, limit), off_t(truncatingIfNeeded: position))
             }
             // A device that accepts nothing and reports no error would make this loop endless.
@@ -230,7 +234,7 @@ extension SystemCalls {
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
             let position = off_t(truncatingIfNeeded: offset &+ UInt64(done))
-            let count = try perform(.pread, event: SystemCallEvent(.pread, descriptor: descriptor)) { _ in
+            let count = try perform(.init(call: .pread, descriptor: descriptor)) { _ in
                 pread(descriptor, rest.baseAddress, rest.count, position)
             }
             if count == 0 { break }
@@ -239,9 +243,23 @@ extension SystemCalls {
         return done
     }
 
+    /// Reads some words of a file, in the processor's byte order; what is behind the file's end keeps its value.
+    func readWords<Words: BitwiseCopyable>(
+        _ before: Words,
+        from descriptor: Int32,
+        at offset: UInt64
+    ) throws(JournalError) -> Words {
+        var words = before
+        let outcome = withUnsafeMutableBytes(of: &words) { bytes in
+            Result { () throws(JournalError) in try read(into: bytes, from: descriptor, at: offset) }
+        }
+        _ = try outcome.get()
+        return words
+    }
+
     /// The size of an open file, for less than half the time of ``status(_:)``.
     func size(of descriptor: Int32) throws(JournalError) -> UInt64 {
-        let size = try perform(.lseek, event: SystemCallEvent(.lseek, descriptor: descriptor)) { _ in
+        let size = try perform(.init(call: .lseek, descriptor: descriptor)) { _ in
             Int(lseek(descriptor, 0, SEEK_END))
         }
         return UInt64(clamping: size)
@@ -252,8 +270,7 @@ extension SystemCalls {
     /// What isn't in a hole may be zeros all the same.
     func nextData(_ descriptor: Int32, from offset: UInt64) throws(JournalError) -> UInt64? {
         do throws(JournalError) {
-            let event = SystemCallEvent(.lseek, descriptor: descriptor, offset: offset)
-            let data = try perform(.lseek, event: event) { _ in
+            let data = try perform(.init(call: .lseek, descriptor: descriptor, offset: offset)) { _ in
                 Int(lseek(descriptor, off_t(truncatingIfNeeded: offset), Self.seekData))
             }
             return max(UInt64(data), offset)
@@ -271,13 +288,14 @@ extension SystemCalls {
     #endif
 
     func truncate(_ descriptor: Int32, to size: UInt64) throws(JournalError) {
-        let event = SystemCallEvent(.ftruncate, descriptor: descriptor, offset: size)
-        try perform(.ftruncate, event: event) { _ in Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size))) }
+        try perform(.init(call: .ftruncate, descriptor: descriptor, offset: size)) { _ in
+            Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size)))
+        }
     }
 
     /// Flushes a file's content and metadata, or a directory's entries, to the disk.
     func sync(_ descriptor: Int32) throws(JournalError) {
-        try perform(.fsync, event: SystemCallEvent(.fsync, descriptor: descriptor)) { _ in
+        try perform(.init(call: .fsync, descriptor: descriptor)) { _ in
             #if canImport(Darwin)
             return Self.fullSync(descriptor)
             #else
@@ -288,7 +306,7 @@ extension SystemCalls {
 
     /// Flushes a file's content, and the size that is needed to read it back, to the disk.
     func syncData(_ descriptor: Int32) throws(JournalError) {
-        try perform(.fdatasync, event: SystemCallEvent(.fdatasync, descriptor: descriptor)) { _ in
+        try perform(.init(call: .fdatasync, descriptor: descriptor)) { _ in
             #if canImport(Darwin)
             return Self.fullSync(descriptor)
             #else
@@ -311,7 +329,7 @@ extension SystemCalls {
     /// Takes the exclusive lock of an open file or directory if it is free.
     func tryLock(_ descriptor: Int32) throws(JournalError) -> Bool {
         do throws(JournalError) {
-            try perform(.flock, event: SystemCallEvent(.flock, descriptor: descriptor)) { _ in
+            try perform(.init(call: .flock, descriptor: descriptor)) { _ in
                 Int(flock(descriptor, LOCK_EX | LOCK_NB))
             }
             return true
@@ -321,9 +339,7 @@ extension SystemCalls {
     }
 
     /// Releases the lock, as closing the descriptor does.
-    func unlock(_ descriptor: Int32) {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    func unlock(_ descriptor: Int32) { _ = flock(descriptor, LOCK_UN) }
 
     /// Maps a part of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
     func map(
@@ -332,7 +348,7 @@ extension SystemCalls {
         at memory: UnsafeMutableRawPointer,
         size: Int
     ) throws(JournalError) {
-        try perform(.mmap, event: SystemCallEvent(.mmap, descriptor: descriptor, offset: offset)) { _ in
+        try perform(.init(call: .mmap, descriptor: descriptor, offset: offset)) { _ in
             default_map_guarded(memory, size, descriptor, offset) ? 0 : -1
         }
     }
@@ -340,7 +356,7 @@ extension SystemCalls {
     #if os(Linux)
     /// A new inotify descriptor.
     func makeDirectoryEvents() throws(JournalError) -> OwnedDescriptor {
-        let raw = try perform(.inotifyInit, ".", event: SystemCallEvent(.inotifyInit)) { _ in
+        let raw = try perform(.init(call: .inotifyInit, name: ".")) { _ in
             Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
         }
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
@@ -350,8 +366,7 @@ extension SystemCalls {
     ///
     /// - Returns: The number of the directory; the same if it is watched already.
     func watch(_ directory: Int32, with events: Int32) throws(JournalError) -> Int32 {
-        let event = SystemCallEvent(.inotifyAddWatch, descriptor: directory)
-        let number = try perform(.inotifyAddWatch, ".", event: event) { _ in
+        let number = try perform(.init(call: .inotifyAddWatch, descriptor: directory, name: ".")) { _ in
             // By its descriptor: its path may lead to another directory already.
             let mask = UInt32(IN_MODIFY) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE)
             return Int(inotify_add_watch(events, "/proc/self/fd/\(directory)", mask))
@@ -363,9 +378,7 @@ extension SystemCalls {
     func makeSocketPair() throws(JournalError) -> (Int32, Int32) {
         var pair: [Int32] = [-1, -1]
         let type = Self.bits(of: SOCK_STREAM) | Self.bits(of: SOCK_CLOEXEC) | Self.bits(of: SOCK_NONBLOCK)
-        try perform(.socketpair, ".", event: SystemCallEvent(.socketpair)) { _ in
-            Int(socketpair(AF_UNIX, type, 0, &pair))
-        }
+        try perform(.init(call: .socketpair, name: ".")) { _ in Int(socketpair(AF_UNIX, type, 0, &pair)) }
         return (pair[0], pair[1])
     }
 
@@ -378,16 +391,19 @@ extension SystemCalls {
 
     /// Memory for file content.
     ///
-    /// A file's size can't be trusted, so a failure must not end the process. Freeing the memory returns it to the system.
+    /// A file's size can't be trusted, so a failure must not end the process. Freeing much of it returns it to the system.
     static func allocate(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
-        let mapping = mmap(nil, max(count, 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
-        guard let mapping, mapping != MAP_FAILED else { throw JournalError(.system(.malloc, code: ENOMEM)) }
-        return mapping
+        let memory =
+            count < mappedSize ? malloc(count) : mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let memory, memory != MAP_FAILED else { throw JournalError(.system(.malloc, code: ENOMEM)) }
+        return memory
     }
+
+    private static let mappedSize = 1 << 16
 
     /// Frees the memory that ``allocate(_:)`` returned for the same size.
     static func deallocate(_ memory: UnsafeMutableRawPointer, count: Int) {
-        munmap(memory, max(count, 1))
+        if count < mappedSize { free(memory) } else { munmap(memory, count) }
     }
 
     static func message(for code: Int32) -> String {

@@ -37,27 +37,17 @@ package final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func lock() {
-        pthread_mutex_lock(mutex)
-    }
+    package func lock() { pthread_mutex_lock(mutex) }
 
-    package func unlock() {
-        pthread_mutex_unlock(mutex)
-    }
+    package func unlock() { pthread_mutex_unlock(mutex) }
 
     /// Takes the lock if it is free.
     ///
     /// - Returns: Whether it was.
-    func tryLock() -> Bool {
-        pthread_mutex_trylock(mutex) == 0
-    }
+    func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
 
     /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
     func lockSpinning() {
-        if pthread_mutex_trylock(mutex) != 0 { spin() }
-    }
-
-    private func spin() {
         for _ in 0..<2000 where pthread_mutex_trylock(mutex) == 0 { return }
         pthread_mutex_lock(mutex)
     }
@@ -85,13 +75,9 @@ final class ThreadCondition: @unchecked Sendable {
         condition.deallocate()
     }
 
-    func signal() {
-        pthread_cond_signal(condition)
-    }
+    func signal() { pthread_cond_signal(condition) }
 
-    func broadcast() {
-        pthread_cond_broadcast(condition)
-    }
+    func broadcast() { pthread_cond_broadcast(condition) }
 
     /// Waits for a signal, or until ``Clock/monotonic()`` reaches `deadline`; `lock` is held before and after.
     func wait(_ lock: ThreadLock, until deadline: UInt64? = nil) {
@@ -101,10 +87,10 @@ final class ThreadCondition: @unchecked Sendable {
         }
         #if canImport(Darwin)
         let now = Clock.monotonic()
-        var left = Clock.timespec(nanoseconds: deadline > now ? deadline - now : 0)
+        var left = Clock.duration(nanoseconds: deadline > now ? deadline - now : 0)
         pthread_cond_timedwait_relative_np(condition, lock.mutex, &left)
         #else
-        var instant = Clock.timespec(nanoseconds: deadline)
+        var instant = Clock.duration(nanoseconds: deadline)
         pthread_cond_timedwait(condition, lock.mutex, &instant)
         #endif
     }
@@ -129,21 +115,14 @@ package enum Threads {
         return Int(truncatingIfNeeded: (UInt64(current) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
-    /// Sleeps for a tenth of a millisecond.
-    static func pause() {
-        usleep(100)
-    }
-
     /// Sleeps for a time, which signals may shorten.
     static func sleep(nanoseconds: UInt64) {
-        var time = Clock.timespec(nanoseconds: nanoseconds)
+        var time = Clock.duration(nanoseconds: nanoseconds)
         nanosleep(&time, nil)
     }
 
     /// Lets other threads run first.
-    static func yield() {
-        sched_yield()
-    }
+    static func yield() { sched_yield() }
 
     /// Names the calling thread in debuggers and tools, up to 15 bytes; does nothing on systems other than Linux.
     static func name(_ name: StaticString) {
@@ -174,13 +153,26 @@ package enum Threads {
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         #if canImport(Darwin) || canImport(Musl)
         var thread: pthread_t?
-        let result = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
         #else
         var thread = pthread_t()
-        let result = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
         #endif
+        let main: @convention(c) (ThreadContext) -> UnsafeMutableRawPointer? = { Threads.run($0) }
+        let result = pthread_create(&thread, &attributes, main, context.toOpaque())
         if result != 0 { context.release() }
         return result
+    }
+}
+
+#if canImport(Darwin)
+private typealias ThreadContext = UnsafeMutableRawPointer
+#else
+private typealias ThreadContext = UnsafeMutableRawPointer?
+#endif
+
+extension Threads {
+    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
+        return nil
     }
 }
 
@@ -191,15 +183,3 @@ private final class ThreadBody: Sendable {
         self.run = run
     }
 }
-
-#if canImport(Darwin)
-private func threadMain(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
-    return nil
-}
-#else
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
-    return nil
-}
-#endif

@@ -35,7 +35,7 @@ package struct DamagedKeys: Sendable {
     mutating func visit(_ operation: Operation) {
         guard !keys.isEmpty else { return }
         switch operation {
-        case .set(let key, _), .remove(let key): keys.removeAll { $0.elementsEqual(key) }
+        case .set(let key, _, _), .remove(let key): keys.removeAll { $0.elementsEqual(key) }
         case .removeAll: keys = []
         case .moved: break
         }

@@ -37,11 +37,11 @@ package struct EntryTable: ~Copyable {
     private var capacity: Int
     /// How many entries there are.
     package private(set) var count = 0
-    /// Bytes of all keys and values.
-    package private(set) var contentSize: UInt64 = 0
     /// Bytes that a journal with only these entries has.
     package private(set) var journalSize = UInt64(JournalHeader.size)
 
+    private let hashSeed = UInt64.random(in: 0...UInt64.max)
+    private let hashMultiplier = UInt64.random(in: 0...UInt64.max) | 1
     /// Frees what the owner has made of a value.
     private let free: (UnsafeMutableRawPointer) -> Void
 
@@ -70,7 +70,7 @@ package struct EntryTable: ~Copyable {
 
     /// The entry of a key.
     package func entry(_ key: UnsafeRawBufferPointer) -> Entry? {
-        slots[slot(of: key, Self.hash(key))].map { Entry(block: $0) }
+        slots[slot(of: key, hash(key))].map { Entry(block: $0) }
     }
 
     /// Calls a body with each entry.
@@ -80,12 +80,8 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    /// Stores a value.
+    /// Stores a value; the prefix is its first byte, if it isn't in `value`.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - prefix: The value's first byte; nil if it is in `value`.
-    ///   - value: The value.
     /// - Returns: The size of the entry that it replaces, key and value together; nil if the key is new.
     @discardableResult
     package mutating func set(
@@ -93,7 +89,7 @@ package struct EntryTable: ~Copyable {
         prefix: UInt8? = nil,
         _ value: UnsafeRawBufferPointer
     ) -> Int? {
-        let hash = Self.hash(key)
+        let hash = hash(key)
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
         let replaced = slots[slot].map { Entry(block: $0) }
@@ -139,7 +135,7 @@ package struct EntryTable: ~Copyable {
     /// - Returns: Its size, key and value together; nil when there is none.
     @discardableResult
     package mutating func remove(_ key: UnsafeRawBufferPointer) -> Int? {
-        var gap = slot(of: key, Self.hash(key))
+        var gap = slot(of: key, hash(key))
         guard let block = slots[gap] else { return nil }
         let size = Entry(block: block).contentSize
         remove(Entry(block: block))
@@ -161,9 +157,7 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Removes every entry.
-    package mutating func removeAll() {
-        self = EntryTable(free: free)
-    }
+    package mutating func removeAll() { self = EntryTable(free: free) }
 
     /// Makes room for a number of entries.
     package mutating func reserve(_ count: Int) {
@@ -179,9 +173,7 @@ package struct EntryTable: ~Copyable {
     }
 
     private mutating func count(_ entry: Entry, isAdded: Bool) {
-        let content = UInt64(entry.contentSize)
         let record = UInt64(Record.liveSize(payload: Operation.setOverhead + entry.contentSize))
-        contentSize = isAdded ? contentSize + content : contentSize - content
         journalSize = isAdded ? journalSize + record : journalSize - record
     }
 
@@ -200,10 +192,22 @@ package struct EntryTable: ~Copyable {
         old.deallocate()
     }
 
-    private static func hash(_ key: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: key)
-        return hasher.finalize()
+    /// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as long.
+    private func hash(_ key: UnsafeRawBufferPointer) -> Int {
+        var state = hashSeed ^ UInt64(truncatingIfNeeded: key.count)
+        var cursor = 0
+        while cursor < key.count {
+            var word: UInt64 = 0
+            if cursor + 8 <= key.count {
+                word = key.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
+            } else {
+                for index in cursor..<key.count { word = word << 8 | UInt64(key[index]) }
+            }
+            let product = (state ^ word).multipliedFullWidth(by: hashMultiplier)
+            state = product.high ^ product.low
+            cursor += 8
+        }
+        return Int(truncatingIfNeeded: state)
     }
 
     /// The slot of a key's block, or the free one for it.
@@ -227,7 +231,7 @@ package struct TableVisitor: ReplayVisitor, ~Copyable {
 
     package mutating func visit(_ operation: Operation) {
         switch operation {
-        case .set(let key, let value): table.set(key, value)
+        case .set(let key, let prefix, let value): table.set(key, prefix: prefix, value)
         case .remove(let key): table.remove(key)
         case .removeAll: table.removeAll()
         case .moved: break

@@ -4,13 +4,10 @@ package protocol ReplayVisitor: ~Copyable {
     mutating func visit(_ operation: Operation)
     /// Takes the payload of a damaged record, or the beginning of it; nothing in it can be trusted.
     mutating func visitDamaged(_ payload: UnsafeRawBufferPointer)
-    /// Marks the end of the record that held the operations since the previous call.
-    mutating func finishRecord(at offset: UInt64, size: Int)
 }
 
 extension ReplayVisitor where Self: ~Copyable {
     package mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) {}
-    package mutating func finishRecord(at offset: UInt64, size: Int) {}
 }
 
 /// Ignores every operation, for validation only.
@@ -22,72 +19,20 @@ package struct IgnoringVisitor: ReplayVisitor {
     package mutating func visit(_ operation: Operation) {}
 }
 
-/// The bytes of a journal, for ``Replay``.
-package protocol ReplaySource: ~Copyable {
-    /// The offset after the last byte.
-    var end: UInt64 { get }
-    /// How many bytes are looked at together.
-    var pieceSize: Int { get }
-    /// The bytes in a range, fewer only where the journal has become shorter; valid until the next call.
-    mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer
-    /// The first offset from `offset` on at which there may be something else than zeros; nil when there are only zeros.
-    mutating func firstData(from offset: UInt64) throws(JournalError) -> UInt64?
-}
-
-extension ReplaySource where Self: ~Copyable {
-    /// One piece from an offset on, up to another one.
-    mutating func piece(from offset: UInt64, to end: UInt64) throws(JournalError) -> UnsafeRawBufferPointer {
-        try bytes(offset..<min(offset + UInt64(pieceSize), end))
-    }
-}
-
-/// A part of a journal in memory.
-package struct MemorySource: ReplaySource {
-    private let memory: UnsafeRawBufferPointer
-    private let base: UInt64
-
-    /// - Parameters:
-    ///   - memory: The bytes.
-    ///   - base: The file offset of the first one.
-    package init(_ memory: UnsafeRawBufferPointer, at base: UInt64) {
-        self.memory = memory
-        self.base = base
-    }
-
-    package var end: UInt64 { base + UInt64(memory.count) }
-    package var pieceSize: Int { 1 << 20 }
-
-    package func bytes(_ range: Range<UInt64>) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: memory[Int(range.lowerBound - base)..<Int(range.upperBound - base)])
-    }
-
-    package func firstData(from offset: UInt64) -> UInt64? {
-        let rest = UnsafeRawBufferPointer(rebasing: memory[Int(offset - base)...])
-        return ByteSearch.isZero(rest) ? nil : offset
-    }
-}
-
 /// Replay: from bytes to operations and a report, without side effects of its own.
 ///
 /// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges,
-/// and that of the source.
+/// and that of the window.
 package enum Replay {
-    /// Delivers the operations of every valid record in `bytes`.
-    ///
-    /// - Parameters:
-    ///   - bytes: A part of a journal that begins where a record begins.
-    ///   - base: The file offset of the first byte.
-    ///   - salt: The salt of the journal.
-    ///   - visitor: Receives the operations. A record is delivered only if all of it is valid.
-    /// - Returns: Where the records end, and what is damaged or unfinished.
+    /// Delivers the operations of every valid record in bytes that begin where a record begins, at an offset of a journal.
     package static func run(
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
         salt: UInt64,
         visitor: inout some ReplayVisitor & ~Copyable
     ) -> ReplayReport {
-        var source = MemorySource(bytes, at: base)
         do throws(JournalError) {
+            var source = try FileWindow(bytes, at: base)
             return try run(&source, from: base, salt: salt, visitor: &visitor)
         } catch {
             preconditionFailure("Memory can always be read: \(error)")
@@ -96,27 +41,25 @@ package enum Replay {
 
     /// Delivers the operations of every valid record from an offset on, where a record begins.
     ///
-    /// - Parameters:
-    ///   - source: The journal.
-    ///   - start: The offset.
-    ///   - salt: The salt of the journal.
-    ///   - visitor: Receives the operations. A record is delivered only if all of it is valid.
+    /// A record is delivered only if all of it is valid. With `stopsAtDamage` the first byte that can't be used is the end.
+    ///
     /// - Returns: Where the records end, and what is damaged or unfinished.
-    /// - Throws: What the source throws.
-    package static func run<Source: ReplaySource & ~Copyable>(
-        _ source: inout Source,
+    package static func run(
+        _ source: inout FileWindow,
         from start: UInt64,
         salt: UInt64,
+        stopsAtDamage: Bool = false,
         visitor: inout some ReplayVisitor & ~Copyable
     ) throws(JournalError) -> ReplayReport {
         let size = source.end
         var position = start
         var report = ReplayReport(validEnd: start)
-        while position < size {
+        while position < size, !stopsAtDamage || report.damage.isEmpty {
             let head = try source.bytes(position..<min(position + UInt64(Record.headerSize), size))
             switch header(head, at: 0, base: position, salt: salt) {
             case .valid(let length, let checksum):
                 let stored = head.littleEndian(at: 12, as: UInt32.self)
+                let mark = head.baseAddress.map { JournalMark($0, at: position) }
                 let end = position + UInt64(Record.size(payload: length, at: position))
                 guard end <= size else {
                     report.tornTail = position
@@ -129,7 +72,7 @@ package enum Replay {
                 {
                     report.records += 1
                     report.validEnd = end
-                    visitor.finishRecord(at: position, size: Int(end - position))
+                    report.lastRecord = mark
                 } else if !isIntact, end == size, try endsInLostBlock(&source, body) {
                     report.tornTail = position
                     return report
@@ -150,7 +93,7 @@ package enum Replay {
                     report.tornTail = position
                     return report
                 }
-                let next = try nextHeader(&source, from: max(position + 1, data), salt: salt)
+                let next = stopsAtDamage ? size : try nextHeader(&source, from: max(position + 1, data), salt: salt)
                 report.addDamage(position..<next)
                 position = next
             }
@@ -204,9 +147,9 @@ package enum Replay {
     }
 
     /// Whether a body is valid, found out piece by piece: no memory is needed for a long one that isn't.
-    private static func hasChecksum<Source: ReplaySource & ~Copyable>(
+    private static func hasChecksum(
         _ stored: UInt32,
-        _ source: inout Source,
+        _ source: inout FileWindow,
         _ body: Range<UInt64>,
         continuing header: UInt32
     ) throws(JournalError) -> Bool {
@@ -225,8 +168,8 @@ package enum Replay {
 
     /// Whether a body ends in zeros from the start of a disk's sector on: what a loss of power leaves of a write that wasn't
     /// flushed.
-    private static func endsInLostBlock<Source: ReplaySource & ~Copyable>(
-        _ source: inout Source,
+    private static func endsInLostBlock(
+        _ source: inout FileWindow,
         _ body: Range<UInt64>
     ) throws(JournalError) -> Bool {
         let sector: UInt64 = 512
@@ -239,8 +182,8 @@ package enum Replay {
     }
 
     /// The offset of the next valid record header from `start` on, or the end.
-    private static func nextHeader<Source: ReplaySource & ~Copyable>(
-        _ source: inout Source,
+    private static func nextHeader(
+        _ source: inout FileWindow,
         from start: UInt64,
         salt: UInt64
     ) throws(JournalError) -> UInt64 {

@@ -8,6 +8,8 @@ package struct ReplayReport: Equatable, Sendable {
     package var damage: [Range<UInt64>] = []
     /// Valid records.
     package var records = 0
+    /// The mark of the last of them.
+    package var lastRecord: JournalMark?
 
     /// Whether every byte belonged to a valid record.
     package var isClean: Bool { damage.isEmpty && tornTail == nil }
@@ -24,5 +26,28 @@ package struct ReplayReport: Equatable, Sendable {
         } else {
             damage.append(range)
         }
+    }
+}
+
+/// Sixteen bytes of a journal that differ in any other one: the header of the last record, or of the journal.
+package struct JournalMark: Equatable, Sendable {
+    let offset: UInt64
+    private let words: (UInt64, UInt64)
+
+    /// The mark of a record that is in memory.
+    init(_ record: UnsafeRawPointer, at offset: UInt64) {
+        self.offset = offset
+        words = record.loadUnaligned(as: (UInt64, UInt64).self)
+    }
+
+    /// Reads the mark at an offset, by default that of the journal's header.
+    init(of file: Int32, at offset: UInt64 = UInt64(JournalHeader.saltOffset), calls: SystemCalls) throws(JournalError)
+    {
+        self.offset = offset
+        words = try calls.readWords((0, 0), from: file, at: offset)
+    }
+
+    package static func == (one: JournalMark, other: JournalMark) -> Bool {
+        one.offset == other.offset && one.words == other.words
     }
 }

@@ -1,5 +1,6 @@
 #if DEBUG
 @testable import DefaultJournal
+import JournalProbe
 
 /// A pessimistic disk: the images that a recorded trace may have left when power was lost.
 ///

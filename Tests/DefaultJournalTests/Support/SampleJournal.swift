@@ -58,7 +58,7 @@ struct CollectingVisitor: ReplayVisitor {
     mutating func visit(_ operation: DefaultJournal.Operation) {
         operations += 1
         switch operation {
-        case .set(let key, let value): entries[String(decoding: key, as: UTF8.self)] = Array(value)
+        case .set(let key, _, let value): entries[String(decoding: key, as: UTF8.self)] = Array(value)
         case .remove(let key): entries[String(decoding: key, as: UTF8.self)] = nil
         case .removeAll: entries = [:]
         case .moved: break

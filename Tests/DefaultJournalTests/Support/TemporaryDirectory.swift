@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import DefaultJournal
+import JournalProbe
 
 /// A directory of a test's own, removed with the last reference.
 final class TemporaryDirectory: Sendable {

@@ -1,4 +1,5 @@
 @testable import DefaultJournal
+import JournalProbe
 
 /// The plainest index there is.
 final class TestIndex: JournalIndex {
@@ -76,6 +77,9 @@ extension Journal {
         }
         try outcome.get()
     }
+
+    /// How often the index has changed.
+    var changeCount: UInt64 { withCurrentIndex { _ in state.changeCount } }
 
     subscript(bytes key: String) -> [UInt8]? {
         withCurrentIndex { index in (index as? TestIndex)?.entries[Array(key.utf8)] }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Default
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("A suite that flushes every write")
 struct EveryWriteTests {

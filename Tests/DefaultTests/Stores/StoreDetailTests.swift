@@ -228,7 +228,9 @@ struct StoreDetailTests {
         let data = StoredValue(PropertyListValue.data(Data([1, 2])))
         let text = StoredValue(PropertyListValue.string("ab"))
         func hasBytes(_ value: StoredValue, _ tag: PropertyListValue.Tag, _ bytes: [UInt8]) -> Bool {
-            value.withBytes { $0 == tag.rawValue && $1.elementsEqual(bytes) }
+            var isSame = false
+            value.withBytes { isSame = $0 == tag.rawValue && $1.elementsEqual(bytes) }
+            return isSame
         }
         #expect(hasBytes(data, .data, [1, 2]))
         #expect(!hasBytes(data, .data, [1, 3]))

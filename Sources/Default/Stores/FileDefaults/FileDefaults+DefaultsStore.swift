@@ -28,7 +28,7 @@ extension FileDefaults: DefaultsStore {
         try value?.checkDepth(forKey: key, in: self)
         let suite = try suite.open()
         do {
-            try suite.write(value.map { StoredValue($0) }, for: storeKey, durability: JournalDurability(durability))
+            try suite.write(value, for: storeKey, durability: JournalDurability(durability))
         } catch {
             throw .failing(error, key: key, in: storeDescription)
         }

@@ -49,30 +49,31 @@ extension OpenSuite {
     /// A value that is already stored is not written again. With `.everyWrite` the call still waits until it has reached the
     /// disk.
     func write(
-        _ value: consuming StoredValue?,
+        _ value: PropertyListValue?,
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
         if journal.hasExclusiveAccess, index.transaction != nil {
+            let value = value.map { StoredValue($0) }
             // What the commit would refuse, the caller learns here.
             if let value { try JournalBatch.check(valueSize: value.byteCount, path: journal.path) }
             index.transaction?.updateValue(value, forKey: key)
             return
         }
-        switch consume value {
+        switch value {
         case nil: try remove(key, durability: durability)
         case let value?: try set(value, for: key, durability: durability)
         }
     }
 
     private func set(
-        _ value: StoredValue,
+        _ value: PropertyListValue,
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
         var failure: JournalError?
-        key.withUTF8 { utf8 in
-            value.withBytes { tag, rest in
+        value.withBytes { tag, rest in
+            key.withUTF8 { utf8 in
                 do throws(JournalError) {
                     try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest, durability: durability)
                 } catch {

@@ -48,12 +48,10 @@ enum StoredValue: Equatable, Sendable {
     }
 
     /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
-    borrowing func withBytes<Result>(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Result) -> Result {
+    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
         switch self {
-        case .data(let data):
-            data.withUnsafeBytes { body(PropertyListValue.Tag.data.rawValue, $0) }
-        case .string(var string):
-            string.withUTF8 { body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
+        case .data(let data): PropertyListValue.data(data).withBytes(body)
+        case .string(let string): PropertyListValue.string(string).withBytes(body)
         case .encoded(let bytes):
             bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
         }
@@ -76,6 +74,20 @@ enum StoredValue: Equatable, Sendable {
         case (.data(let left), .data(let right)), (.encoded(let left), .encoded(let right)): left == right
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
         default: false
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
+    ///
+    /// Without copies: each costs two changes of a count that all threads see.
+    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
+        switch self {
+        case .data(let data): data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+        case .string(var string): string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
+        default:
+            binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
         }
     }
 }
@@ -126,9 +138,11 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         guard let value else {
             return !contains(key)
         }
-        return key.withUTF8 { key in
-            value.withBytes { holds(key: UnsafeRawBufferPointer(key), prefix: $0, value: $1) }
+        var isSame = false
+        key.withUTF8 { key in
+            value.withBytes { isSame = holds(key: UnsafeRawBufferPointer(key), prefix: $0, value: $1) }
         }
+        return isSame
     }
 
     /// Whether there is a value under a key.

@@ -1,43 +1,16 @@
 #if DEBUG
 #if canImport(Darwin)
-internal import Darwin
+import Darwin
 #elseif canImport(Glibc)
-internal import Glibc
+import Glibc
 #elseif canImport(Musl)
-internal import Musl
+import Musl
 #endif
+// The fuzz targets compile this file together with the engine's sources.
+#if canImport(DefaultJournal)
+package import DefaultJournal
 #endif
 
-/// One call, as a probe sees it.
-package struct SystemCallEvent {
-    package var call: SystemCall
-    package var descriptor: Int32?
-    package var directory: Int32?
-    package var name: String
-    package var target: String
-    package var offset: UInt64
-    package var bytes: UnsafeRawBufferPointer?
-
-    init(
-        _ call: SystemCall,
-        descriptor: Int32? = nil,
-        directory: Int32? = nil,
-        name: String = "",
-        target: String = "",
-        offset: UInt64 = 0,
-        bytes: UnsafeRawBufferPointer? = nil
-    ) {
-        self.call = call
-        self.descriptor = descriptor
-        self.directory = directory
-        self.name = name
-        self.target = target
-        self.offset = offset
-        self.bytes = bytes
-    }
-}
-
-#if DEBUG
 extension SystemCallEvent {
     /// The file or directory that the call is about, by its path, as far as the system says it.
     package var path: String {
@@ -52,11 +25,8 @@ extension SystemCallEvent {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 }
-#endif
-
-#if DEBUG
 /// Observes the system calls of one engine and makes some of them fail; exists in debug builds only.
-package final class SystemCallProbe: Sendable {
+package final class SystemCallProbe: SystemCallObserver {
     /// A call and its result.
     package struct RecordedCall: Sendable {
         package var call: SystemCall
@@ -98,7 +68,7 @@ package final class SystemCallProbe: Sendable {
     private let state = Guarded(State())
 
     /// Nanoseconds by which the clock of file times is ahead, as long after the files were written.
-    let fileTimeAdvance: UInt64
+    private let fileTimeAdvance: UInt64
 
     package init(fileTimeAdvance: UInt64 = 0) {
         self.fileTimeAdvance = fileTimeAdvance
@@ -109,6 +79,8 @@ package final class SystemCallProbe: Sendable {
         get { state.withLock(\.fileTime) }
         set { state.withLock { $0.fileTime = newValue } }
     }
+
+    package func fileTime(_ time: UInt64) -> UInt64 { stoppedFileTime ?? time + fileTimeAdvance }
 
     /// Resets faults and counts.
     package func clear() {
@@ -188,7 +160,7 @@ package final class SystemCallProbe: Sendable {
     package var records: [RecordedCall] { state.withLock(\.records) }
 
     /// Makes a call, or makes it fail as planned.
-    func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
+    package func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
         let fault: Fault? = state.withLock { state in
             let number = state.counts[event.call, default: 0]
             state.counts[event.call] = number + 1
@@ -210,7 +182,7 @@ package final class SystemCallProbe: Sendable {
             result = limit == 0 ? -1 : body(limit)
             if limit == 0 { errno = ENOSPC }
         case .halfThenFailing: result = body(max(1, (event.bytes?.count ?? 2) / 2))
-        case .hang: while true { Threads.pause() }
+        case .hang: while true { sleep(1) }
         }
         let code = errno
         if isRecording { record(event, result: result < 0 ? -Int(code) : result) }

@@ -1,0 +1,72 @@
+/// A journal that is about to be complete, with one record for each entry; written in large pieces.
+final class NewJournal {
+    let file: JournalFile
+    /// Its name until then.
+    let name: String
+    private let calls: SystemCalls
+    private var buffer = EncodeBuffer()
+    private var filled = 0
+    private var written: UInt64 = 0
+    /// The end when it was last synced.
+    private(set) var syncedEnd: UInt64 = 0
+    private static let capacity = 1 << 17
+
+    /// Starts with a header, in an open file without content.
+    init(
+        _ file: consuming OwnedDescriptor,
+        named name: String,
+        in directory: SuiteDirectory,
+        calls: SystemCalls
+    ) throws(JournalError) {
+        let id = try calls.status(file.raw).id
+        self.file = JournalFile(file, in: directory, id: id, salt: UInt64.random(in: 1...UInt64.max))
+        self.name = name
+        self.calls = calls
+        buffer.reserve(Self.capacity)
+        JournalHeader(salt: self.file.salt).encode(to: buffer.memory)
+        filled = JournalHeader.size
+    }
+
+    /// The offset after what was added.
+    var end: UInt64 { written + UInt64(filled) }
+
+    /// Adds a record for each entry of a table.
+    func append(_ table: borrowing EntryTable) throws(JournalError) {
+        try table.forEach { entry throws(JournalError) in
+            let operation = Operation.set(key: entry.key, value: entry.value)
+            try append(operation.encodedSize) { operation.encode(to: $0) }
+        }
+    }
+
+    /// Adds a record with an encoded payload.
+    func append(payload: UnsafeRawBufferPointer) throws(JournalError) {
+        try append(payload.count) { target in
+            if let source = payload.baseAddress { target.copyMemory(from: source, byteCount: payload.count) }
+        }
+    }
+
+    /// Writes what is left in the buffer.
+    func finish() throws(JournalError) {
+        try calls.write(UnsafeRawBufferPointer(start: buffer.memory, count: filled), to: file.raw, at: written)
+        written += UInt64(filled)
+        filled = 0
+    }
+
+    /// Writes what is left, and syncs all.
+    func sync() throws(JournalError) {
+        try finish()
+        try calls.sync(file.raw)
+        syncedEnd = end
+    }
+
+    private func append(_ payload: Int, encode: (UnsafeMutableRawPointer) -> Void) throws(JournalError) {
+        let size = Record.headerSize + payload + 2 * Record.alignment
+        if filled + size > Self.capacity {
+            try finish()
+            buffer.reserve(max(size, Self.capacity))
+        }
+        let start = buffer.memory + filled
+        encode(start + Record.headerSize)
+        filled += Record.seal(start, payload: payload, salt: file.salt, offset: end)
+    }
+}

@@ -1,2 +1,0 @@
-// A journal of any size is replayed in pieces.
-extension FileWindow: ReplaySource {}
