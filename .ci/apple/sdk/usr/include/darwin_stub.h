@@ -47,6 +47,7 @@ typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC = 6, CLOCK_MONOTONIC_RAW = 4,
 int clock_gettime(clockid_t clock, struct timespec *time);
 time_t time(time_t *_Nullable);
 struct tm *_Null_unspecified gmtime_r(const time_t *, struct tm *);
+size_t strftime(char *_Null_unspecified, size_t, const char *_Null_unspecified, const struct tm *_Null_unspecified);
 
 // pthread(3), pthread_mutex_lock(3), pthread_cond_wait(3), pthread_create(3), pthread_sigmask(2), sigsetops(3)
 struct _opaque_pthread_t { long sig; void *_Nullable cleanup; char opaque[8176]; };
