@@ -85,6 +85,29 @@ struct GuardedPageTests {
         #expect(other["later"] == "1")
     }
 
+    @Test("A restored backup that was read is written to when it has stood still")
+    func readBeforeWriting() throws {
+        let clock = StoppableClock()
+        let journal = try Journal.openUnregistered(directory.suite, clock.options)
+        try journal.set("restored", "1")
+        let backup = try directory.bytes()
+        try journal.set("restored", "2")
+        try journal.compact()
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        try clock.stop(atChangeOf: directory.journal)
+        journal.forgetComparison()
+        #expect(journal["restored"] == "1")
+        for value in ["1", "3"] {
+            let error = #expect(throws: JournalError.self) { try journal.set("restored", value) }
+            #expect(error?.kind == .overwritten)
+        }
+        #expect(try directory.bytes() == backup)
+        clock.goOn()
+        try setWhenCopied(journal, "restored", "3")
+        try journal.set("after", "1")
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+    }
+
     /// The clock of file times of one engine.
     ///
     /// However slow the machine is, a stopped one shows that a file has just changed.

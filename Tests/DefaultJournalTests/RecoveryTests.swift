@@ -188,6 +188,26 @@ struct RecoveryTests {
         #expect(writer.all == reader.all)
     }
 
+    #if DEBUG
+    @Test("What was read before an error in the middle of catching up is applied and counted once", arguments: 0..<8)
+    func errorWhileCatchingUp(number: Int) throws {
+        let directory = TemporaryDirectory()
+        let probe = SystemCallProbe()
+        let writer = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        var options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        options.report = { _ in }
+        let reader = try Journal.openUnregistered(directory.suite, options)
+        for size in [5_000, 6_000, 20_000, 100_000] {
+            try writer.set("\(size)", String(repeating: "x", count: size))
+        }
+        probe.plan(.fail(code: EIO), call: .pread, number: number)
+        _ = reader.all
+        probe.clear()
+        #expect(reader.all == writer.all)
+        #expect(reader.state.liveBytes == writer.state.liveBytes)
+    }
+    #endif
+
     @Test("A record that was cut short is cut off when the suite is opened")
     func tornRecord() throws {
         let directory = TemporaryDirectory()

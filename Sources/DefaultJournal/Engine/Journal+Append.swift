@@ -49,7 +49,7 @@ extension Journal {
         guard index.holds(key: key, prefix: prefix, value: value) else { return .different(at: state.changeCount) }
         // The file must be what it was when the index was filled, as for any other write.
         let isCurrent =
-            state.seesNothingNew && !state.isDamaged && state.refusal == nil && !isForked
+            state.seesNothingNew && !state.isDamaged && !state.isUnsettled && state.refusal == nil && !isForked
             && Clock.monotonic() &- state.comparedAt < Self.writersInterval
         return isCurrent ? .same : .unknown
     }
@@ -135,16 +135,16 @@ extension Journal {
     /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again, readers of
     ///   this process leave the record to this thread.
     private func write(payload: Int) throws(JournalError) -> (JournalMark, end: UInt64) {
-        let (file, start) = (state.file.raw, state.position)
+        let (file, start) = (state.file, state.position)
         let memory = writer.buffer.memory
-        let size = Record.seal(memory, payload: payload, salt: state.file.salt, offset: start)
+        let size = Record.seal(memory, payload: payload, salt: file.salt, offset: start)
         // A reader of this process that sees the record has to see this too.
         appending.store(start, ordering: .sequentiallyConsistent)
         do throws(JournalError) {
-            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file, at: start)
+            try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file.raw, at: start)
         } catch {
             // If it can't be cut off now, the next holder of the lock does that.
-            do throws(JournalError) { try calls.truncate(file, to: start) } catch {}
+            do throws(JournalError) { try calls.truncate(file.raw, to: start) } catch {}
             appending.store(0, ordering: .releasing)
             writer.buffer.trim()
             throw error.located(in: path)

@@ -31,8 +31,8 @@ extension Journal {
                 return .broken
             }
             let before = state.position
+            defer { hasApplied = hasApplied || state.position > before }
             let progress = try applyRecords()
-            hasApplied = hasApplied || state.position > before
             if progress != .complete { return progress }
             if state.position == before {
                 // What the look saw has been cut off, or the mapping shows a page that the file once lacked.
@@ -52,10 +52,16 @@ extension Journal {
         guard size > start else { return .broken }
         var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
         var visitor = IndexVisitor(index: index, origin: .journal, liveBytes: state.liveBytes)
-        let report = try Replay.run(&window, from: start, salt: file.salt, stopsAtDamage: true, visitor: &visitor)
-        if let mark = report.lastRecord {
-            state.liveBytes = visitor.liveBytes
-            state.advance(to: report.validEnd, mark: mark, move: visitor.move, calls: calls)
+        var report = ReplayReport(validEnd: start)
+        do {
+            // What was applied is applied, even if the rest can't be read.
+            defer {
+                if let mark = report.lastRecord {
+                    state.liveBytes = visitor.liveBytes
+                    state.advance(to: report.validEnd, mark: mark, move: visitor.move, calls: calls)
+                }
+            }
+            try Replay.run(&window, salt: file.salt, stopsAtDamage: true, report: &report, visitor: &visitor)
         }
         if !report.damage.isEmpty { return .broken }
         guard let tail = report.tornTail else { return .complete }

@@ -46,7 +46,7 @@ extension Journal {
             try compactFiles(limit: options.lockTimeout, isAsked: false)
         } catch  where error.kind == .replaced || error.kind == .forked {
             // There is nothing left to compact.
-        } catch  where error.isBusy {
+        } catch  where error.isBusy || error.kind == .overwritten {
             // The next write sees the need again.
         } catch {
             exclusive.lock()

@@ -148,7 +148,8 @@ extension Journal {
         let now = Clock.monotonic()
         guard let slot = stateLock.tryLockShared() else { return false }
         defer { stateLock.unlockShared(slot) }
-        return state.seesNothingNew && !state.isDamaged && now &- state.comparedAt < Self.writersInterval
+        return state.seesNothingNew && !state.isDamaged && !state.isUnsettled
+            && now &- state.comparedAt < Self.writersInterval
     }
 
     /// Under the lock: verifies that the open files are the suite's, catches up, and repairs what was left.
@@ -164,11 +165,14 @@ extension Journal {
         }
         guard let finding = found else { return }
         let isFirst = state.file.salt == 0
-        guard finding == .same || followsPath else { throw JournalError(.replaced, path: path) }
         switch finding {
         case .same, .torn:
             try reload()
             return
+        case .unsettled:
+            try reload(isOverwritten: true)
+            return
+        case _ where !followsPath: throw JournalError(finding == .overwritten ? .overwritten : .replaced, path: path)
         case .missing, .otherSuite: try reattach(waitingAtMost: limit)
         case .otherJournal: try reload()
         case .overwritten: try reload(isOverwritten: true)
@@ -183,9 +187,11 @@ extension Journal {
         let now = Clock.monotonic()
         let progress = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
-        if progress == .complete, !compares, now &- state.comparedAt < Self.writersInterval { return nil }
+        let isCompared = !compares && !state.isUnsettled && now &- state.comparedAt < Self.writersInterval
+        if progress == .complete, isCompared { return nil }
         let finding = try compareIdentity()
         guard finding == .same else { return finding }
+        if state.isUnsettled { return .unsettled }
         state.comparedAt = now
         switch progress {
         case .complete: return nil

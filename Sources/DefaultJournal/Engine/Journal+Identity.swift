@@ -17,6 +17,8 @@ extension Journal {
         case overwritten
         /// The same, with a tail that isn't whole.
         case torn
+        /// The same, which was overwritten when it was read.
+        case unsettled
     }
 
     /// Under `stateLock`: compares what is known of the suite with what is at its path.

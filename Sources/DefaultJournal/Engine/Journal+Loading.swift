@@ -10,8 +10,15 @@ extension Journal {
             // Without the lock it isn't known whether it is about to be created.
             throw JournalError(.system(.open, code: SystemErrors.notFound))
         }
-        let found = try replay(opened, isOverwritten: isOverwritten)
-        noteDamage(found)
+        // To see whether it is whole, all of it has to be read: not at each look.
+        if isOverwritten, Clock.monotonic() &- state.unsettledAt < Self.stillness { throw JournalError(.overwritten) }
+        do throws(JournalError) {
+            noteDamage(try replay(opened, isOverwritten: isOverwritten))
+            state.isUnsettled = isOverwritten
+        } catch {
+            if error.kind == .overwritten { state.unsettledAt = Clock.monotonic() }
+            throw error
+        }
     }
 
     /// What was found in a journal that was read from its beginning.
@@ -100,11 +107,13 @@ extension Journal {
     func reload(isOverwritten: Bool = false) throws(JournalError) -> Bool {
         let before = stateLock.withLock { (id: state.file.id, position: state.position) }
         var found = try loadUnderLock(isOverwritten: isOverwritten)
+        if isOverwritten { stateLock.withLock { state.isUnsettled = true } }
         if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
             found = try loadUnderLock(isOverwritten: isOverwritten)
             // The index had the entries of the first reading by then.
             found?.keys.changed = first.keys.changed
         }
+        stateLock.withLock { state.isUnsettled = false }
         guard let found, found.size > 0 else {
             if found != nil, before.id == found?.file.id, before.position > 0 {
                 note(.shortened(path: journalPath, bytes: before.position))

@@ -61,7 +61,6 @@ extension Journal {
         do throws(JournalError) {
             let now = Clock.monotonic()
             let progress = try catchUp()
-            state.failure = nil
             if now &- state.comparedAt >= Self.readersInterval || progress == .broken, try compareForReading(now) {
                 return
             }
@@ -79,7 +78,8 @@ extension Journal {
             defer { stateLock.lock() }
             try withFilesLocked(followsPath: false, waitingAtMost: 0) {}
         } catch {
-            if error.isBusy || error.kind == .overwritten { return }
+            // What was replaced is read when it is compared next.
+            if error.isBusy || error.kind == .overwritten || error.kind == .replaced { return }
             noteFailure(error.located(in: path))
         }
     }
@@ -96,17 +96,29 @@ extension Journal {
     private func compareForReading(_ now: UInt64) throws(JournalError) -> Bool {
         let finding = try compareIdentity()
         state.comparedAt = now
-        if finding == .same { return false }
+        if finding == .same {
+            state.failure = nil
+            return false
+        }
         // The next writer compares at once. While there is nothing at the path, readers have what was there.
         state.comparedAt = now &- Self.writersInterval
         if finding == .missing { return false }
         // What can't be read yet is looked at again soon.
-        state.comparedAt = now &- Self.readersInterval &+ Self.stillness
+        let retryTime = now &- Self.readersInterval &+ Self.stillness
         // A thread that writes uses the open files without this lock, and compares them itself.
-        guard exclusive.tryLock() else { return false }
+        guard exclusive.tryLock() else {
+            state.comparedAt = retryTime
+            return false
+        }
         defer { exclusive.unlock() }
         guard writer.depth == 0 else { return false }
-        if finding == .otherSuite { try openOtherSuite() } else { try load(isOverwritten: finding == .overwritten) }
+        do throws(JournalError) {
+            if finding == .otherSuite { try openOtherSuite() } else { try load(isOverwritten: finding == .overwritten) }
+        } catch {
+            if error.kind == .overwritten { state.comparedAt = retryTime }
+            throw error
+        }
+        state.failure = nil
         note(.replaced(path: path))
         return true
     }

@@ -155,6 +155,10 @@ struct JournalState: ~Copyable {
     var changeCount: UInt64 = 0
     /// What has to be repaired under the lock, or read again.
     var isDamaged = false
+    /// Whether it was overwritten by another program that may not have ended: nobody writes before the file has stood still.
+    var isUnsettled = false
+    /// When a reader last found that it isn't whole yet.
+    var unsettledAt: UInt64 = 0
     /// When a reader last asked for the lock because of damage.
     var repairTriedAt: UInt64 = 0
     /// Why the suite can only be read, if that is so.
@@ -200,6 +204,7 @@ struct JournalState: ~Copyable {
         self.file = file
         self.headerMark = headerMark
         isDamaged = false
+        isUnsettled = false
         window.renew()
         advance(to: position, mark: mark, move: move, calls: calls)
         // A damaged file may end before the place for the next record.

@@ -36,7 +36,7 @@ enum Clock {
         gmtime_r(&now, &parts)
         var text = [CChar](repeating: 0, count: 32)
         let count = strftime(&text, text.count, "%Y%m%dT%H%M%S", &parts)
-        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(decoding: text[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     static func duration(nanoseconds: UInt64) -> timespec {

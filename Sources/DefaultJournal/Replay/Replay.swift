@@ -41,19 +41,32 @@ package enum Replay {
 
     /// Delivers the operations of every valid record from an offset on, where a record begins.
     ///
-    /// A record is delivered only if all of it is valid. With `stopsAtDamage` the first byte that can't be used is the end.
+    /// A record is delivered only if all of it is valid.
     ///
     /// - Returns: Where the records end, and what is damaged or unfinished.
     package static func run(
         _ source: inout FileWindow,
         from start: UInt64,
         salt: UInt64,
-        stopsAtDamage: Bool = false,
         visitor: inout some ReplayVisitor & ~Copyable
     ) throws(JournalError) -> ReplayReport {
-        let size = source.end
-        var position = start
         var report = ReplayReport(validEnd: start)
+        try run(&source, salt: salt, report: &report, visitor: &visitor)
+        return report
+    }
+
+    /// The same from where a report ends on, which also says what was delivered if this throws.
+    ///
+    /// With `stopsAtDamage` the first byte that can't be used is the end.
+    static func run(
+        _ source: inout FileWindow,
+        salt: UInt64,
+        stopsAtDamage: Bool = false,
+        report: inout ReplayReport,
+        visitor: inout some ReplayVisitor & ~Copyable
+    ) throws(JournalError) {
+        let size = source.end
+        var position = report.validEnd
         while position < size, !stopsAtDamage || report.damage.isEmpty {
             let head = try source.bytes(position..<min(position + UInt64(Record.headerSize), size))
             switch header(head, at: 0, base: position, salt: salt) {
@@ -63,7 +76,7 @@ package enum Replay {
                 let end = position + UInt64(Record.size(payload: length, at: position))
                 guard end <= size else {
                     report.tornTail = position
-                    return report
+                    return
                 }
                 let body = position + UInt64(Record.headerSize)..<end
                 let isIntact = try hasChecksum(stored, &source, body, continuing: checksum)
@@ -75,7 +88,7 @@ package enum Replay {
                     report.lastRecord = mark
                 } else if !isIntact, end == size, try endsInLostBlock(&source, body) {
                     report.tornTail = position
-                    return report
+                    return
                 } else {
                     visitor.visitDamaged(try source.piece(from: body.lowerBound, to: end))
                     report.addDamage(position..<end)
@@ -87,18 +100,17 @@ package enum Replay {
                 } else {
                     report.tornTail = position
                 }
-                return report
+                return
             case .invalid:
                 guard let data = try source.firstData(from: position) else {
                     report.tornTail = position
-                    return report
+                    return
                 }
                 let next = stopsAtDamage ? size : try nextHeader(&source, from: max(position + 1, data), salt: salt)
                 report.addDamage(position..<next)
                 position = next
             }
         }
-        return report
     }
 
     /// The result of reading a record header.
