@@ -39,7 +39,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "DefaultTestHelper",
-            dependencies: ["Default"],
+            dependencies: ["Default", "JournalProbe"],
             path: "Tests/DefaultTestHelper"
         ),
         .executableTarget(

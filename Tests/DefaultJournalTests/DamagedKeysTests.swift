@@ -1,4 +1,5 @@
 import Foundation
+import JournalProbe
 import Testing
 
 @testable import DefaultJournal
@@ -11,7 +12,7 @@ struct DamagedKeysTests {
             let range = sample.records[record]
             bytes[offset < 0 ? range.upperBound + offset : range.lowerBound + offset] ^= 0x80
         }
-        var visitor = IndexVisitor(index: TestIndex(), origin: .journal, damagedKeys: DamagedKeys())
+        var visitor = IndexVisitor(index: PlainIndex(), origin: .journal, damagedKeys: DamagedKeys())
         _ = bytes.withUnsafeBytes { bytes in
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
             return Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt, visitor: &visitor)

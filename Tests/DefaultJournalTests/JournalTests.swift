@@ -1,4 +1,5 @@
 import Foundation
+import JournalProbe
 import Testing
 
 @testable import DefaultJournal
@@ -219,7 +220,7 @@ extension Journal {
     static func openUnregistered(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
         do throws(JournalError) {
             let suite = try SuiteDirectory.open(path, calls: options.calls)
-            let journal = try Journal(suite: suite, path: path, options: options, index: TestIndex())
+            let journal = try Journal(suite: suite, path: path, options: options, index: PlainIndex())
             defer { journal.deliverReports() }
             try journal.openFirst(waitingAtMost: options.lockTimeout)
             return journal

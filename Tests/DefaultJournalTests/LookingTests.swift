@@ -326,7 +326,7 @@ struct LookingTests {
             probed.calls = SystemCalls(probe: probe)
             var journal: Journal?
             do throws(JournalError) {
-                journal = try Journal.open(at: directory.suite, options: probed) { TestIndex() }
+                journal = try Journal.open(at: directory.suite, options: probed) { PlainIndex() }
             } catch {
                 #expect(error.kind == .overwritten)
             }

@@ -125,8 +125,11 @@ struct SuiteDirectoryTests {
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("a", "1")
-        probe.plan(.fail(code: ENOENT), call: .open, number: 0)
-        #expect(throws: JournalError(.replaced, path: directory.suite)) { try journal.compact() }
+        for call in [SystemCall.open, .rename] {
+            probe.plan(.fail(code: ENOENT), call: call, number: 0)
+            #expect(throws: JournalError(.replaced, path: directory.suite), "\(call)") { try journal.compact() }
+        }
+        #expect(probe.fired == 2)
         #expect(journal["a"] == "1")
     }
 

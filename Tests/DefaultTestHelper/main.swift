@@ -1,5 +1,6 @@
 import Default
 import Foundation
+import JournalProbe
 
 // Actions that the tests run in another process: the first argument is the name, the others are parameters.
 
@@ -291,6 +292,7 @@ func run() throws {
     }
 }
 
+endWithParent()
 do {
     try run()
 } catch {

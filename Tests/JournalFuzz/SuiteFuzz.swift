@@ -3,28 +3,6 @@
 
 import Foundation
 
-/// The plainest index there is.
-final class FuzzIndex: JournalIndex {
-    var entries: [[UInt8]: [UInt8]] = [:]
-
-    func set(
-        key: UnsafeRawBufferPointer,
-        prefix: UInt8?,
-        value: UnsafeRawBufferPointer,
-        from origin: ChangeOrigin
-    ) -> Int? {
-        entries.updateValue((prefix.map { [$0] } ?? []) + value, forKey: Array(key)).map { $0.count + key.count }
-    }
-
-    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
-        entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
-    }
-
-    func prepare(forBytes count: Int) {}
-
-    func removeAll(from origin: ChangeOrigin) { entries = [:] }
-}
-
 /// Takes what it needs from the input, and zeros behind its end.
 struct FuzzInput {
     var rest: UnsafeRawBufferPointer
@@ -95,6 +73,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         isForged = isForged || flags & 4 != 0 && !isIntact[copy]
     }
     if flags & 8 != 0 { journal = Array(journal.prefix(Int(input.byte()) << 8 | Int(input.byte()))) }
+    let intactCount = journal.count
     // What follows: parts of records, or anything, and moves to journals that there are not.
     if flags & 16 != 0, journal.count == whole.bytes.count {
         let payload = [4] + (0..<16).map { _ in input.byte() }
@@ -118,13 +97,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // Ten seconds later, no part of a journal is taken for a copy under way.
     if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
     do {
-        let suite = try Journal.open(at: folder, options: options) { FuzzIndex() }
-        let found = suite.withCurrentIndex { ($0 as? FuzzIndex)?.entries ?? [:] }
+        let suite = try Journal.open(at: folder, options: options) { PlainIndex() }
+        let found = suite.plainEntries
         let hasSalt =
             isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size
         // A header of another journal with a right checksum can't be told from a right one.
         if hasSalt, !isForged {
-            for (number, end) in whole.ends.enumerated() where end <= journal.count {
+            for (number, end) in whole.ends.enumerated() where end <= intactCount {
                 let number = UInt8(number)
                 precondition(found[[65 + number]] == [number, number], "an intact record is lost")
             }

@@ -6,28 +6,7 @@ import Foundation
 // The other process of the crash and multi-process tests. The first argument is the command, the second a suite's path;
 // an error ends the process with status 1.
 
-final class Index: JournalIndex {
-    var entries: [[UInt8]: [UInt8]] = [:]
-
-    func set(
-        key: UnsafeRawBufferPointer,
-        prefix: UInt8?,
-        value: UnsafeRawBufferPointer,
-        from origin: ChangeOrigin
-    ) -> Int? {
-        entries.updateValue((prefix.map { [$0] } ?? []) + value, forKey: Array(key)).map { $0.count + key.count }
-    }
-
-    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
-        entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
-    }
-
-    func prepare(forBytes count: Int) {}
-
-    func removeAll(from origin: ChangeOrigin) { entries = [:] }
-}
-
-func open(_ path: String) throws -> Journal { try Journal.open(at: path) { Index() } }
+func open(_ path: String) throws -> Journal { try Journal.open(at: path) { PlainIndex() } }
 
 /// Opens a suite that another program may be copying a backup over.
 func openSettled(_ path: String) throws -> Journal {
@@ -55,9 +34,7 @@ func set(
 }
 
 func get(_ journal: Journal, _ key: String) -> String? {
-    journal.withCurrentIndex { index in
-        (index as? Index)?.entries[Array(key.utf8)].map { String(decoding: $0, as: UTF8.self) }
-    }
+    journal.plainEntries[Array(key.utf8)].map { String(decoding: $0, as: UTF8.self) }
 }
 
 /// Writes increasing numbers until it is killed, and acknowledges each through shared memory.
@@ -140,9 +117,12 @@ func takeTurns(_ path: String, count: Int) throws {
 /// - Throws: What a write throws.
 func stream(_ path: String, isStubborn: Bool = false) throws {
     let journal = try isStubborn ? openSettled(path) : open(path)
+    var number = 0
     while true {
         do {
-            try set(journal, "streamed", String(repeating: "v", count: 112))
+            // Another value each time, since the same one again is not written.
+            number += 1
+            try set(journal, "streamed", String(repeating: "v", count: 104) + "\(10_000_000 + number)")
         } catch let error as JournalError where isStubborn && error.kind == .overwritten {
             continue
         }
@@ -180,7 +160,7 @@ func mirror(_ path: String) throws {
     // Used under `found`.
     nonisolated(unsafe) var entries: [[UInt8]: [UInt8]] = [:]
     let look: @Sendable () -> Void = { [unowned journal] in
-        let current = journal.withCurrentIndex { index in (index as? Index)?.entries ?? [:] }
+        let current = journal.plainEntries
         found.lock()
         entries = current
         found.broadcast()
@@ -194,7 +174,7 @@ func mirror(_ path: String) throws {
         while entries[parts[0]] != parts[1] { found.wait() }
         found.unlock()
         // What the watch found may be older than what a read finds.
-        let current = journal.withCurrentIndex { index in (index as? Index)?.entries ?? [:] }
+        let current = journal.plainEntries
         let listing = current.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }
         print(listing.sorted().joined(separator: ";"))
         fflush(nil)
@@ -361,7 +341,7 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
     }
     // What happens while a suite is opened is itself an operation.
     if operation == "open" { begin() }
-    let journal = try Journal.open(at: path, options: options) { Index() }
+    let journal = try Journal.open(at: path, options: options) { PlainIndex() }
     if operation != "open" { begin() }
     switch operation {
     case "open": break
@@ -402,7 +382,7 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
     let journals = try suites.map { name in
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), backgroundActivity: { _ in false })
-        let journal = try Journal.open(at: folder + "/" + name, options: options) { Index() }
+        let journal = try Journal.open(at: folder + "/" + name, options: options) { PlainIndex() }
         endingSuites.append((String(name), probe))
         probe.clear()
         if name.hasPrefix("hanging") { probe.plan(.hang, call: .fdatasync, number: 0) }
@@ -434,7 +414,7 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
 func forkChild(_ folder: String) throws {
     let probe = SystemCallProbe()
     let options = JournalOptions(calls: SystemCalls(probe: probe))
-    let inherited = try Journal.open(at: folder + "/parent", options: options) { Index() }
+    let inherited = try Journal.open(at: folder + "/parent", options: options) { PlainIndex() }
     let flushes = probe.counts[.fdatasync, default: 0]
     try set(inherited, "a", "1")
     // The parent's background has worked, and rests again: a thread in the middle of something may hold a lock of Swift's
@@ -451,7 +431,7 @@ func forkChild(_ folder: String) throws {
         } catch let error as JournalError where error.kind == .forked {
             print("refused")
         }
-        let own = try Journal.open(at: folder + "/own", options: options) { Index() }
+        let own = try Journal.open(at: folder + "/own", options: options) { PlainIndex() }
         try set(own, "a", "1")
         print("own", get(own, "a") ?? "nothing")
         // In the background, as in any other process.
@@ -469,6 +449,7 @@ func forkChild(_ folder: String) throws {
 nonisolated(unsafe) var endingSuites: [(String, SystemCallProbe)] = []
 #endif
 
+endWithParent()
 let arguments = CommandLine.arguments
 do {
     switch (arguments.dropFirst().first, arguments.count) {

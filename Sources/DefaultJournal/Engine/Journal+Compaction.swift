@@ -68,8 +68,9 @@ extension Journal {
         let need = try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
             isAsked || needsCompaction ? (file: state.file, end: state.position, directory: suite) : nil
         }
-        guard let need, let file = try openCompactionTarget(in: need.directory.raw, waits: isAsked) else { return }
+        guard let need else { return }
         do throws(JournalError) {
+            guard let file = try openCompactionTarget(in: need.directory.raw, waits: isAsked) else { return }
             var visitor = TableVisitor()
             var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
             let base = UInt64(JournalHeader.size)
@@ -92,6 +93,8 @@ extension Journal {
                 calls.unlock(fresh.file.raw)
             }
         } catch {
+            // The suite was deleted meanwhile.
+            if error.isNotFound { throw JournalError(.replaced, path: path) }
             throw error.about(SuiteDirectory.compactionName)
         }
         // Whoever needs the name on the disk sooner syncs it as well.
@@ -172,9 +175,7 @@ extension Journal {
             throw JournalError(.unstable)
         } catch {
             if error.isWrongType { throw JournalError(.notARegularFile, path: name) }
-            // Deleted since this compaction began.
-            if error.isNotFound { throw JournalError(.replaced, path: path) }
-            throw error.about(name)
+            throw error
         }
     }
 

@@ -166,11 +166,8 @@ extension Journal {
         guard let finding = found else { return }
         let isFirst = state.file.salt == 0
         switch finding {
-        case .same, .torn:
-            try reload()
-            return
-        case .unsettled:
-            try reload(isOverwritten: true)
+        case .same, .torn, .unsettled:
+            try reload(isOverwritten: finding == .unsettled)
             return
         case _ where !followsPath: throw JournalError(finding == .overwritten ? .overwritten : .replaced, path: path)
         case .missing, .otherSuite: try reattach(waitingAtMost: limit)

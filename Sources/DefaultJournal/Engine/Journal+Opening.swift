@@ -93,7 +93,7 @@ extension Journal {
         do throws(JournalError) {
             try journal.withFilesLocked(waitingAtMost: 0, compares: true) {}
         } catch  where error.isBusy {
-            // It is open, so whoever reads it compares it soon.
+            // Its readers compare it within a second.
         }
         return journal.stateLock.withLock { journal.suite.id == id } ? journal : nil
     }

@@ -1,4 +1,6 @@
-/// A journal that is open, as long as somebody uses it: a replaced one stays readable, and can still be flushed.
+/// An open journal file.
+///
+/// It is closed after its last use, so a replaced one can still be read and flushed.
 final class JournalFile: Sendable {
     private let descriptor: OwnedDescriptor
     /// Where it has its name; nil for a file that is none.

@@ -48,23 +48,12 @@ package enum ChangeOrigin: Sendable {
     case journal
 }
 
-extension JournalIndex {
-    /// Says that nothing is stored: an index need not be able to compare.
-    package func holds(key: UnsafeRawBufferPointer, prefix: UInt8?, value: UnsafeRawBufferPointer) -> Bool { false }
-
-    /// Remembers nothing.
-    package func beginComparison() {}
-
-    /// Names no keys.
-    package func endComparison(limit: Int) -> [String] { [] }
-}
-
 /// Applies operations to an index and counts the live bytes.
 struct IndexVisitor: ReplayVisitor {
     let index: any JournalIndex
     let origin: ChangeOrigin
     var liveBytes = UInt64(JournalHeader.size)
-    /// The keys that damage may have cost a newer value, where somebody wants to know.
+    /// The keys whose newest value damage may have destroyed; nil if they are not collected.
     var damagedKeys: DamagedKeys?
     /// What the last record says about another journal, if it says that.
     private(set) var move: (salt: UInt64, end: UInt64)?

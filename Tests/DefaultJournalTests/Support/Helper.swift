@@ -1,7 +1,7 @@
 import Foundation
 
-/// Runs the helper program, which is in the test program's folder.
-struct Helper {
+/// Runs the helper program, which is in the test program's folder, and ends it with this object.
+final class Helper: Sendable {
     let process = Process()
     private let output = Pipe()
     private let input = Pipe()
@@ -23,6 +23,10 @@ struct Helper {
         process.standardOutput = output
         process.standardInput = input
         try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill() }
     }
 
     /// Writes a line to the program, and returns the line that it answers.

@@ -11,6 +11,11 @@ final class RunningHelper {
         self.output = output
     }
 
+    /// Where a test ends with an error, nothing else ends the process.
+    deinit {
+        if process.isRunning { kill() }
+    }
+
     var isRunning: Bool { process.isRunning }
     var status: Int32 { process.terminationStatus }
 

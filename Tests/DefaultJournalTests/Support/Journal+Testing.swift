@@ -1,38 +1,9 @@
 @testable import DefaultJournal
 import JournalProbe
 
-/// The plainest index there is.
-final class TestIndex: JournalIndex {
-    var entries: [[UInt8]: [UInt8]] = [:]
-
-    func set(
-        key: UnsafeRawBufferPointer,
-        prefix: UInt8?,
-        value: UnsafeRawBufferPointer,
-        from origin: ChangeOrigin
-    ) -> Int? {
-        let replaced = entries.updateValue((prefix.map { [$0] } ?? []) + value, forKey: Array(key))
-        return replaced.map { $0.count + key.count }
-    }
-
-    func holds(key: UnsafeRawBufferPointer, prefix: UInt8?, value: UnsafeRawBufferPointer) -> Bool {
-        entries[Array(key)].map { $0 == (prefix.map { [$0] } ?? []) + value } ?? false
-    }
-
-    func remove(key: UnsafeRawBufferPointer, from origin: ChangeOrigin) -> Int? {
-        entries.removeValue(forKey: Array(key)).map { $0.count + key.count }
-    }
-
-    func prepare(forBytes count: Int) {}
-
-    func removeAll(from origin: ChangeOrigin) {
-        entries = [:]
-    }
-}
-
 extension Journal {
     static func openTest(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
-        try Journal.open(at: path, options: options) { TestIndex() }
+        try Journal.open(at: path, options: options) { PlainIndex() }
     }
 
     /// All entries in one line, as the helper prints them.
@@ -82,7 +53,7 @@ extension Journal {
     var changeCount: UInt64 { withCurrentIndex { _ in state.changeCount } }
 
     subscript(bytes key: String) -> [UInt8]? {
-        withCurrentIndex { index in (index as? TestIndex)?.entries[Array(key.utf8)] }
+        plainEntries[Array(key.utf8)]
     }
 
     subscript(key: String) -> String? {
@@ -90,7 +61,7 @@ extension Journal {
     }
 
     var all: [[UInt8]: [UInt8]] {
-        withCurrentIndex { index in (index as? TestIndex)?.entries ?? [:] }
+        plainEntries
     }
 }
 
