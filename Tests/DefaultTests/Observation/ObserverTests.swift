@@ -549,6 +549,21 @@ struct ObserverTests {
         }
     }
 
+    @Test("keeps a suite that nothing else refers to, and hears of its changes")
+    func keptSuite() async throws {
+        try await withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            let (calls, call) = AsyncStream.makeStream(of: Set<String>?.self)
+            let observation = try FileDefaults(url: url).observeChanges { call.yield($0) }
+            #expect(try TestHelper.run(["assign", url.path, "key", "integer", "1"]).status == 0)
+            var heard = calls.makeAsyncIterator()
+            #expect(await heard.next() == ["key"])
+            try FileDefaults(url: url).set(2, forKey: "other")
+            #expect(await heard.next() == ["other"])
+            observation.cancel()
+        }
+    }
+
     @Test("of each of many suites hears of another process's changes, through one descriptor and two threads")
     func manySuites() throws {
         let count = TestExtent.pick(brief: 50, full: 1_000)

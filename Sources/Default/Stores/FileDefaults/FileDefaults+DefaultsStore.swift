@@ -88,7 +88,7 @@ extension FileDefaults: DefaultsStore {
     /// processes are noticed at the next read.
     ///
     /// - Parameter handler: Receives the keys that changed, on any thread, when the new values can be read.
-    /// - Returns: The observation.
+    /// - Returns: The observation. It keeps the suite open.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         suite.observe(handler)
     }

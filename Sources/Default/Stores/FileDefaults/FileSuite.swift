@@ -192,10 +192,10 @@ final class FileSuite: @unchecked Sendable {
         if isOpenNow, let current {
             return current.observe(handler)
         }
-        return StoreObservation { [weak self] in
+        return StoreObservation {
             isActive.withLock { $0 = false }
             // Released without the lock: what the handler has kept may end other observations when it is deallocated.
-            _ = self?.observersBefore.withLock { $0?.removeValue(forKey: id) }
+            _ = self.observersBefore.withLock { $0?.removeValue(forKey: id) }
             observation.withLock { $0 }?.cancel()
         }
     }

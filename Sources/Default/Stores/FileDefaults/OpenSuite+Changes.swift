@@ -17,12 +17,12 @@ extension OpenSuite {
         }
     }
 
-    /// Calls a handler at each change of the suite, until the observation is cancelled.
+    /// Calls a handler at each change of the suite, until the observation is cancelled, which keeps the suite open so long.
     ///
     /// The first observer of the suite in the process starts watching for writes by other processes, and the end of the last one stops
     /// it.
     func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        let observation = index.changes.add(handler) { [weak self] in self?.updateWatch() }
+        let observation = index.changes.add(handler) { self.updateWatch() }
         updateWatch()
         // Here and not where it is reported: the handler of the event may observe this suite.
         journal.deliverReports()
