@@ -124,11 +124,11 @@ extension DefaultsError {
     static func identifierConflict(
         key: String,
         type: Any.Type,
-        other: String,
+        other: Any.Type,
         store: String
     ) -> DefaultsError {
         let reason = """
-            Two types are stored under \(key.debugDescription) in \(store): \(other) and \
+            Two types are stored under \(key.debugDescription) in \(store): \(String(reflecting: other)) and \
             \(String(reflecting: type)). Each overwrites the other. Give one of them its own defaultIdentifier.
             """
         return DefaultsError(.identifierConflict, reason: reason, key: key, type: type, store: store)

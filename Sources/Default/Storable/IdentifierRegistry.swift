@@ -5,8 +5,8 @@ internal import DefaultJournal
 /// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
 /// other.
 enum IdentifierRegistry {
-    /// The full name of the first type that was seen, by store and identifier.
-    private static let owners = Guarded<[StoreKey: String]>([:])
+    /// The first type that was seen, by store and identifier.
+    private static let owners = Guarded<[StoreKey: any DefaultStorable.Type]>([:])
 
     /// Records that a type's identifier was used in a store, and reports when another type uses it already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
@@ -19,7 +19,7 @@ enum IdentifierRegistry {
         let location = StoreKey(unchecked: "\(store)\0\(identifier)")
         let owner = owners.withLock { owners in
             let owner = owners[location]
-            owners[location] = owner ?? String(reflecting: type)
+            owners[location] = owner ?? type
             return owner
         }
         if let owner {

@@ -32,7 +32,7 @@ extension Dictionary: PropertyListConvertible where Key == String, Value: Proper
 extension Set: PropertyListConvertible where Element: PropertyListConvertible {
     /// The elements as an array of property-list values, sorted so that equal sets are stored as equal arrays.
     public var propertyListValue: PropertyListValue {
-        .array(map(\.propertyListValue).sorted { $0.precedes($1) })
+        propertyListValue(of: \.propertyListValue)
     }
 
     /// Creates a set from a stored array; the result is nil for anything else, and when any element can't be converted.

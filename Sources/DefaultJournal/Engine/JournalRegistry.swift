@@ -21,14 +21,15 @@ final class JournalRegistry: Sendable {
         weak var journal: Journal?
     }
 
-    private let slots = Guarded<[FileID: Slot]>([:])
+    // A list: the first dictionary of another type would cost more than to open a suite.
+    private let slots = Guarded<[(id: FileID, slot: Slot)]>([])
 
     /// The slot of a directory.
     func slot(for id: FileID) -> Slot {
         slots.withLock { slots in
-            if let slot = slots[id] { return slot }
+            if let known = slots.first(where: { $0.id == id }) { return known.slot }
             let slot = Slot()
-            slots[id] = slot
+            slots.append((id, slot))
             return slot
         }
     }
@@ -38,10 +39,10 @@ final class JournalRegistry: Sendable {
         // A journal may lose its last other reference during this check. Its deinit calls this function, so it must not
         // run while the registry is locked: the journal is returned and released outside.
         _ = slots.withLock { slots -> Journal? in
-            guard var slot = slots.removeValue(forKey: id) else { return nil }
-            let journal = slot.journal
+            guard let index = slots.firstIndex(where: { $0.id == id }) else { return nil }
+            let journal = slots[index].slot.journal
             // A thread that has the slot is about to open the directory, and others must find the same slot.
-            if !isKnownUniquelyReferenced(&slot) || journal != nil { slots[id] = slot }
+            if isKnownUniquelyReferenced(&slots[index].slot), journal == nil { slots.remove(at: index) }
             return journal
         }
     }

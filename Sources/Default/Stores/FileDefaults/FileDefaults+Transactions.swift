@@ -24,42 +24,38 @@ extension FileDefaults {
         let suite = try suite.open()
         var hasChanges = false
         let result = try withExclusiveAccess {
-            let index = suite.index
-            let outer = index.transaction
-            index.transaction = outer ?? [:]
-            let result: Result
+            let outer = suite.index.transaction
+            suite.index.transaction = outer ?? [:]
             do {
-                result = try body()
+                let result = try body()
+                if outer == nil { hasChanges = try commit(in: suite) }
+                return result
             } catch {
-                index.transaction = outer
+                suite.index.transaction = outer
                 throw error
             }
-            guard outer == nil else {
-                return result
-            }
-            let changes = index.transaction ?? [:]
-            index.transaction = nil
-            hasChanges = !changes.isEmpty
-            do throws(JournalError) {
-                var batch = JournalBatch()
-                // A value that is stored already is not a change, and neither is the removal of a key that has none.
-                for (key, value) in changes where !index.holds(value, for: key) {
-                    batch.set(key, to: value)
-                }
-                try suite.journal.append(batch)
-            } catch {
-                throw DefaultsError.failing(error, in: storeDescription)
-            }
-            return result
         }
         // With the lock released. What is stored already may not have reached the disk yet.
-        if hasChanges, durability == .everyWrite {
-            do throws(JournalError) {
-                try suite.journal.synchronize()
-            } catch {
-                throw DefaultsError.failing(error, in: storeDescription)
-            }
-        }
+        if hasChanges, durability == .everyWrite { try flush() }
         return result
+    }
+
+    /// Ends the transaction, and writes its changes as one record.
+    ///
+    /// - Returns: Whether there were any.
+    private func commit(in suite: OpenSuite) throws(DefaultsError) -> Bool {
+        let changes = suite.index.transaction ?? [:]
+        suite.index.transaction = nil
+        var batch = JournalBatch()
+        // A value that is stored already is not a change, and neither is the removal of a key that has none.
+        for (key, value) in changes where !suite.index.holds(value, for: key) {
+            batch.set(key, to: value)
+        }
+        do throws(JournalError) {
+            try suite.journal.append(batch)
+        } catch {
+            throw .failing(error, in: storeDescription)
+        }
+        return !changes.isEmpty
     }
 }

@@ -30,7 +30,7 @@ final class FileSuite: @unchecked Sendable {
     /// Whether it was reported that there is no suite and none can be created.
     private let isReadOnlyReported = Guarded(false)
     /// Called when the suite is opened; nil from then on.
-    private let observersBefore = Guarded<[ObjectIdentifier: @Sendable (OpenSuite) -> Void]?>([:])
+    private let observersBefore = Guarded<[(id: ObjectIdentifier, begin: @Sendable (OpenSuite) -> Void)]?>([])
 
     /// A reference that can be used without being copied; see ``withOpenSuite(_:)``.
     private struct Opened: ~Copyable {
@@ -85,10 +85,10 @@ final class FileSuite: @unchecked Sendable {
         let suite = try openFirst(events)
         let observers = observersBefore.withLock { observers in
             defer { observers = nil }
-            return observers ?? [:]
+            return observers ?? []
         }
-        for begin in observers.values {
-            begin(suite)
+        for observer in observers {
+            observer.begin(suite)
         }
         return suite
     }
@@ -177,15 +177,16 @@ final class FileSuite: @unchecked Sendable {
         let observation = Guarded<StoreObservation?>(nil)
         let isActive = Guarded(true)
         let id = ObjectIdentifier(isActive)
+        let begin = { @Sendable (suite: OpenSuite) in
+            guard isActive.withLock({ $0 }) else { return }
+            let begun = suite.observe(handler)
+            observation.withLock { $0 = begun }
+            // It may have ended in the meantime, and would not have found what has just begun.
+            guard isActive.withLock({ $0 }) else { return begun.cancel() }
+            handler(nil)
+        }
         let isOpenNow = observersBefore.withLock { observers in
-            observers?[id] = { suite in
-                guard isActive.withLock({ $0 }) else { return }
-                let begun = suite.observe(handler)
-                observation.withLock { $0 = begun }
-                // It may have ended in the meantime, and would not have found what has just begun.
-                guard isActive.withLock({ $0 }) else { return begun.cancel() }
-                handler(nil)
-            }
+            observers?.append((id, begin))
             return observers == nil
         }
         // Another thread may have opened it in the meantime.
@@ -195,7 +196,9 @@ final class FileSuite: @unchecked Sendable {
         return StoreObservation {
             isActive.withLock { $0 = false }
             // Released without the lock: what the handler has kept may end other observations when it is deallocated.
-            _ = self.observersBefore.withLock { $0?.removeValue(forKey: id) }
+            _ = self.observersBefore.withLock { observers in
+                observers?.firstIndex { $0.id == id }.map { observers?.remove(at: $0) }
+            }
             observation.withLock { $0 }?.cancel()
         }
     }

@@ -243,7 +243,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     private func noteChange(from origin: ChangeOrigin, _ note: (inout ChangedKeys) -> Void) {
         switch origin {
         case .thisThread:
-            changed.settle(now: entries)
+            changed.settle(in: self)
             note(&changedByThread[Threads.current, default: ChangedKeys()])
         case .journal:
             note(&changed)
@@ -255,11 +255,11 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
     /// Called under the lock.
     func takeChangedKeys() -> Set<String> {
         defer { changed = ChangedKeys() }
-        let keys = changed.keys(now: entries)
+        let keys = changed.keys(in: self)
         guard let own = changedByThread.removeValue(forKey: Threads.current) else {
             return keys
         }
-        return keys.union(own.keys(now: entries))
+        return keys.union(own.keys(in: self))
     }
 
     func beginComparison() {
@@ -310,18 +310,18 @@ private struct ChangedKeys {
     }
 
     /// Determines the keys before entries change that aren't to be among them.
-    mutating func settle(now entries: @autoclosure () -> [StoreKey: StoredValue]) {
+    mutating func settle(in index: SuiteIndex) {
         if before != nil {
-            keys = keys(now: entries())
+            keys = keys(in: index)
             before = nil
         }
     }
 
-    func keys(now current: @autoclosure () -> [StoreKey: StoredValue]) -> Set<String> {
+    func keys(in index: SuiteIndex) -> Set<String> {
         guard let before else {
             return keys
         }
-        let entries = current()
+        let entries = index.entries
         var keys = keys
         for (key, value) in entries where before[key] != value {
             keys.insert(key.string)

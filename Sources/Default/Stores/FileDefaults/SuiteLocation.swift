@@ -13,7 +13,7 @@ enum SuiteLocation: Sendable {
         switch self {
         case .named(let name):
             try Self.check(name)
-            return try Self.configurationHome().appendingPathComponent(name + ".defaults", isDirectory: true).path
+            return try Self.configurationHome() + "/" + name + ".defaults"
         case .directory(let url):
             guard url.isFileURL, !url.path.isEmpty else {
                 throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
@@ -28,12 +28,11 @@ enum SuiteLocation: Sendable {
             return nil
         }
         #if canImport(Darwin)
-        let library = try Self.userDirectory(.libraryDirectory)
-        let directory = library.appendingPathComponent("Preferences", isDirectory: true)
+        let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
         #else
         let directory = try Self.configurationHome()
         #endif
-        return directory.appendingPathComponent(name + ".plist", isDirectory: false)
+        return URL(fileURLWithPath: directory + "/" + name + ".plist", isDirectory: false)
     }
 
     /// A path without empty components, "." and "..", if it is absolute.
@@ -64,37 +63,38 @@ enum SuiteLocation: Sendable {
     }
 
     #if canImport(Darwin)
-    private static func userDirectory(_ directory: FileManager.SearchPathDirectory) throws(DefaultsError) -> URL {
+    private static func userDirectory(_ directory: FileManager.SearchPathDirectory) throws(DefaultsError) -> String {
         guard let url = FileManager.default.urls(for: directory, in: .userDomainMask).first else {
             throw .storeUnavailable(at: "the user's library", because: "the system names no such directory")
         }
-        return url
+        return url.path
     }
     #endif
 
     /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple's systems the
     /// user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
-    private static func configurationHome() throws(DefaultsError) -> URL {
+    private static func configurationHome() throws(DefaultsError) -> String {
         #if os(tvOS)
         return try userDirectory(.cachesDirectory)
         #elseif canImport(Darwin)
         return try userDirectory(.applicationSupportDirectory)
         #else
-        let environment = ProcessInfo.processInfo.environment
-        // According to the specification, a relative path is invalid and is ignored.
-        if let home = environment["XDG_CONFIG_HOME"], home.hasPrefix("/") {
-            return URL(fileURLWithPath: home, isDirectory: true)
-        }
-        let home =
-            if let home = environment["HOME"], home.hasPrefix("/") {
-                URL(fileURLWithPath: home, isDirectory: true)
-            } else {
-                FileManager.default.homeDirectoryForCurrentUser
-            }
-        guard home.path.hasPrefix("/") else {
+        if let home = directory(inEnvironment: "XDG_CONFIG_HOME") { return home }
+        let home = directory(inEnvironment: "HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
+        guard home.hasPrefix("/") else {
             throw .storeUnavailable(at: ".config", because: "the user has no home directory")
         }
-        return home.appendingPathComponent(".config", isDirectory: true)
+        return home + "/.config"
         #endif
     }
+
+    #if !canImport(Darwin)
+    /// The directory that a variable names; nil without one, and for a relative path, which the specification calls invalid.
+    private static func directory(inEnvironment name: String) -> String? {
+        // Foundation's `environment` makes a dictionary of all variables.
+        guard var path = getenv(name).map({ String(cString: $0) }), path.hasPrefix("/") else { return nil }
+        while path.count > 1, path.last == "/" { path.removeLast() }
+        return path
+    }
+    #endif
 }
