@@ -9,7 +9,11 @@ struct BusySuiteTests {
     private func withLock(of url: URL, _ body: () throws -> Void) throws {
         let file = open(url.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         #expect(flock(file, LOCK_EX) == 0)
-        defer { close(file) }
+        defer {
+            // A child that another test is about to start has the file too, until it runs its program.
+            flock(file, LOCK_UN)
+            close(file)
+        }
         try body()
     }
 
