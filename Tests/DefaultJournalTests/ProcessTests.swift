@@ -1,4 +1,5 @@
 import Foundation
+import JournalProbe
 import Testing
 
 @testable import DefaultJournal

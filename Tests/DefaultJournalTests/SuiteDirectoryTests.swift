@@ -119,17 +119,46 @@ struct SuiteDirectoryTests {
         #expect(try Journal.openUnregistered(directory.suite)["b"] == "2")
     }
 
-    @Test("A compaction reports that the suite was deleted meanwhile, not that a file is missing")
+    @Test("A compaction reports that the suite was deleted meanwhile, at whichever step, not that a file is missing")
     func deletedDuringCompaction() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let steps = Guarded(0)
+        var replaced = 0
+        for last in 1..<100 {
+            let place = TemporaryDirectory()
+            let journal = try Journal.openUnregistered(place.suite, options)
+            try journal.set("a", "1")
+            steps.withLock { $0 = 0 }
+            probe.onStep { step in
+                steps.withLock { $0 = step.number }
+                if step.number == last { try? FileManager.default.removeItem(atPath: place.suite) }
+            }
+            do throws(JournalError) {
+                try journal.compact()
+            } catch {
+                #expect(error == JournalError(.replaced, path: place.suite), "step \(last)")
+                replaced += 1
+                #expect(journal["a"] == "1", "step \(last)")
+            }
+            // Otherwise the suite was deleted before the compaction's first look, which makes it anew, or not at all.
+            probe.onStep(nil)
+            if steps.withLock({ $0 }) < last { break }
+        }
+        #expect(replaced > 2)
+    }
+
+    @Test("A compaction whose file another program removes says so, and leaves the suite as it is")
+    func removedCompaction() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("a", "1")
-        for call in [SystemCall.open, .rename] {
-            probe.plan(.fail(code: ENOENT), call: call, number: 0)
-            #expect(throws: JournalError(.replaced, path: directory.suite), "\(call)") { try journal.compact() }
+        probe.plan(.fail(code: ENOENT), call: .rename, number: 0)
+        #expect(throws: JournalError(.system(.rename, code: ENOENT), path: directory.suite + "/journal.new")) {
+            try journal.compact()
         }
-        #expect(probe.fired == 2)
+        try journal.compact()
         #expect(journal["a"] == "1")
     }
 

@@ -98,7 +98,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
     do {
         let suite = try Journal.open(at: folder, options: options) { PlainIndex() }
-        let found = suite.plainEntries
+        let found = suite.all
         let hasSalt =
             isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size
         // A header of another journal with a right checksum can't be told from a right one.

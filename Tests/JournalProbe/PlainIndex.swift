@@ -39,7 +39,7 @@ package final class PlainIndex: JournalIndex {
 
 extension Journal {
     /// All entries of a journal with a ``PlainIndex``, up to date.
-    package var plainEntries: [[UInt8]: [UInt8]] {
+    package var all: [[UInt8]: [UInt8]] {
         withCurrentIndex { ($0 as? PlainIndex)?.entries ?? [:] }
     }
 }

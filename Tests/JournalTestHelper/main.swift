@@ -34,7 +34,7 @@ func set(
 }
 
 func get(_ journal: Journal, _ key: String) -> String? {
-    journal.plainEntries[Array(key.utf8)].map { String(decoding: $0, as: UTF8.self) }
+    journal.all[Array(key.utf8)].map { String(decoding: $0, as: UTF8.self) }
 }
 
 /// Writes increasing numbers until it is killed, and acknowledges each through shared memory.
@@ -160,7 +160,7 @@ func mirror(_ path: String) throws {
     // Used under `found`.
     nonisolated(unsafe) var entries: [[UInt8]: [UInt8]] = [:]
     let look: @Sendable () -> Void = { [unowned journal] in
-        let current = journal.plainEntries
+        let current = journal.all
         found.lock()
         entries = current
         found.broadcast()
@@ -174,7 +174,7 @@ func mirror(_ path: String) throws {
         while entries[parts[0]] != parts[1] { found.wait() }
         found.unlock()
         // What the watch found may be older than what a read finds.
-        let current = journal.plainEntries
+        let current = journal.all
         let listing = current.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }
         print(listing.sorted().joined(separator: ";"))
         fflush(nil)

@@ -35,7 +35,7 @@ struct Tables {
         return "\(met) of \(Target.all.count) targets are met."
     }
 
-    /// Each operation's time by everyone who does it.
+    /// Each operation's time in every store that has it.
     var times: String {
         let contenders = Contender.allCases.filter { $0 != .floor }
         let rows = MeasuredOperation.allCases.filter { !$0.isFloor }.compactMap { operation -> [String]? in

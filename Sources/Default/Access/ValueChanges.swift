@@ -161,7 +161,7 @@ private struct ObservedValues: @unchecked Sendable {
     func read() -> [PropertyListValue?] { keys.map(store.storedValue(forKey:)) }
 }
 
-/// The changes of stored values that nobody has read yet.
+/// The changes of stored values that have not been read yet.
 final class ChangeLog: Sendable {
     struct Change: Sendable {
         let old: [PropertyListValue?]

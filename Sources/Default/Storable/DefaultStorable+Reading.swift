@@ -86,7 +86,7 @@ extension DefaultStorable {
         version.map { "\(key)\0\($0.text)" } ?? key
     }
 
-    /// Lets the next reads share a value that was loaded, if nobody can tell: at once if it was filled in, else from the second
+    /// Lets the next reads share a value that was loaded, if no caller can tell: at once if it was filled in, else from the second
     /// time on.
     static func share(_ stored: StoredSettings<Self>) {
         let (data, key, cache) = (stored.data, stored.key, DecodedValueCache.shared)

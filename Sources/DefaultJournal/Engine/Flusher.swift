@@ -40,7 +40,7 @@ final class Flusher: @unchecked Sendable {
             lock.lock()
             isSyncing = false
             if let failure {
-                // The system may believe now that there is nothing left to write, so nobody may try again.
+                // The system may believe now that there is nothing left to write, so it must not be tried again.
                 failed = (file.salt, failure)
             } else if synced.salt != file.salt || synced.end < covered {
                 synced = (file.salt, covered)

@@ -14,7 +14,7 @@ extension Journal {
     /// The record that a thread of this process is writing it applies to the index itself.
     func catchUp() throws(JournalError) -> Progress {
         var hasApplied = false
-        // What the last thread with exclusive access has read is read: nobody else could write before it released the `flock`.
+        // What the last thread with exclusive access has read is read: no other process could write before it released the `flock`.
         _ = owner.load(ordering: .acquiring)
         defer { if hasApplied { scheduleFlush() } }
         while true {

@@ -12,7 +12,7 @@ extension Journal {
             }
             compaction.lock()
             defer { compaction.unlock() }
-            // Whoever asks for it has what is there checked too.
+            // What is there is checked too.
             try withFilesLocked(compares: true) {}
             try compactFiles(limit: options.lockTimeout, isAsked: true)
         }
@@ -93,11 +93,9 @@ extension Journal {
                 calls.unlock(fresh.file.raw)
             }
         } catch {
-            // The suite was deleted meanwhile.
-            if error.isNotFound { throw JournalError(.replaced, path: path) }
-            throw error.about(SuiteDirectory.compactionName)
+            throw try explained(error, from: need.directory).about(SuiteDirectory.compactionName)
         }
-        // Whoever needs the name on the disk sooner syncs it as well.
+        // A flush that needs the name on the disk sooner syncs it as well.
         let used = current.file
         if used !== need.file { try syncRename(of: used) }
     }

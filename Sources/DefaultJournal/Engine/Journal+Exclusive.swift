@@ -86,7 +86,7 @@ extension Journal {
             try recoverAndCatchUp(followsPath: followsPath, waitingAtMost: limit, compares: compares)
         } catch {
             releaseFileLock()
-            throw error
+            throw try explained(error, from: suite)
         }
     }
 
@@ -143,7 +143,7 @@ extension Journal {
 
     // MARK: What the lock's new holder finds
 
-    /// Under the lock: whether nobody has written since this process last looked, and the files were compared a moment ago.
+    /// Under the lock: whether no other process has written since this one last looked, and the files were compared a moment ago.
     private var isCurrentForWriting: Bool {
         let now = Clock.monotonic()
         guard let slot = stateLock.tryLockShared() else { return false }
@@ -195,7 +195,7 @@ extension Journal {
         case .broken: return .same
         case .torn where !cutsTail: return .torn
         case .torn:
-            // Nobody else can be writing it.
+            // No other process can be writing it.
             try calls.truncate(state.file.raw, to: state.position)
             state.renewLook(calls: calls)
             return nil

@@ -34,6 +34,12 @@ extension Journal {
         return .same
     }
 
+    /// An error of an operation in a directory: `replaced` if a file is missing because the suite was deleted meanwhile.
+    func explained(_ error: JournalError, from directory: SuiteDirectory) throws(JournalError) -> JournalError {
+        guard error.isNotFound, try calls.status(of: path)?.id != directory.id else { return error }
+        return JournalError(.replaced, path: path)
+    }
+
     /// Whether a file may have changed within the last nanoseconds, by default within the last second.
     func hasJustChanged(_ status: FileStatus, within limit: Int64 = 1_000_000_000) -> Bool {
         // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is far in the

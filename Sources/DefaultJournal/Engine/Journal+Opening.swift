@@ -112,7 +112,7 @@ extension Journal {
             // A suite that is new is to be found after a power loss.
             if state.position == UInt64(JournalHeader.size) { try flush() }
         } else if !state.seesNothingNew {
-            // What a killed writer has left is cut off, if nobody is writing.
+            // What a killed writer has left is cut off, if no process is writing.
             do throws(JournalError) { try withFilesLocked(waitingAtMost: 0) {} } catch {
                 guard error.isBusy || error.kind == .overwritten else { throw error }
             }

@@ -73,7 +73,7 @@ extension Journal {
                 if progress == .broken { try load() }
                 return
             }
-            // Only under the lock is it known that nobody is about to complete it.
+            // Only under the lock is it known that no writer is about to complete it.
             stateLock.unlock()
             defer { stateLock.lock() }
             try withFilesLocked(followsPath: false, waitingAtMost: 0) {}

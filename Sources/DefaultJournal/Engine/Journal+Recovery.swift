@@ -142,8 +142,8 @@ extension Journal {
     func exchange(for fresh: NewJournal, isSame: Bool, apply: () -> Void = {}) throws(JournalError) {
         let (mark, old) = (try JournalMark(of: fresh.file.raw, calls: calls), state.file)
         try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)
-        // Nobody has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on everybody who
-        // promises sees that the file is about to replace the journal.
+        // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on every flush
+        // sees that the file is about to replace the journal.
         if fresh.end > fresh.syncedEnd, try old.flags(calls: calls).isFlushed { try fresh.sync() }
         try calls.rename(fresh.name, to: SuiteDirectory.journalName, in: suite.raw)
         flusher.noteSynced(fresh.file, to: fresh.syncedEnd)

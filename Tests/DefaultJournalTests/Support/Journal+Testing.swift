@@ -53,15 +53,11 @@ extension Journal {
     var changeCount: UInt64 { withCurrentIndex { _ in state.changeCount } }
 
     subscript(bytes key: String) -> [UInt8]? {
-        plainEntries[Array(key.utf8)]
+        all[Array(key.utf8)]
     }
 
     subscript(key: String) -> String? {
         self[bytes: key].map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    var all: [[UInt8]: [UInt8]] {
-        plainEntries
     }
 }
 

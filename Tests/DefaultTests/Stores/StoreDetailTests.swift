@@ -202,6 +202,9 @@ struct StoreDetailTests {
                 "\(home.path)/\($0)\n"
             }
             #expect(outcome.output == expected.joined(), "\(outcome.errors)")
+            // As in a container whose user has no home.
+            let root = try TestHelper.run(["print-places", "/configuration//", "/", ""], home: URL(filePath: "/"))
+            #expect(root.output == "/configuration/s.defaults\n/s.defaults\n/.config/s.defaults\n", "\(root.errors)")
         }
     }
     #endif

@@ -79,9 +79,11 @@ enum SuiteLocation: Sendable {
         #elseif canImport(Darwin)
         return try userDirectory(.applicationSupportDirectory)
         #else
-        if let home = directory(inEnvironment: "XDG_CONFIG_HOME") { return home }
-        let home = directory(inEnvironment: "HOME") ?? FileManager.default.homeDirectoryForCurrentUser.path
-        guard home.hasPrefix("/") else {
+        if let directory = directory(inEnvironment: "XDG_CONFIG_HOME") { return directory }
+        guard
+            let home = directory(inEnvironment: "HOME")
+                ?? absolute(FileManager.default.homeDirectoryForCurrentUser.path)
+        else {
             throw .storeUnavailable(at: ".config", because: "the user has no home directory")
         }
         return home + "/.config"
@@ -92,9 +94,15 @@ enum SuiteLocation: Sendable {
     /// The directory that a variable names; nil without one, and for a relative path, which the specification calls invalid.
     private static func directory(inEnvironment name: String) -> String? {
         // Foundation's `environment` makes a dictionary of all variables.
-        guard var path = getenv(name).map({ String(cString: $0) }), path.hasPrefix("/") else { return nil }
-        while path.count > 1, path.last == "/" { path.removeLast() }
-        return path
+        getenv(name).flatMap { absolute(String(cString: $0)) }
+    }
+
+    /// An absolute path without slashes at its end, so that of the root nothing is left; nil for a relative one.
+    private static func absolute(_ path: String) -> String? {
+        guard path.hasPrefix("/") else { return nil }
+        var path = path[...]
+        while path.last == "/" { path.removeLast() }
+        return String(path)
     }
     #endif
 }
