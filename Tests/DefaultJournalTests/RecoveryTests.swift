@@ -49,7 +49,7 @@ struct RecoveryTests {
             var bytes = sample.bytes
             bytes[index] ^= 0x04
             try suite(bytes, in: directory)
-            let journal = try Journal.openTest(directory.suite, reports.options)
+            let journal = try Journal.openTest(directory.suite, reports.options.later)
             let lost = sample.records.firstIndex { $0.contains(index) }
             #expect(journal.all.count == (lost == nil ? 50 : 49))
             #expect(lost.map { journal["key\($0)"] == nil } ?? true)
@@ -60,7 +60,7 @@ struct RecoveryTests {
             #expect(copies.map { directory.suite + "/" + $0 } == [damage.copy])
             #expect(try directory.bytes("suite/" + copies[0]) == bytes)
             #expect(try journal.verify().isIntact)
-            #expect(try Journal.openUnregistered(directory.suite, reports.options).all == journal.all)
+            #expect(try Journal.openUnregistered(directory.suite, reports.options.later).all == journal.all)
             #expect(reports.all.count == 1)
         }
     }
