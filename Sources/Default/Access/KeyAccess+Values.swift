@@ -51,17 +51,15 @@ extension KeyAccess {
         guard case .data(let data) = stored, let (value, report) = fillIn(data, by: bridge, default: initial()) else {
             throw fault.about(stored)
         }
-        if !report.isEmpty {
-            DefaultsDiagnostics.report(report, error: difference(report, type: Value.self))
-        }
+        DefaultsDiagnostics.report(report, key: key, type: Value.self, store: store.storeDescription)
         return value
     }
 
     /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
     private struct Remembered<Value> {
         let outcome: (bytes: Data, report: LoadReport)?
-        /// Whether reads may share the value.
-        let isShareable: Bool
+        /// Whether reads may share the value; nil before that had to be known.
+        var isShareable: Bool?
     }
 
     /// Fills in bytes that can't be decoded.
@@ -77,12 +75,16 @@ extension KeyAccess {
         }
         let (cache, coder) = (DecodedValueCache.shared, DefaultsCoder.json)
         func decode(_ data: Data) -> Value? { (try? coder.decodeTopLevel(anyOf: type, from: data)) as? Value }
-        if let known = cache.sharedValue(Remembered<Value>.self, of: data, forKey: key) {
+        if var known = cache.sharedValue(Remembered<Value>.self, of: data, forKey: key) {
             guard let (bytes, report) = known.outcome, let value = decode(bytes) else {
                 return nil
             }
-            // Other bytes have taken the place of the shared value since.
-            if known.isShareable {
+            if known.isShareable == nil {
+                known.isShareable = decode(bytes).map { ValueSemantics.areInterchangeable(value, $0) } ?? false
+                cache.share(known, of: data, forKey: key)
+            }
+            // Other bytes may have taken the place of the shared value since.
+            if known.isShareable == true {
                 cache.share(value, of: data, forKey: key)
             }
             return (value, report)
@@ -91,18 +93,13 @@ extension KeyAccess {
         guard let (completed, completion) = Completion.run(type, on: data, default: initial, coder: coder),
             let value = completed as? Value
         else {
-            cache.share(Remembered<Value>(outcome: nil, isShareable: false), of: data, forKey: key)
+            cache.share(Remembered<Value>(outcome: nil), of: data, forKey: key)
             return nil
         }
-        let isShareable =
-            completion.cause == .bytes
-            && decode(completion.bytes).map { ValueSemantics.areInterchangeable(value, $0) } ?? false
         if completion.cause != .mixed {
             let outcome = (completion.bytes, completion.report)
+            let isShareable = completion.cause == .bytes ? nil : false
             cache.share(Remembered<Value>(outcome: outcome, isShareable: isShareable), of: data, forKey: key)
-        }
-        if isShareable {
-            cache.share(value, of: data, forKey: key)
         }
         return (value, completion.report)
     }

@@ -188,9 +188,11 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
-    /// Reports a value that was filled in, once per key and reason.
-    static func report(_ report: LoadReport, error: DefaultsError) {
-        if isFirst(error) {
+    /// Reports a value that was filled in, once per key and reason; the error is made only then.
+    static func report(_ report: LoadReport, key: String, type: Any.Type, store: String) {
+        let reason = ReportedReads.Reason.report(report, ObjectIdentifier(type))
+        if !report.isEmpty, reportedReads.withLock({ $0.insert(key: key, store: store, reason: reason) }) {
+            let error = DefaultsError.filledIn(report, key: key, type: type, store: store)
             self.report(Event(kind: .filledIn, error: error, report: report))
         }
     }
@@ -209,22 +211,24 @@ extension DefaultsDiagnostics {
     /// Returns false for an unreadable stored value that has already been reported in this process.
     private static func isNew(_ error: DefaultsError) -> Bool {
         ![.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code)
-            || isFirst(error)
-    }
-
-    /// Whether this is the first report with this reason and content.
-    private static func isFirst(_ error: DefaultsError) -> Bool {
-        reportedReads.withLock { $0.insert(error) }
+            || reportedReads.withLock {
+                let reason = ReportedReads.Reason.text(error.description, content: error.content)
+                return $0.insert(key: error.key, store: error.store, reason: reason)
+            }
     }
 }
 
 /// What was reported of stored values; it is bounded, and what is forgotten is reported again.
 struct ReportedReads {
+    enum Reason: Hashable {
+        case text(String, content: UInt64?)
+        case report(LoadReport, ObjectIdentifier)
+    }
+
     private struct Read: Hashable {
         let store: String?
         let key: StoreKey
-        let reason: String
-        let content: UInt64?
+        let reason: Reason
     }
 
     private var reads: Set<Read> = []
@@ -233,13 +237,8 @@ struct ReportedReads {
     private static let capacity = 4_096
 
     /// Remembers a report; returns false if it is remembered already.
-    mutating func insert(_ error: DefaultsError) -> Bool {
-        let read = Read(
-            store: error.store,
-            key: StoreKey(unchecked: error.key ?? ""),
-            reason: error.description,
-            content: error.content
-        )
+    mutating func insert(key: String?, store: String?, reason: Reason) -> Bool {
+        let read = Read(store: store, key: StoreKey(unchecked: key ?? ""), reason: reason)
         guard !reads.contains(read) else {
             return false
         }

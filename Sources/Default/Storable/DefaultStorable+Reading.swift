@@ -86,9 +86,9 @@ extension DefaultStorable {
         version.map { "\(key)\0\($0.text)" } ?? key
     }
 
-    /// Lets the next reads share a value that was loaded, if no caller can tell: at once if it was filled in, else from the second
-    /// time on.
+    /// Lets the next reads share a value that was loaded a second time, if no caller can tell.
     static func share(_ stored: StoredSettings<Self>) {
+        guard stored.form.cause == .bytes else { return }
         let (data, key, cache) = (stored.data, stored.key, DecodedValueCache.shared)
         // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
         let recordKey = CompanionKey.version(of: key)
@@ -96,12 +96,12 @@ extension DefaultStorable {
         let version: SchemaVersion? =
             if case .string(let text)? = record { SchemaRecord(text: text)?.version(of: data) } else { nil }
         let rememberedKey = rememberedKey(key, version)
-        guard stored.form.cause == .bytes, version == stored.version,
+        guard version == stored.version,
             var known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey)
         else { return }
         // Other bytes may have taken the place of the shared value since.
         if known.isShareable == nil {
-            if known.isLoaded || stored.form.bytes != nil {
+            if known.isLoaded {
                 let again = (try? stored.form.value(of: data)) as? Self
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(stored.value, $0) } ?? false
             }

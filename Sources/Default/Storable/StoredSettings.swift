@@ -13,18 +13,15 @@ struct StoredSettings<Settings: DefaultStorable> {
     let store: any DefaultsStore
 
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
-    var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : difference }
+    var loss: DefaultsError? {
+        guard !form.report.unusable.isEmpty else { return nil }
+        return .filledIn(form.report, key: key, type: Settings.self, store: store.storeDescription)
+    }
 
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
     func reportFillingIn() {
-        if !form.report.isEmpty {
-            DefaultsDiagnostics.report(form.report, error: difference)
-        }
-    }
-
-    /// How the value differs from the stored one.
-    private var difference: DefaultsError {
-        .filledIn(form.report, key: key, type: Settings.self, store: store.storeDescription)
+        let store = store.storeDescription
+        DefaultsDiagnostics.report(form.report, key: key, type: Settings.self, store: store)
     }
 }
 

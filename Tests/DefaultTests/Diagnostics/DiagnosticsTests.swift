@@ -248,14 +248,12 @@ struct DefaultsErrorTests {
 
 @Suite("What was reported of stored values")
 struct ReportedReadsTests {
-    private func error(_ number: Int) -> DefaultsError {
-        DefaultsError(.undecodable, reason: "Reason \(number).", key: "k")
-    }
-
     @Test("is remembered up to 4,096 reports, and forgotten with the one after them")
     func bound() {
         var reports = ReportedReads()
-        func areNew(_ numbers: some Sequence<Int>) -> [Bool] { numbers.map { reports.insert(error($0)) } }
+        func areNew(_ numbers: some Sequence<Int>) -> [Bool] {
+            numbers.map { reports.insert(key: "k", store: nil, reason: .text("Reason \($0).", content: nil)) }
+        }
         #expect(areNew(1...4_096).allSatisfy { $0 })
         // All of them are remembered, and asking forgets none.
         #expect(areNew([1, 4_096, 1]) == [false, false, false])
