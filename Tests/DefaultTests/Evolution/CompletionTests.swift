@@ -415,6 +415,26 @@ struct CompletionTests {
         #expect(calls[0] == calls[1] && calls[0] < 10)
     }
 
+    @Test("fills in what is 128 keys and indexes deep, and uses what is deeper as a whole or not at all")
+    func depth() throws {
+        struct Node: DefaultProviding {
+            var id = 0
+            var inner: [Node] = []
+            static let defaultValue = Node()
+        }
+        func read(depth: Int) throws -> (last: Int, filledIn: Int, unusable: Int) {
+            let opened = (1..<depth).map { #"{"id":\#($0),"inner":["# }.joined()
+            let json = opened + #"{"id":\#(depth)}"# + String(repeating: "]}", count: depth - 1)
+            let (value, report) = try #require(fillIn(json, with: Node()))
+            var node = value
+            while let inner = node.inner.first { node = inner }
+            return (node.id, report.filledIn.count, report.unusable.count)
+        }
+        // The path of the node at depth n has 2 × (n - 1) keys and indexes.
+        #expect(try read(depth: 65) == (65, 1, 0))
+        #expect(try read(depth: 66) == (65, 0, 1))
+    }
+
     @Test("finds what is at fault, whatever error an initializer throws", arguments: Shape.allCases)
     fileprivate func errorShapes(shape: Shape) throws {
         struct Inner: Codable, Equatable {
@@ -799,5 +819,26 @@ struct StoredTreeTests {
         tree[["n", "x"]] = value
         tree[["a", "b"]] = nil
         #expect(tree.jsonData == Data(#"{"a":{"x":3},"c":2}"#.utf8))
+    }
+}
+
+@Suite("Edits of stored values")
+struct TreeEditsTests {
+    @Test("take the first reason that was found for a value, and a change of a value before those of its parts")
+    func precedence() throws {
+        func change(_ reason: String) -> TreeEdits.Change { .init(replacement: nil, reason: reason) }
+        let edits = TreeEdits()
+        edits.insert(change("part"), at: ["a", "b"])
+        edits.insert(change("first"), at: ["a"])
+        edits.insert(change("second"), at: ["a"])
+        let others = TreeEdits()
+        others.insert(change("third"), at: ["a"])
+        others.insert(change("other"), at: ["c"])
+        edits.insert(others)
+        var outcome = TreeEdits.Outcome()
+        let tree = try #require(StoredTree(json: Data(#"{"a":{"b":1},"c":2,"d":3}"#.utf8)))
+        let keys = StoredKeys(coder: .json, format: .json)
+        #expect(edits.apply(to: tree, keys: keys, outcome: &outcome)?.jsonData == Data(#"{"d":3}"#.utf8))
+        #expect(outcome.unusable == [["a"]: "first", ["c"]: "other"])
     }
 }

@@ -220,6 +220,18 @@ struct KeptAcrossReleasesTests {
         }
     }
 
+    @Test("is kept in a value that changes, if its key stays")
+    func changedValues() throws {
+        func json(_ pairs: String) -> String {
+            #"{"level":1,"panes":[],"byName":{},"byPane":[\#(pairs)],"set":[],"nested":[],"mode":{"plain":{}}}"#
+        }
+        try withStored(json(#"{"width":1},{"width":2,"d":2}"#)) { store, _ in
+            try Older.update(in: store) { $0.byPane[Pane(width: 1)] = Pane(width: 5) }
+            try expect(store, stores: json(#"{"width":1},{"width":5,"d":2}"#))
+            #expect(try Older.quarantined(in: store).isEmpty)
+        }
+    }
+
     @Test("is quarantined with an entry, a case or a container that is gone")
     func withoutPlace() throws {
         let changes: [@Sendable (inout Older) -> Void] = [
@@ -267,6 +279,27 @@ private struct PercentOfKind: Codable {
     enum Kind: String, Codable { case loud }
     var kind: Kind
     var volume: Int
+}
+
+private struct VersionedPercent: DefaultStorable {
+    enum Kind: String, Codable { case loud }
+    var kind: Kind
+    var volume: Int
+    static var schemaVersion: Int { 1 }
+}
+
+private struct NumberedPercent: Codable {
+    var name: Int
+    var volume: Int
+}
+
+private struct NamedScale: DefaultMigratable {
+    var volume = 0.5
+    var name = "n"
+    static var defaultIdentifier: String { "Scale" }
+    static var schemaVersion: Int { 2 }
+    init() {}
+    init(migrating previous: NumberedPercent) { volume = 0.01 }
 }
 
 private struct Scale<Old: Decodable & Sendable>: DefaultMigratable {
@@ -329,6 +362,10 @@ struct UnversionedBytesTests {
         try check(ScaleWithDefault<Percent>.self, #"{"volume":0.25}"#, 0.25, \.volume, replacement: .init())
         try check(ScaleWithDefault<Percent>.self, #"{"balance":1}"#, 0.5, \.volume, replacement: .init())
         try check(ScaleWithDefault<Percent>.self, "{}", 0.5, \.volume, replacement: .init())
+        // A predecessor with a version would have recorded it.
+        try check(Scale<VersionedPercent>.self, #"{"volume":80}"#, 80, \.volume, replacement: .init(volume: 1))
+        // The predecessor could use the volume, but not the name.
+        try check(NamedScale.self, #"{"volume":80,"name":"x"}"#, 80, \.volume, replacement: .init())
     }
 }
 

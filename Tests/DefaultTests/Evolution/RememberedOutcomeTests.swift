@@ -145,6 +145,16 @@ struct RememberedOutcomeTests {
         check { values[key].level.number }
     }
 
+    @Test("is not remembered of another coder")
+    func otherCoder() throws {
+        let (source, target) = (MemoryDefaults(), MemoryDefaults())
+        let bytes = try PropertyListEncoder().encode(["level": 5])
+        try source.set(bytes, forKey: "theirs")
+        #expect(try Versioned.move(from: source, sourceKey: "theirs", to: target))
+        #expect(try Versioned.load(from: target)?.level.number == 5)
+        expectError(.undecodable) { try Versioned.load(from: source, forKey: "theirs") }
+    }
+
     @Test("is remembered when other bytes have been stored in between")
     func otherBytesBetween() throws {
         func check(_ key: String, _ first: String, _ second: String, read: (MemoryDefaults) -> Int?) throws {
