@@ -33,6 +33,35 @@ struct CompactionTests {
         }
     }
 
+    @Test(
+        "A compaction whose file became another one's while it waited for its lock begins with the file that is there now"
+    )
+    func exchangedTarget() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        for key in 0..<4 { try journal.set("key\(key)", "value") }
+        let path = directory.suite + "/journal.new"
+        let exchanges = Guarded(0)
+        probe.onStep { step in
+            guard step.call == .flock, FileManager.default.fileExists(atPath: path),
+                exchanges.withLock({
+                    $0 += 1; return $0
+                }) == 1
+            else { return }
+            do {
+                try FileManager.default.removeItem(atPath: path)
+                try Data().write(to: URL(filePath: path))
+            } catch {
+                Issue.record(error)
+            }
+        }
+        try journal.compact()
+        probe.onStep(nil)
+        #expect(exchanges.withLock { $0 } > 1)
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh.all.count == 4 && fresh.all == journal.all)
+    }
+
     @Test("What is written during a compaction is in the new journal")
     func tail() throws {
         let probe = SystemCallProbe()

@@ -148,6 +148,22 @@ struct WatchTests {
         journals[2].stopWatching()
     }
 
+    #if DEBUG
+    @Test("is compared with what is at its path again and again, without a call while nothing changes")
+    func unchanged() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
+        let calls = Guarded(0)
+        journal.startWatching { calls.withLock { $0 += 1 } }
+        defer { journal.stopWatching() }
+        func looks() -> Int { probe.counts[.stat, default: 0] }
+        let start = looks()
+        // The first tick calls, since nothing is known before it. Each look is two calls.
+        try wait(for: "four looks") { looks() >= start + 8 }
+        #expect(calls.withLock { $0 } <= 1)
+    }
+    #endif
+
     @Test("is looked at when the system has lost events")
     func lostEvents() async throws {
         let journals = try (0..<3).map { try Journal.openTest(directory.path + "/\($0)") }

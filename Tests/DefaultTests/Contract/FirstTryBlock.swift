@@ -441,6 +441,10 @@ struct FirstTryBlock {
             expectError(.undecodable) { try Defaults(suite: store).load(.token) }
             store[.token] = nil
             #expect(store.storedValue(forKey: "token") == nil)
+            let bytesKey = Defaults.Key<Data?>("bytes", coder: .sealed)
+            let twice = try JSONEncoder().encode(DefaultsCoder.sealed.encode(Data([1])))
+            try store.setStoredValue(.data(twice), forKey: "bytes")
+            expectError(.undecodable) { try Defaults(suite: store).load(bytesKey) }
 
             #expect(store[.sealedTheme] == "light")
             store[.sealedTheme] = "dark"

@@ -59,6 +59,27 @@ struct SuiteIndexTests {
         }
     }
 
+    @Test("knows its bytes from others of the same length, from the beginning of them, and from more of them")
+    func comparingBytes() {
+        let index = SuiteIndex()
+        let bytes: [UInt8] = [7, 1, 2, 3, 4]
+        bytes.withUnsafeBytes { bytes in
+            func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { .init(rebasing: bytes[range]) }
+            Array("k".utf8).withUnsafeBytes { key in
+                func holds(_ prefix: UInt8?, _ range: Range<Int>) -> Bool {
+                    index.holds(key: key, prefix: prefix, value: slice(range))
+                }
+                #expect(!holds(nil, 0..<4))
+                index.apply(key, slice(0..<4))
+                #expect(holds(nil, 0..<4) && holds(7, 1..<4))
+                #expect(!holds(nil, 1..<5) && !holds(nil, 0..<3) && !holds(nil, 0..<5) && !holds(nil, 0..<0))
+                #expect(!holds(7, 2..<5) && !holds(7, 1..<3) && !holds(7, 1..<5) && !holds(8, 1..<4))
+                index.apply(key, slice(0..<0))
+                #expect(holds(nil, 0..<0) && !holds(7, 0..<0))
+            }
+        }
+    }
+
     @Test("keeps bytes that are no value as they are")
     func invalidBytes() {
         let index = SuiteIndex()

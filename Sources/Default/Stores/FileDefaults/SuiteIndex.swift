@@ -203,7 +203,7 @@ final class SuiteIndex: JournalIndex, @unchecked Sendable {
         guard let prefix else {
             return entry.value.isSame(as: value)
         }
-        return entry.value.count == value.count + 1 && entry.value.first == prefix
+        return entry.value.first == prefix
             && UnsafeRawBufferPointer(rebasing: entry.value[1...]).isSame(as: value)
     }
 
