@@ -62,6 +62,35 @@ struct CompactionTests {
         #expect(fresh.all.count == 4 && fresh.all == journal.all)
     }
 
+    @Test("After a compaction that failed, the next one comes at twice the size, and later ones as ever")
+    func failedCompaction() throws {
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options
+        options.calls = SystemCalls(probe: probe)
+        options.worker = BackgroundWorker()
+        let journal = try Journal.openTest(directory.suite, options)
+        // Four fifths of the slack of 512 KiB are 42 values.
+        let value = String(repeating: "v", count: 10_000)
+        func write(_ count: Int) throws { for number in 0..<count { try journal.set("a", "\(number) \(value)") } }
+        probe.plan(.fail(code: EIO), call: .rename, number: 0)
+        let first = journal.currentID
+        try write(60)
+        try wait(for: "a failed compaction") { !reports.all.isEmpty }
+        guard case .compactionFailed = reports.all.first else {
+            Issue.record("\(reports.all)")
+            return
+        }
+        #expect(journal.currentID == first)
+        try write(150)
+        try wait(for: "a compaction of twice the size") { journal.currentID != first }
+        let second = journal.currentID
+        try write(60)
+        try wait(for: "a compaction of the usual size") { journal.currentID != second }
+        #expect(reports.all.count == 1)
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+    }
+
     @Test("What is written during a compaction is in the new journal")
     func tail() throws {
         let probe = SystemCallProbe()

@@ -137,6 +137,25 @@ struct FlushTests {
         #expect(failures.count == 1)
         #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
     }
+
+    @Test("Failures of flushes in the background are counted from the last one that succeeded")
+    func failuresInARow() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        for round in 1...3 {
+            for failures in 1...2 {
+                try journal.set("a", "\(round) \(failures)")
+                // Of the journal, or of the one that is written in its place.
+                for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
+                journal.flushInBackground()
+                #expect(journal.flushFailures.load(ordering: .relaxed) == failures)
+                probe.clear()
+            }
+            journal.flushInBackground()
+            #expect(journal.flushFailures.load(ordering: .relaxed) == 0)
+        }
+    }
 }
 
 extension Journal {

@@ -65,6 +65,20 @@ struct RecoveryTests {
         }
     }
 
+    @Test("A backup is as long as the damaged file, if that ends in a hole too")
+    func hole() throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[4_200] ^= 1
+        try suite(bytes, in: directory)
+        let size = 1 << 20
+        #expect(truncate(directory.journal, off_t(size)) == 0)
+        #expect(try Journal.openTest(directory.suite, ReportCollector().options.later).all.count == 49)
+        let copy = try directory.bytes("suite/" + #require(directory.damagedCopies.first))
+        #expect(copy.count == size && copy.starts(with: bytes))
+        #expect(copy[bytes.count...].allSatisfy { $0 == 0 })
+    }
+
     @Test("A lost sector costs the records that lie in it, and the first one none", arguments: [512, 4096])
     func lostSectors(size: Int) throws {
         let sample = SampleJournal(records: 300)
