@@ -66,10 +66,7 @@ struct CompactionTests {
     func failedCompaction() throws {
         let probe = SystemCallProbe()
         let reports = ReportCollector()
-        var options = reports.options
-        options.calls = SystemCalls(probe: probe)
-        options.worker = BackgroundWorker()
-        let journal = try Journal.openTest(directory.suite, options)
+        let journal = try Journal.openTest(directory.suite, reports.options(probe))
         // Four fifths of the slack of 512 KiB are 42 values.
         let value = String(repeating: "v", count: 10_000)
         func write(_ count: Int) throws { for number in 0..<count { try journal.set("a", "\(number) \(value)") } }

@@ -122,10 +122,7 @@ struct FlushTests {
     func background() throws {
         let probe = SystemCallProbe()
         let reports = ReportCollector()
-        var options = reports.options
-        options.calls = SystemCalls(probe: probe)
-        options.worker = BackgroundWorker()
-        let journal = try Journal.openTest(directory.suite, options)
+        let journal = try Journal.openTest(directory.suite, reports.options(probe))
         // The one that the creation of the suite has scheduled.
         try wait(for: "the first flush") { !journal.hasFlushScheduled }
         for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }

@@ -141,7 +141,7 @@ struct SuiteDirectoryTests {
                 replaced += 1
                 #expect(journal["a"] == "1", "step \(last)")
             }
-            // Otherwise the suite was deleted before the compaction's first look, which makes it anew, or not at all.
+            // Without an error, the suite was deleted so early that it was created again, or after the last step.
             probe.onStep(nil)
             if steps.withLock({ $0 }) < last { break }
         }

@@ -22,8 +22,8 @@ struct CountedOperation: Sendable {
 
     /// Counts, in a traced process of its own and on its first thread, with the user's home in a folder.
     ///
-    /// Of each part the least counts: once a millisecond a write compares its suite with what is at the path, and how many writes
-    /// that are depends on the machine.
+    /// The average of those with the fewest system calls counts: once a millisecond a write compares its suite with what is at the
+    /// path, and how many writes that are depends on the machine.
     func count(in directory: URL) throws -> Counts {
         let step = try prepare(directory)
         var sum = 0
@@ -41,11 +41,15 @@ struct CountedOperation: Sendable {
             counts.append(operation_counts_end())
         }
         precondition(sum >= 0)
-        func least(_ part: (operation_counts) -> Int) -> Double { Double(counts.map(part).min() ?? 0) }
+        let fewest = counts.map(\.system_calls).min()
+        let others = counts.filter { $0.system_calls == fewest }
+        func average(_ part: (operation_counts) -> Int) -> Double {
+            Double(others.map(part).reduce(0, +)) / Double(others.count)
+        }
         return Counts(
-            allocations: least { Int($0.allocations) },
-            systemCalls: least { Int($0.system_calls) },
-            bytesWritten: least { Int($0.bytes_written) }
+            allocations: average { Int($0.allocations) },
+            systemCalls: average { Int($0.system_calls) },
+            bytesWritten: average { Int($0.bytes_written) }
         )
     }
 }

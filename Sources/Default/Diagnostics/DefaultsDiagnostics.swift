@@ -188,10 +188,11 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
-    /// Reports a value that was filled in, once per key and reason; the error is made only then.
-    static func report(_ report: LoadReport, key: String, type: Any.Type, store: String) {
-        let reason = ReportedReads.Reason.report(report, ObjectIdentifier(type))
-        if !report.isEmpty, reportedReads.withLock({ $0.insert(key: key, store: store, reason: reason) }) {
+    /// Reports a value that was filled in, once per key and message; the message is made only then.
+    static func report(_ report: LoadReport, key: String, type: Any.Type, store: @autoclosure () -> String) {
+        guard !report.isEmpty else { return }
+        let (store, reason) = (store(), ReportedReads.Reason.report(report.messageDigest, ObjectIdentifier(type)))
+        if reportedReads.withLock({ $0.insert(key: key, store: store, reason: reason) }) {
             let error = DefaultsError.filledIn(report, key: key, type: type, store: store)
             self.report(Event(kind: .filledIn, error: error, report: report))
         }
@@ -222,7 +223,8 @@ extension DefaultsDiagnostics {
 struct ReportedReads {
     enum Reason: Hashable {
         case text(String, content: UInt64?)
-        case report(LoadReport, ObjectIdentifier)
+        /// ``LoadReport/messageDigest``: a report may have thousands of paths.
+        case report(Int, ObjectIdentifier)
     }
 
     private struct Read: Hashable {

@@ -135,7 +135,7 @@ extension DefaultsError {
     }
 
     /// The number of parts that a message lists; the report has all of them.
-    private static let maximumListedParts = 20
+    fileprivate static let maximumListedParts = 20
 
     static func filledIn(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
         let missing = report.filledIn.map { "\($0.debugDescription) is missing" }
@@ -277,5 +277,17 @@ extension PropertyListValue {
         case .array: "An array"
         case .dictionary: "A dictionary"
         }
+    }
+}
+
+extension LoadReport {
+    /// A hash of what ``DefaultsError/filledIn(_:key:type:store:)`` says of it.
+    var messageDigest: Int {
+        var hasher = Hasher()
+        let listed = unusable.prefix(DefaultsError.maximumListedParts)
+        hasher.combine(listed)
+        hasher.combine(filledIn.prefix(DefaultsError.maximumListedParts - listed.count))
+        hasher.combine(unusable.count + filledIn.count)
+        return hasher.finalize()
     }
 }

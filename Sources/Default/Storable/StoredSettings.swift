@@ -20,8 +20,7 @@ struct StoredSettings<Settings: DefaultStorable> {
 
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
     func reportFillingIn() {
-        let store = store.storeDescription
-        DefaultsDiagnostics.report(form.report, key: key, type: Settings.self, store: store)
+        DefaultsDiagnostics.report(form.report, key: key, type: Settings.self, store: store.storeDescription)
     }
 }
 

@@ -22,15 +22,16 @@
 //
 // COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. Under the
 // lock the new file is brought up to date and synced; then a last record "moved" is appended to the old one, with the position in
-// the new file that corresponds to it; then the new file is renamed over the old one. A process that finds "moved" at the end looks at
-// the path. Another file there is complete up to that position, so nothing has to be read. The same file means that the
-// compaction didn't end, and is appended to as if nothing had happened. Live bytes never move in place.
+// the new file that corresponds to it; then the new file is renamed over the old one. A process that finds "moved" at the end
+// looks at the path. Another file there is complete up to that position, so nothing has to be read. The same file means that
+// the compaction didn't end, and is appended to as if nothing had happened. Live bytes never move in place.
 //
 // OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares what it
 // knows with what is at the path (the identities of directory and journal, the size, the header of the last record): a
 // reader or watcher when the last comparison is a second old, a writer when it is a millisecond old. A process that finds
-// another file reads it. What was overwritten in place within the last second and isn't whole may still be growing: writers refuse to write, readers
-// keep what they have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so that the next look compares at once.
+// another file reads it. What was overwritten in place within the last second and isn't whole may still be growing: writers
+// refuse to write, readers keep what they have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so
+// that the next look compares at once.
 //
 // RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a torn tail, which
 // was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file up and replaces it by a new one with

@@ -70,6 +70,16 @@ final class ReportCollector: Sendable {
     }
 
     var options: JournalOptions { JournalOptions(report: { report in self.reports.withLock { $0.append(report) } }) }
+
+    #if DEBUG
+    /// The same with a probe, and a background of the journal's own.
+    func options(_ probe: SystemCallProbe) -> JournalOptions {
+        var options = options
+        options.calls = SystemCalls(probe: probe)
+        options.worker = BackgroundWorker()
+        return options
+    }
+    #endif
 }
 
 extension JournalOptions {
