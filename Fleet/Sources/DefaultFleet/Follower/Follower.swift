@@ -20,6 +20,8 @@ final class Follower: Sendable {
 
     private let mailbox = Mailbox<Incoming>()
     private let isStopped = Atomic(false)
+    /// What the replica was when this follower has changed it last, or has begun to watch.
+    private let known = Mutex<ReplicaState?>(nil)
     // Queues of their own, which get threads however many of the system's are blocked.
     private let heartbeats = DispatchQueue(label: "DefaultFleet.heartbeats")
     private let memberChecks = DispatchQueue(label: "DefaultFleet.member-checks")
@@ -40,6 +42,7 @@ final class Follower: Sendable {
         case identityChanged
         case stalled
         case memberSilent
+        case replicaDamaged
         case replaced
         case uninitialized
     }
@@ -104,7 +107,7 @@ final class Follower: Sendable {
         var connection = 0
         var backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
         var needsListing = false
-        while !hasStopped {
+        while !hasStopped, lock.isAcquired {
             connection += 1
             var member = client.preferredMember
             var pause: Duration?
@@ -117,9 +120,16 @@ final class Follower: Sendable {
                 switch error {
                 case .stopped: return
                 case .compacted, .identityChanged: needsListing = true
+                case .replicaDamaged:
+                    needsListing = true
+                    logger.warning("This host's copy was damaged or replaced; all of the suite is listed.")
+                case .stalled:
+                    // What is missing may be something that no watch will bring.
+                    needsListing = true
+                    client.avoid(member)
                 case .tokenRefused: client.renewToken()
                 case .replaced, .uninitialized: pause = timing.retryInterval
-                case .streamEnded, .stalled, .memberSilent: client.avoid(member)
+                case .streamEnded, .memberSilent: client.avoid(member)
                 }
                 metrics.reconnections.increment()
                 logger.notice("The watch has ended; it is begun again.", metadata: ["reason": "\(error)"])
@@ -176,7 +186,8 @@ final class Follower: Sendable {
                 trace = try reader.find(latest, until: limit)
             }
             succession = Succession.of(replica.state, in: found, trace: trace)
-            if succession == .new || needsListing && succession == .same {
+            let isComplete = !needsListing && replica.isIntact && replica.isIntactOnDisk
+            if succession == .new || succession == .same && !isComplete {
                 listing = try reader.list(pageLimit: timing.connectLimit)
             }
         } catch {
@@ -194,22 +205,25 @@ final class Follower: Sendable {
         }
         guard let identity = found.identity else { throw .uninitialized }
         do {
+            var state = replica.state
             if let listing {
-                let state = ReplicaState(
+                let found = ReplicaState(
                     revision: listing.revision,
                     identity: identity,
                     clusterID: listing.clusterID,
                     latest: listing.latest,
                     ignoredKeys: listing.ignoredKeys
                 )
-                try replica.replaceContents(with: listing.values, state: state)
+                state = try replica.replaceContents(with: listing.values, state: found)
                 metrics.listings.increment()
                 logger.info("All of the suite was listed.", metadata: ["revision": "\(listing.revision)"])
-            } else if var state = replica.state, state.identity != identity || state.replacement != nil {
-                state.identity = identity
-                state.replacement = nil
-                try replica.setState(state)
+            } else if let before = state, before.identity != identity || before.replacement != nil {
+                var after = before
+                after.identity = identity
+                after.replacement = nil
+                state = try replica.apply([:], from: before, to: after)
             }
+            known.withLock { $0 = state }
         } catch {
             throw replicaFailure(error)
         }
@@ -232,6 +246,7 @@ final class Follower: Sendable {
         while true {
             if let (status, deadline) = expected {
                 if isCreated, replica.isCurrent(with: status) {
+                    try verifyReplica()
                     lock.confirm()
                     expected = nil
                 } else if deadline.hasPassed {
@@ -299,10 +314,11 @@ final class Follower: Sendable {
     /// Applies events, those of one revision together.
     private func apply(_ events: [WatchEvent], clusterID: String?) throws(Disconnection) {
         for transaction in events.chunked(by: \.revision) {
-            guard var state = replica.state, let revision = transaction.first?.revision else { continue }
+            guard let before = known.withLock({ $0 }), let revision = transaction.first?.revision else { continue }
             guard !transaction.contains(where: { $0.key == keys.store }) else { throw .identityChanged }
             // It may come again after a listing.
-            guard revision > state.revision else { continue }
+            guard revision > before.revision else { continue }
+            var state = before
             var changes: [StoreKey: PropertyListValue?] = [:]
             for event in transaction where keys.contains(event.key) {
                 if let name = keys.name(of: event.key) {
@@ -318,12 +334,22 @@ final class Follower: Sendable {
             }
             state.revision = revision
             do {
-                try replica.apply(changes, state: state)
+                let after = try replica.apply(changes, from: before, to: state)
+                known.withLock { $0 = after }
+            } catch is Replica.ChangedByOthers {
+                throw .replicaDamaged
             } catch {
                 throw replicaFailure(error)
             }
             metrics.transactions.increment()
             metrics.revision.record(revision)
+        }
+    }
+
+    /// Looks whether the replica is still what this follower has made it, at its place and on the disk.
+    private func verifyReplica() throws(Disconnection) {
+        guard lock.isAcquired, replica.state == known.withLock({ $0 }), replica.isIntact, replica.isIntactOnDisk else {
+            throw .replicaDamaged
         }
     }
 
@@ -334,10 +360,11 @@ final class Follower: Sendable {
 
     /// Keeps what the replica has, refuses writes, and reports it, once.
     private func noteReplacement(because reason: String) {
-        guard var state = replica.state, state.replacement != reason else { return }
+        guard let before = replica.state, before.replacement != reason else { return }
+        var state = before
         state.replacement = reason
         do {
-            try replica.setState(state)
+            _ = try replica.apply([:], from: before, to: state)
         } catch {
             logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
         }

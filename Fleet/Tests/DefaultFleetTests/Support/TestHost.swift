@@ -40,6 +40,9 @@ final class TestHost: Sendable {
         )
     }
 
+    /// The directory of the host's copy.
+    var replica: URL { directory.appendingPathComponent("replica") }
+
     deinit {
         follower.withLock { $0 }?.stop()
     }
