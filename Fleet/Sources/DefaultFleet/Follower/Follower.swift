@@ -107,6 +107,9 @@ final class Follower: Sendable {
         var connection = 0
         var backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
         var needsListing = false
+        if client.hasUser {
+            wait(for: authenticationPause())
+        }
         while !hasStopped, lock.isAcquired {
             connection += 1
             var member = client.preferredMember
@@ -127,18 +130,28 @@ final class Follower: Sendable {
                     // What is missing may be something that no watch will bring.
                     needsListing = true
                     client.avoid(member)
-                case .tokenRefused: client.renewToken()
+                case .tokenRefused:
+                    client.renewToken()
+                    pause = authenticationPause()
                 case .replaced, .uninitialized: pause = timing.retryInterval
                 case .streamEnded, .memberSilent: client.avoid(member)
                 }
                 metrics.reconnections.increment()
                 logger.notice("The watch has ended; it is begun again.", metadata: ["reason": "\(error)"])
             }
-            let end = Deadline(after: pause ?? backoff.pause())
-            while !hasStopped, !end.hasPassed {
-                _ = mailbox.next(until: end)
-            }
+            wait(for: pause ?? backoff.pause())
         }
+    }
+
+    private func wait(for duration: Duration) {
+        let end = Deadline(after: duration)
+        while !hasStopped, !end.hasPassed {
+            _ = mailbox.next(until: end)
+        }
+    }
+
+    private func authenticationPause() -> Duration {
+        timing.authenticationJitter * Double.random(in: 0...1)
     }
 
     /// Compares the replica with the cluster, and applies changes until something ends that; calls back when the watch has begun.

@@ -91,6 +91,7 @@ struct Replica: Sendable {
     ///   - known: The state that the replica must have, since only the follower changes it.
     ///   - state: The new state; its digest is computed.
     /// - Returns: The new state.
+    /// - Throws: ``ChangedByOthers``, or errors of the suite.
     func apply(
         _ changes: [StoreKey: PropertyListValue?],
         from known: ReplicaState,

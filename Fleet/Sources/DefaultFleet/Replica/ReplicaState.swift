@@ -43,7 +43,9 @@ enum Digest {
         bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// The digest of a key with its value; 0 without one. Equal values have equal text, and no key contains NUL.
+    /// The digest of a key with its value; 0 without one.
+    ///
+    /// Equal values have equal text, and no key contains NUL.
     static func of(_ key: String, _ value: PropertyListValue?) -> UInt64 {
         guard let value else { return 0 }
         return of(JSONText.text(of: value), from: of(CollectionOfOne(0), from: of(key.utf8)))

@@ -88,14 +88,13 @@ final class EtcdClient: Sendable {
         member: Int,
         until deadline: Deadline
     ) throws(Failure) -> Response {
-        let limit = deadline.or(after: Self.patience)
-        let token = try token(from: member, until: limit)
+        let token = try token(from: member, until: deadline)
         do {
-            return try post(path, body, token: token, member: member, until: limit)
-        } catch .refused(let refusal) where refusal.cause == .invalidToken && token != nil {
+            return try post(path, body, token: token, member: member, until: deadline.or(after: Self.patience))
+        } catch .refused(let refusal) where credentials.isNeeded && refusal.asksForToken {
             credentials.discard(token)
-            let token = try self.token(from: member, until: limit)
-            return try post(path, body, token: token, member: member, until: limit)
+            let token = try self.token(from: member, until: deadline)
+            return try post(path, body, token: token, member: member, until: deadline.or(after: Self.patience))
         }
     }
 
@@ -118,21 +117,19 @@ final class EtcdClient: Sendable {
         credentials.discardAny()
     }
 
+    /// Whether requests need a token.
+    var hasUser: Bool { credentials.isNeeded }
+
     private func token(from member: Int, until deadline: Deadline) throws(Failure) -> String? {
-        try credentials.token { user throws(Failure) in
+        try credentials.token(until: deadline) { [self] user in
             let body = EtcdCoding.encode(AuthenticateRequest(name: user.name, password: user.password))
+            let limit = Deadline(after: Credentials.limit)
             do throws(Failure) {
-                let answer: AuthenticateResponse = try post(
-                    "v3/auth/authenticate",
-                    body,
-                    token: nil,
-                    member: member,
-                    until: deadline
-                )
-                return answer.token
+                let answer: AuthenticateResponse =
+                    try post("v3/auth/authenticate", body, token: nil, member: member, until: limit)
+                return .success(answer.token)
             } catch {
-                guard error.refusal?.cause == .authenticationDisabled else { throw error }
-                return nil
+                return error.refusal?.cause == .authenticationDisabled ? .success(nil) : .failure(error)
             }
         }
     }

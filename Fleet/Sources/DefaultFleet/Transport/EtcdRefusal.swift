@@ -56,6 +56,9 @@ struct EtcdRefusal: Error, Hashable, Sendable {
         ("lease not found", .leaseNotFound),
     ]
 
+    /// Whether a new token may help.
+    var asksForToken: Bool { cause == .invalidToken || cause == .missingUser }
+
     /// Whether nothing can have changed.
     var isDefinite: Bool { cause != .other }
 

@@ -18,6 +18,7 @@ final class TestHost: Sendable {
         heartbeatInterval: .milliseconds(700),
         grace: .seconds(1),
         connectLimit: .seconds(2),
+        authenticationJitter: .milliseconds(50),
         retryInterval: .milliseconds(200)
     )
 
