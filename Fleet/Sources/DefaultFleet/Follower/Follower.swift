@@ -196,12 +196,12 @@ final class Follower: Sendable {
             found = try reader.status(until: limit)
             var trace = TraceResult.unknown
             if let latest = replica.state?.latest {
-                trace = try reader.find(latest, until: limit)
+                trace = try reader.find(latest)
             }
             succession = Succession.of(replica.state, in: found, trace: trace)
             let isComplete = !needsListing && replica.isIntact && replica.isIntactOnDisk
             if succession == .new || succession == .same && !isComplete {
-                listing = try reader.list(pageLimit: timing.connectLimit)
+                listing = try reader.list()
             }
         } catch {
             logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
@@ -251,18 +251,24 @@ final class Follower: Sendable {
         onConnected: () -> Void
     ) throws(Disconnection) {
         var parser = WatchFrameParser()
+        /// Events of a transaction of which more may come.
+        var incomplete: [WatchEvent] = []
         /// Whether the watch has begun.
         var isCreated = false
-        /// What a heartbeat has found and the replica has not reached yet.
-        var expected: (status: StoreStatus, deadline: Deadline)? = (found, Deadline(after: timing.connectLimit))
+        /// What a heartbeat has found and the replica has not reached yet, and how long nothing may arrive until then.
+        ///
+        /// There is no limit for all of it: the link may be slow.
+        var expected: (status: StoreStatus, silence: Duration)? = (found, timing.connectLimit)
+        var lastArrival = ContinuousClock.now
+        var hasArrived: Bool { ContinuousClock.now - lastArrival < timing.grace }
         var heartbeat = Deadline(after: nextHeartbeat())
         while true {
-            if let (status, deadline) = expected {
+            if let (status, silence) = expected {
                 if isCreated, replica.isCurrent(with: status) {
                     try verifyReplica()
                     lock.confirm()
                     expected = nil
-                } else if deadline.hasPassed {
+                } else if ContinuousClock.now - lastArrival > silence {
                     throw .stalled
                 }
             }
@@ -270,21 +276,24 @@ final class Follower: Sendable {
                 sendHeartbeat(watching: member, connection: connection)
                 heartbeat = Deadline(after: nextHeartbeat())
             }
-            let wait = expected.map { $0.deadline.or(after: heartbeat.remaining) } ?? heartbeat
+            let wait = expected.map { heartbeat.or(after: $0.silence - (.now - lastArrival)) } ?? heartbeat
             switch mailbox.next(until: wait) {
             case nil: break
             case .stop?: throw .stopped
             case .piece(let piece, connection)?:
-                try apply(piece, to: &parser) {
+                lastArrival = .now
+                try apply(piece, to: &parser, after: &incomplete) {
                     isCreated = true
                     onConnected()
                 }
             case .heartbeat(.success(let status), connection)?:
                 if expected == nil {
-                    expected = (status, Deadline(after: timing.grace))
+                    expected = (status, timing.grace)
+                    lastArrival = .now
                 }
             case .heartbeat(.failure(let error), connection)?:
-                if error is MemberSilent {
+                // A link that is full of changes may delay the answer.
+                if error is MemberSilent, !hasArrived {
                     throw .memberSilent
                 }
                 logger.warning("A heartbeat has failed.", metadata: ["reason": "\(error)"])
@@ -297,6 +306,7 @@ final class Follower: Sendable {
     private func apply(
         _ piece: StreamPiece,
         to parser: inout WatchFrameParser,
+        after incomplete: inout [WatchEvent],
         onConnected: () -> Void
     ) throws(Disconnection) {
         switch piece {
@@ -319,13 +329,17 @@ final class Follower: Sendable {
                 if frame.isCreated {
                     onConnected()
                 }
-                try apply(frame.events, clusterID: frame.clusterID)
+                incomplete += frame.events
+                let last = frame.isFragment ? incomplete.last?.revision : nil
+                let end = incomplete.firstIndex { $0.revision == last } ?? incomplete.endIndex
+                try apply(incomplete[..<end])
+                incomplete.removeSubrange(..<end)
             }
         }
     }
 
     /// Applies events, those of one revision together.
-    private func apply(_ events: [WatchEvent], clusterID: String?) throws(Disconnection) {
+    private func apply(_ events: ArraySlice<WatchEvent>) throws(Disconnection) {
         for transaction in events.chunked(by: \.revision) {
             guard let before = known.withLock({ $0 }), let revision = transaction.first?.revision else { continue }
             guard !transaction.contains(where: { $0.key == keys.store }) else { throw .identityChanged }
@@ -420,7 +434,7 @@ extension Follower {
     }
 }
 
-extension Array {
+extension ArraySlice {
     /// The elements in groups of neighbours with the same property.
     fileprivate func chunked<Property: Equatable>(by property: (Element) -> Property) -> [[Element]] {
         var chunks: [[Element]] = []

@@ -14,6 +14,8 @@ struct WatchFrame: Hashable, Sendable {
     /// Why the watch or the stream ended.
     var reason: String?
     var events: [WatchEvent] = []
+    /// Whether the next frame continues this one, perhaps in the middle of a transaction.
+    var isFragment = false
 }
 
 /// A change of one key.
@@ -86,7 +88,8 @@ struct WatchFrameParser: Sendable {
             isCanceled: result.canceled ?? false,
             compactRevision: result.compactRevision.map(\.value),
             reason: result.cancelReason,
-            events: (result.events ?? []).map(\.event)
+            events: (result.events ?? []).map(\.event),
+            isFragment: result.fragment ?? false
         )
     }
 
@@ -101,6 +104,7 @@ struct WatchFrameParser: Sendable {
             var compactRevision: EtcdNumber?
             var cancelReason: String?
             var events: [Event]?
+            var fragment: Bool?
         }
 
         struct Event: Decodable {

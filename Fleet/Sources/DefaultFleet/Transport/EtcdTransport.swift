@@ -19,6 +19,8 @@ struct EtcdRequest: Sendable {
     let path: String
     let headers: [(name: String, value: String)]
     let body: Data
+    /// Whether the answer may be so long that it takes any time; it has to go on arriving then.
+    var isLong = false
 }
 
 struct EtcdAnswer: Sendable {

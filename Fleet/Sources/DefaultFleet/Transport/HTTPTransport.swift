@@ -9,6 +9,8 @@ internal import Synchronization
 /// Requests to etcd's JSON gateway, on the threads of NIO.
 final class HTTPTransport: EtcdTransport {
     private let calls: HTTPClient
+    /// For long answers.
+    private let readings: HTTPClient
     /// A client of its own: each watch takes a connection for as long as it lasts.
     private let streams: HTTPClient
 
@@ -22,11 +24,17 @@ final class HTTPTransport: EtcdTransport {
         configuration.connectionPool.retryConnectionEstablishment = false
         calls = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         streams = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        configuration.timeout.read = .nanoseconds(Int64(Self.longestSilence.seconds * 1e9))
+        readings = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
+
+    /// How long nothing may arrive of a long answer.
+    private static let longestSilence = Duration.seconds(3)
 
     deinit {
         // The client lives on until it has been shut down.
         calls.shutdown { _ in }
+        readings.shutdown { _ in }
         streams.shutdown { _ in }
     }
 
@@ -39,7 +47,8 @@ final class HTTPTransport: EtcdTransport {
         }
         do {
             let limit = NIODeadline.now() + .nanoseconds(Int64(deadline.remaining.seconds * 1e9))
-            try calls.execute(request: request.httpRequest(), delegate: delegate, deadline: limit).wait()
+            let client = request.isLong ? readings : calls
+            try client.execute(request: request.httpRequest(), delegate: delegate, deadline: limit).wait()
         } catch {
             throw delegate.error(error)
         }

@@ -7,6 +7,7 @@ import Synchronization
 final class RecordingTransport: EtcdTransport {
     private let transport: HTTPTransport
     private let paths = Mutex<[String]>([])
+    private let longAnswers = Atomic(0)
     private let pieces = Mutex("")
     private let lostPath = Mutex<String?>(nil)
     private let longestAnswer: Int
@@ -20,6 +21,9 @@ final class RecordingTransport: EtcdTransport {
     /// The paths of the requests that were sent, except for streams.
     var sent: [String] { paths.withLock { $0 } }
 
+    /// How many requests may have had long answers.
+    var listings: Int { longAnswers.load(ordering: .relaxed) }
+
     /// All that streams have delivered.
     var streamed: String { pieces.withLock { $0 } }
 
@@ -30,6 +34,9 @@ final class RecordingTransport: EtcdTransport {
 
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
         paths.withLock { $0.append(request.path) }
+        if request.isLong {
+            longAnswers.add(1, ordering: .relaxed)
+        }
         if lostPath.withLock({ $0 }) == request.path {
             throw .unanswered("lost by the test")
         }
