@@ -596,6 +596,64 @@ extension ClusterTests {
             }
         }
 
+        #if os(Linux)
+        /// A library that makes a process see a clock that is an hour ahead of the system's.
+        ///
+        /// To a wait until a time of the clock, that is as if the clock had been set back by an hour after the wait began.
+        private func clockAhead(in directory: URL) throws -> [String: String] {
+            let source = directory.appendingPathComponent("clock.c")
+            let library = directory.appendingPathComponent("clock.so")
+            try Data(
+                """
+                #include <sys/syscall.h>
+                #include <sys/time.h>
+                #include <time.h>
+                #include <unistd.h>
+                int clock_gettime(clockid_t clock, struct timespec *now) {
+                    int result = syscall(SYS_clock_gettime, clock, now);
+                    if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += 3600;
+                    return result;
+                }
+                int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+                    struct timespec time;
+                    clock_gettime(CLOCK_REALTIME, &time);
+                    now->tv_sec = time.tv_sec;
+                    now->tv_usec = time.tv_nsec / 1000;
+                    return 0;
+                }
+
+                """.utf8
+            ).write(to: source)
+            try TestCluster.run("clang", ["-shared", "-fPIC", "-o", library.path, source.path])
+            return ["LD_PRELOAD": library.path]
+        }
+
+        @Test(
+            "a clock that is set back delays neither another process that takes over, nor the end of a wait for its turn"
+        )
+        func clockSetBack() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let environment = try clockAhead(in: directory)
+                    let host = try TestHost(cluster.cluster, directory: directory)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    let helper = try HelperProcess(
+                        "block",
+                        replica: host.replica,
+                        count: 1,
+                        cluster: cluster,
+                        environment: environment
+                    )
+                    try await eventually("the write of another thread ends") { helper.output == "storeBusy\n" }
+                    try await host.stopFollowing()
+                    try await eventually("the other process follows") { host.store.freshness.hasFollower }
+                }
+            }
+        }
+        #endif
+
         @Test("while heartbeats are lost, the copy is not confirmed, and still has each change that comes")
         func lostHeartbeats() async throws {
             try await TestCluster.run { cluster in
