@@ -43,6 +43,18 @@ extension DefaultsError {
         )
     }
 
+    static func malformedText(_ form: String, key: String, store: String) -> DefaultsError {
+        DefaultsError(
+            .undecodable,
+            reason: """
+                What is stored under \(key.debugDescription) in \(store) is not JSON, but \(form). A program that reads it uses the \
+                default value that it declares for the key. Store true or false for a Boolean, and texts in double quotes.
+                """,
+            key: key,
+            store: store
+        )
+    }
+
     static func outcomeUnknown(after failure: EtcdClient.Failure?, store: String, key: String?) -> DefaultsError {
         DefaultsError(
             .outcomeUnknown,

@@ -228,6 +228,7 @@ final class Follower: Sendable {
                     ignoredKeys: listing.ignoredKeys
                 )
                 state = try replica.replaceContents(with: listing.values, state: found)
+                report(listing.malformed)
                 metrics.listings.increment()
                 logger.info("All of the suite was listed.", metadata: ["revision": "\(listing.revision)"])
             } else if let before = state, before.identity != identity || before.replacement != nil {
@@ -347,9 +348,15 @@ final class Follower: Sendable {
             guard revision > before.revision else { continue }
             var state = before
             var changes: [StoreKey: PropertyListValue?] = [:]
+            var malformed: [StoreKey: String] = [:]
             for event in transaction where keys.contains(event.key) {
                 if let name = keys.name(of: event.key) {
-                    changes.updateValue(event.text.map(JSONText.storedValue), forKey: StoreKey(unchecked: name))
+                    let key = StoreKey(unchecked: name)
+                    let value = event.text.map(JSONText.storedValue)
+                    changes.updateValue(value, forKey: key)
+                    if let text = event.text, let value {
+                        malformed[key] = JSONText.formOfMalformed(text, keptAs: value)
+                    }
                 } else if event.text == nil {
                     state.ignoredKeys.remove(event.key)
                 } else {
@@ -363,6 +370,7 @@ final class Follower: Sendable {
             do {
                 let after = try replica.apply(changes, from: before, to: state)
                 known.withLock { $0 = after }
+                report(malformed)
             } catch is Replica.ChangedByOthers {
                 throw .replicaDamaged
             } catch {
@@ -370,6 +378,13 @@ final class Follower: Sendable {
             }
             metrics.transactions.increment()
             metrics.revision.record(revision)
+        }
+    }
+
+    /// Reports texts that can't be read, each once: programs don't find what an operator has typed.
+    private func report(_ malformed: [StoreKey: String]) {
+        for (key, form) in malformed {
+            DefaultsDiagnostics.report(.readFailed, .malformedText(form, key: key.string, store: storeDescription))
         }
     }
 

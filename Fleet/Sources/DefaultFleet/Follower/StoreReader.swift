@@ -65,6 +65,8 @@ struct StoreReader: Sendable {
         var clusterID: String?
         var values: [StoreKey: PropertyListValue] = [:]
         var ignoredKeys: Set<Data> = []
+        /// What malformed texts look like.
+        var malformed: [StoreKey: String] = [:]
         var latest: ReplicaState.Trace?
     }
 
@@ -79,7 +81,10 @@ struct StoreReader: Sendable {
                 ?? Listing(revision: page.header?.storeRevision ?? 0, clusterID: page.header?.clusterId)
             for pair in page.keyValues {
                 if let name = keys.name(of: pair.key) {
-                    found.values[StoreKey(unchecked: name)] = JSONText.storedValue(of: pair.text)
+                    let key = StoreKey(unchecked: name)
+                    let value = JSONText.storedValue(of: pair.text)
+                    found.values[key] = value
+                    found.malformed[key] = JSONText.formOfMalformed(pair.text, keptAs: value)
                 } else {
                     found.ignoredKeys.insert(pair.key)
                 }

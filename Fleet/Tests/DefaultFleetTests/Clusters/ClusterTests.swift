@@ -159,6 +159,60 @@ extension ClusterTests {
             }
         }
 
+        @Test("a flag that is typed by hand is read in each usual spelling")
+        func spellings() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let flags = Defaults(suite: hosts[0].store)
+                    for (isOpen, spellings) in [
+                        (false, ["false", "False", "FALSE", "off", "no", "No\n", "0", #""no""#, #"{"$json": false}"#]),
+                        (true, ["true", "True", "on", " yes", "1", #""True""#, #"{"$json": true}"#]),
+                    ] {
+                        // What is used when nothing can be read.
+                        let key = Defaults.Key<Bool>("isOpen", default: !isOpen)
+                        for text in spellings + ["\u{FEFF}\(isOpen)"] {
+                            try cluster.control("del", "defaults/suite/k/isOpen")
+                            try await eventually("the flag is its default") { flags[key] == !isOpen }
+                            try cluster.control("put", "defaults/suite/k/isOpen", "--", text)
+                            try await eventually("\(text) is read") { flags[key] == isOpen }
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test("text that can't be read is an event on a host that follows, or lists, with the key and the text's form")
+        func unreadableText() async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster, suiteName: "typed") { hosts in
+                    let forms = [
+                        ("Flase", "a word without quotes"), ("  ", "empty"), (#"{"limit": 5,}"#, "13 bytes of text"),
+                        (#"{"$bool": false}"#, "16 bytes of text"), ("'false'", "7 bytes of text"),
+                    ]
+                    for (number, (text, _)) in forms.enumerated() {
+                        try cluster.control("put", "defaults/typed/k/key \(number)", "--", text)
+                    }
+                    try await hosts[0].waitUntilCurrent()
+                    let new = try TestHost(
+                        cluster.cluster,
+                        suiteName: "typed",
+                        directory: hosts[0].directory.appendingPathComponent("new")
+                    )
+                    new.follow()
+                    try await new.waitUntilCurrent()
+                    try await new.stopFollowing()
+                    let events = EventLog.events(of: hosts[0].store).filter { $0.error.code == .undecodable }
+                    for (number, (text, form)) in forms.enumerated() {
+                        let found = events.filter { $0.error.key == "key \(number)" }
+                        // The two hosts are one process, in which each is reported once.
+                        #expect(found.count == 1, "\(text)")
+                        #expect(found.allSatisfy { "\($0)".contains(form) && "\($0)".contains("default") }, "\(found)")
+                    }
+                }
+            }
+        }
+
         @Test("keys beside the suite's are not the suite's, and the copy is current with them")
         func neighbours() async throws {
             try await TestCluster.run { cluster in
