@@ -152,7 +152,7 @@ extension EtcdDefaults {
         do throws(EtcdClient.Failure) {
             found = try reader.status(until: deadline)
         } catch {
-            throw .failed(error, store: storeDescription, key: nil)
+            throw .failed(error, store: storeDescription, key: nil, isReading: true)
         }
         guard replica.wait(until: deadline, for: { replica.isCurrent(with: found) && replica.isIntact }) else {
             if let reason = replica.state?.replacement {

@@ -43,6 +43,8 @@ final class Follower: Sendable {
         case stalled
         case memberSilent
         case replicaDamaged
+        /// This user may not read the suite, or is not known.
+        case refused(String)
         case replaced
         case uninitialized
     }
@@ -106,6 +108,7 @@ final class Follower: Sendable {
     private func follow() {
         var connection = 0
         var backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
+        var refusals = Backoff(from: timing.retryInterval, to: timing.heartbeatInterval)
         var needsListing = false
         if client.hasUser {
             wait(for: authenticationPause())
@@ -118,6 +121,7 @@ final class Follower: Sendable {
                 try stayConnected(to: &member, connection: connection, listing: needsListing) {
                     needsListing = false
                     backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
+                    refusals = Backoff(from: timing.retryInterval, to: timing.heartbeatInterval)
                 }
             } catch {
                 switch error {
@@ -133,6 +137,7 @@ final class Follower: Sendable {
                 case .tokenRefused:
                     client.renewToken()
                     pause = authenticationPause()
+                case .refused: pause = refusals.pause()
                 case .replaced, .uninitialized: pause = timing.retryInterval
                 case .streamEnded, .memberSilent: client.avoid(member)
                 }
@@ -188,24 +193,26 @@ final class Follower: Sendable {
     ///
     /// - Returns: What the watch has to reach.
     private func prepareReplica(listing needsListing: Bool) throws(Disconnection) -> StoreStatus {
-        let limit = Deadline(after: timing.connectLimit)
         let found: StoreStatus
         let succession: Succession
         var listing: StoreReader.Listing?
         do throws(EtcdClient.Failure) {
-            found = try reader.status(until: limit)
-            var trace = TraceResult.unknown
-            if let latest = replica.state?.latest {
-                trace = try reader.find(latest)
+            (found, succession) = try look()
+            if succession != .same || found.identity != replica.state?.identity {
+                // A wrong bit in an answer looks like another store.
+                client.avoid(client.preferredMember)
+                let (again, sameSuccession) = try look()
+                guard again.identity == found.identity, sameSuccession == succession else {
+                    throw .unintelligible("Two looks at the store's identity have found different things.")
+                }
             }
-            succession = Succession.of(replica.state, in: found, trace: trace)
             let isComplete = !needsListing && replica.isIntact && replica.isIntactOnDisk
             if succession == .new || succession == .same && !isComplete {
                 listing = try reader.list()
             }
         } catch {
             logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
-            throw .streamEnded("\(error)")
+            throw Self.disconnection(after: error)
         }
         switch succession {
         case .uninitialized:
@@ -242,6 +249,24 @@ final class Follower: Sendable {
             throw replicaFailure(error)
         }
         return found
+    }
+
+    /// Compares the replica with what the cluster has.
+    private func look() throws(EtcdClient.Failure) -> (StoreStatus, Succession) {
+        let found = try reader.status(until: Deadline(after: timing.connectLimit))
+        let state = replica.state
+        var trace = TraceResult.unknown
+        if let latest = state?.latest {
+            trace = try reader.find(latest)
+        }
+        return (found, Succession.of(state, in: found, trace: trace))
+    }
+
+    private static func disconnection(after failure: EtcdClient.Failure) -> Disconnection {
+        if case .refused(let refusal) = failure, !refusal.isTemporary {
+            return .refused(refusal.message)
+        }
+        return .streamEnded("\(failure)")
     }
 
     /// Applies what comes.
@@ -298,6 +323,12 @@ final class Follower: Sendable {
                     throw .memberSilent
                 }
                 logger.warning("A heartbeat has failed.", metadata: ["reason": "\(error)"])
+                // The member goes on delivering to a user whose permission was revoked.
+                if let failure = error as? EtcdClient.Failure,
+                    case .refused(let reason) = Self.disconnection(after: failure)
+                {
+                    throw .refused(reason)
+                }
             // Of a connection that has ended.
             case .piece?, .heartbeat?: break
             }

@@ -35,10 +35,16 @@ struct WatchFrameParser: Sendable {
     /// Thrown for bytes that are not frames: from a proxy, for example.
     struct Malformed: Error, Hashable {}
 
+    /// In bytes. A member divides what is longer than it accepts at once, which is 1.5 MB unless it is configured otherwise.
+    private let longestFrame: Int
     private var frame: [UInt8] = []
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
+
+    init(longestFrame: Int = 32 << 20) {
+        self.longestFrame = longestFrame
+    }
 
     /// Takes a piece of the stream.
     ///
@@ -50,6 +56,7 @@ struct WatchFrameParser: Sendable {
                 guard JSONScanner.isSpace(byte) else { throw Malformed() }
                 continue
             }
+            guard frame.count < longestFrame else { throw Malformed() }
             frame.append(byte)
             if isInString {
                 isInString = isEscaped || byte != UInt8(ascii: "\"")

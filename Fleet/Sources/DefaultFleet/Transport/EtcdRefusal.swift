@@ -37,6 +37,8 @@ struct EtcdRefusal: Error, Hashable, Sendable {
         cause = found?.cause ?? .other
     }
 
+    static let tooLarge = EtcdRefusal(message: "etcdserver: request is too large")
+
     private static let causes: [(text: String, cause: Cause)] = [
         ("invalid auth token", .invalidToken),
         ("auth revision in the header is old", .invalidToken),

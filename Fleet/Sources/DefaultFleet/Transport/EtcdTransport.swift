@@ -25,7 +25,7 @@ struct EtcdRequest: Sendable {
 
 struct EtcdAnswer: Sendable {
     let status: Int
-    let body: Data
+    var body: Data
 }
 
 /// Why the answer is missing.

@@ -28,6 +28,8 @@ final class HTTPTransport: EtcdTransport {
         readings = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
+    /// In bytes. What is asked for in pages comes in smaller ones then.
+    private static let longestAnswer = 64 << 20
     /// How long nothing may arrive of a long answer.
     private static let longestSilence = Duration.seconds(3)
 
@@ -40,7 +42,7 @@ final class HTTPTransport: EtcdTransport {
 
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
         let collected = Mutex((status: 0, body: Data()))
-        let delegate = PieceDelegate { head in
+        let delegate = PieceDelegate(longest: Self.longestAnswer) { head in
             collected.withLock { $0.status = Int(head.status.code) }
         } receive: { bytes in
             collected.withLock { $0.body.append(contentsOf: bytes) }
@@ -56,7 +58,7 @@ final class HTTPTransport: EtcdTransport {
     }
 
     func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
-        let delegate = PieceDelegate { _ in
+        let delegate = PieceDelegate(longest: .max) { _ in
         } receive: { bytes in
             receive(.bytes(bytes))
         }
@@ -106,8 +108,19 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
     private let begin: @Sendable (HTTPResponseHead) -> Void
     private let receive: @Sendable ([UInt8]) -> Void
     private let wasSent = Atomic(false)
+    private let longest: Int
+    private let count = Atomic(0)
 
-    init(begin: @escaping @Sendable (HTTPResponseHead) -> Void, receive: @escaping @Sendable ([UInt8]) -> Void) {
+    struct AnswerTooLong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(
+        longest: Int,
+        begin: @escaping @Sendable (HTTPResponseHead) -> Void,
+        receive: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.longest = longest
         self.begin = begin
         self.receive = receive
     }
@@ -122,6 +135,11 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        guard count.add(buffer.readableBytes, ordering: .relaxed).newValue <= longest else {
+            return task.eventLoop.makeFailedFuture(
+                AnswerTooLong(description: "An answer is longer than \(longest) bytes.")
+            )
+        }
         receive(Array(buffer.readableBytesView))
         return task.eventLoop.makeSucceededVoidFuture()
     }

@@ -436,6 +436,27 @@ extension ClusterTests {
             }
         }
 
+        @Test("a value that no cluster accepts is refused before it is sent")
+        func hugeValue() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let transport = RecordingTransport(try HTTPTransport(cluster.cluster))
+                    let host = try TestHost(cluster.cluster, directory: directory, transport: transport)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    let huge = PropertyListValue.string(String(repeating: "x", count: 20_000_000))
+                    await #expect {
+                        try await host.store.perform { try host.store.setStoredValue(huge, forKey: "huge") }
+                    } throws: {
+                        DefaultsError.Code.valueTooLarge ~= $0
+                    }
+                    #expect(transport.largestRequest < 10_000)
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("a full cluster accepts removals only, and writes again when there is space")
         func quota() async throws {
             let options = TestCluster.Options(flags: ["--quota-backend-bytes", "2000000"])

@@ -177,6 +177,47 @@ extension ClusterTests {
             }
         }
 
+        @Test("a reader whose permission is revoked gets no more changes, is told so, and goes on when it has it again")
+        func revokedReader() async throws {
+            try await TestCluster.run { cluster in
+                let first = try TestHost(cluster.cluster, directory: cluster.directory.appendingPathComponent("first"))
+                _ = try await onThread { try first.store.initialize() }
+                try enableAuthentication(in: cluster)
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "guest", password: "open")
+                    let transport = RecordingTransport(try HTTPTransport(known))
+                    let host = try TestHost(known, directory: directory, transport: transport)
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    #expect(transport.streamCount == 1)
+
+                    let prefix = ["guest", "defaults/suite/", "--prefix"]
+                    try cluster.control(["--user=root:secret", "role", "revoke-permission"] + prefix)
+                    try await eventually("the watch is ended") { transport.streamCount == 0 }
+                    try cluster.control("--user=root:secret", "put", "defaults/suite/k/n", "7")
+                    await #expect { try await host.store.perform { try host.store.flush() } } throws: { error in
+                        DefaultsError.Code.storeUnavailable ~= error && "\(error)".contains("permission to read")
+                    }
+                    #expect(host.store.storedValue(forKey: "n") == nil)
+
+                    try cluster.control(
+                        "--user=root:secret",
+                        "role",
+                        "grant-permission",
+                        "guest",
+                        "read",
+                        "defaults/suite/",
+                        "--prefix"
+                    )
+                    try await eventually("the host has the value") {
+                        host.store.storedValue(forKey: "n") == .integer(7)
+                    }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("a token that only the watched member has forgotten is replaced")
         func tokenOfTheWatch() async throws {
             try await TestCluster.run { cluster in

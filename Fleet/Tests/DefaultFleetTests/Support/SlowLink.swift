@@ -17,8 +17,7 @@ final class SlowLink: Sendable {
         port = UInt16(try #require(member.port))
         let own = try #require(Ports.free(1).first)
         url = try #require(URL(string: "http://127.0.0.1:\(own)"))
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard Self.call(bind, listener, own) == 0, listen(listener, 64) == 0 else { throw Ports.Unavailable() }
+        listener = try Ports.listen(on: own)
         Self.thread { [weak self, listener] in
             while true {
                 let client = accept(listener, nil, nil)
@@ -39,25 +38,9 @@ final class SlowLink: Sendable {
         Thread(block: body).start()
     }
 
-    private static func call(
-        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
-        _ descriptor: Int32,
-        _ port: UInt16
-    ) -> Int32 {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-    }
-
     private func relay(_ client: Int32) {
         let member = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard Self.call(connect, member, port) == 0 else {
+        guard Ports.call(connect, member, port) == 0 else {
             shutdown(client, Int32(SHUT_RDWR))
             return
         }
