@@ -246,9 +246,9 @@ struct StoreDetailTests {
         #expect(!hasBytes(text, .data, [0x61, 0x62]))
         #expect(data.byteCount == 3)
         #expect(text.byteCount == 3)
-        let index = SuiteIndex()
-        index.register([StoreKey(unchecked: "k"): .integer(1)])
-        index.register([StoreKey(unchecked: "k"): .integer(2)])
-        #expect(index.registeredValue(for: StoreKey(unchecked: "k")) == .integer(2))
+        let state = SuiteState()
+        state.register([StoreKey(unchecked: "k"): .integer(1)])
+        state.register([StoreKey(unchecked: "k"): .integer(2)])
+        #expect(state.registeredValue(for: StoreKey(unchecked: "k")) == .integer(2))
     }
 }

@@ -28,7 +28,7 @@ enum FoundationImport {
                 for (key, value) in contents {
                     batch.set(key, to: value)
                 }
-                batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
+                batch.set(StoreKey(unchecked: importMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
             }
         } catch let error as JournalError {
@@ -38,10 +38,13 @@ enum FoundationImport {
         }
     }
 
+    /// The key of the mark; no caller's key begins with NUL.
+    private static let importMark = "\0imported"
+
     private static func isNew(_ suite: OpenSuite) -> Bool {
         suite.journal.lockForReading()
         defer { suite.journal.unlockForReading() }
-        return suite.index.isEmpty && !suite.index.hasImported
+        return suite.journal.entries.count == 0
     }
 
     private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: StoredValue]? {
