@@ -70,4 +70,29 @@ struct JournalObserverTests {
         #expect(journal.all.isEmpty)
         #expect(observer.take().isEmpty)
     }
+
+    #if DEBUG
+    @Test(
+        "isn't told of damage while it doesn't want to know, but the report names what changed, in order, without own keys"
+    )
+    func damage() throws {
+        let observer = Observer()
+        let reports = ReportCollector()
+        var options = reports.options(SystemCallProbe(fileTimeAdvance: 10_000_000_000))
+        options.automaticMaintenance = false
+        let journal = try Journal.open(at: directory.suite, options: options, makeObserver: { observer })
+        let keys = ["c", "b", "\0own", "a"]
+        for key in keys { try journal.set(key, "1") }
+        _ = observer.take()
+        observer.isObserving = false
+        var bytes = try directory.bytes("suite/journal")
+        // One set takes 32 bytes, and the last one is what a look compares.
+        for record in [0, 2, 3] { bytes[JournalHeader.size + record * 32 + 12] ^= 1 }
+        try directory.write(bytes, to: "suite/journal")
+        try journal.compact()
+        #expect(reports.damage.map(\.keys.changed) == [["a", "c"]])
+        #expect(journal.all.keys.map { String(decoding: $0, as: UTF8.self) } == ["b"])
+        #expect(observer.take().isEmpty)
+    }
+    #endif
 }
