@@ -10,11 +10,7 @@ extension StoreObservation {
         // A storage of another package may call its observers on several threads at once; a hub does not.
         let hub = ChangeHub()
         let calls = hub.add { _ in body() }
-        let changes = of(keys, in: storage) { changed in
-            if changed.map({ !$0.isDisjoint(with: keys) }) ?? true {
-                hub.notify(changed)
-            }
-        }
+        let changes = of(keys, in: storage) { hub.notify($0) }
         hub.notify(nil)
         return StoreObservation {
             changes.cancel()

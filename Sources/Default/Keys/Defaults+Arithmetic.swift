@@ -39,10 +39,10 @@ extension Defaults.Proxy {
                 return number
             }
         )
-        var change = ValueChange(forKey: key, in: suite)
+        var change = ChangeInPlace(forKey: key, in: suite)
         defer { change.end() }
         guard let sum = change.value(by: bridge, default: { .integer(0) }).adding(summand) else {
-            let error = DefaultsError.arithmeticOverflow(key: key, store: suite.storeDescription)
+            let error = DefaultsError.arithmeticOverflow(ErrorContext(key, in: suite))
             return DefaultsDiagnostics.report(.init(kind: .writeFailed, error: error))
         }
         change.commit(sum, by: bridge, default: { .integer(0) })
@@ -53,14 +53,12 @@ extension Defaults.Proxy {
     /// Stores a value if none is stored, atomically; the implementation of the operator `?=` in `DefaultOperators`.
     package func setIfAbsent(_ value: () -> Any) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            do {
+            try DefaultsError.wrapping(ErrorContext(key, in: suite)) {
                 try suite.withExclusiveAccess {
                     if !exists {
                         try KeyAccess(key, in: suite).save(value())
                     }
                 }
-            } catch {
-                throw .wrapping(error, key: key, type: nil, store: suite.storeDescription)
             }
         }
     }

@@ -34,7 +34,7 @@ enum FoundationImport {
         } catch let error as JournalError {
             throw .failing(error, in: suite.journal.path)
         } catch {
-            throw .wrapping(error, key: propertyList.lastPathComponent, type: nil, store: suite.journal.path)
+            throw .wrapping(error, ErrorContext(key: propertyList.lastPathComponent, store: suite.journal.path))
         }
     }
 
