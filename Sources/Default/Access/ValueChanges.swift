@@ -45,7 +45,7 @@ extension ValueUpdates {
             func read() -> [PropertyListValue?] { keys.map(store.storedValue(forKey:)) }
             let log = ChangeLog(after: read(), limit: limit)
             return Reader(
-                note: { log.record(read) },
+                note: { _ in log.record(read) },
                 next: { log.removeFirst().map { ValueChange(old: decode($0.old), new: decode($0.new)) } }
             )
         }
@@ -54,10 +54,7 @@ extension ValueUpdates {
 
 /// The changes of stored values that have not been read yet.
 final class ChangeLog: Sendable {
-    struct Change: Sendable {
-        let old: [PropertyListValue?]
-        let new: [PropertyListValue?]
-    }
+    typealias Change = (old: [PropertyListValue?], new: [PropertyListValue?])
 
     private struct State {
         var latest: [PropertyListValue?]
@@ -93,9 +90,9 @@ final class ChangeLog: Sendable {
                     return false
                 }
                 if state.changes.count < limit {
-                    state.changes.append(Change(old: state.latest, new: value))
+                    state.changes.append((state.latest, value))
                 } else {
-                    let change = Change(old: state.changes.removeLast().old, new: value)
+                    let change = (old: state.changes.removeLast().old, new: value)
                     if !change.old.areSame(as: change.new) {
                         state.changes.append(change)
                     }

@@ -20,7 +20,7 @@ public struct ValueUpdates<Element>: AsyncSequence {
     /// The sequence never fails; for a value that can't be read the default is delivered, and an event reports the error.
     public typealias Failure = Never
 
-    private let keys: Set<String>
+    private let keys: Set<String>?
     private let storage: any KeyValueStorage
     private let makeReader: () -> Reader
 
@@ -28,22 +28,22 @@ public struct ValueUpdates<Element>: AsyncSequence {
     //
     // A storage calls its observers on threads that may use it, and `next` is called by one of them at a time.
     final class Reader: @unchecked Sendable {
-        /// Notes that the storage has changed; returns false if there is nothing new.
-        let note: () -> Bool
+        /// Notes that keys have changed, nil if it isn't known which; returns false if there is nothing new.
+        let note: (Set<String>?) -> Bool
         /// Returns the next element; nil when there is nothing new.
         let next: () -> Element?
 
-        init(note: @escaping () -> Bool, next: @escaping () -> Element?) {
+        init(note: @escaping (Set<String>?) -> Bool, next: @escaping () -> Element?) {
             self.note = note
             self.next = next
         }
     }
 
     /// - Parameters:
-    ///   - keys: The keys in the storage whose changes matter.
+    ///   - keys: The keys in the storage whose changes matter; nil for all.
     ///   - storage: The storage.
     ///   - makeReader: Makes what knows the elements that were delivered, none at first.
-    init(of keys: Set<String>, in storage: any KeyValueStorage, makeReader: @escaping () -> Reader) {
+    init(of keys: Set<String>?, in storage: any KeyValueStorage, makeReader: @escaping () -> Reader) {
         self.keys = keys
         self.storage = storage
         self.makeReader = makeReader
@@ -64,12 +64,14 @@ public struct ValueUpdates<Element>: AsyncSequence {
             let reader = updates.makeReader()
             self.reader = reader
             observation = .of(updates.keys, in: updates.storage) { [signal] keys in
-                if reader.note() {
-                    signal.note(keys)
+                if reader.note(keys) {
+                    signal.note()
                 }
             }
-            // What changed before the observation.
-            _ = reader.note()
+            // Values that changed before the observation.
+            if let keys = updates.keys {
+                _ = reader.note(keys)
+            }
         }
 
         /// Waits for the next element; a current value is returned without waiting.
@@ -83,7 +85,7 @@ public struct ValueUpdates<Element>: AsyncSequence {
                 if let element = reader.next() {
                     return element
                 }
-                guard await signal.next(isolation: actor) != nil else { break }
+                guard await signal.next(isolation: actor) else { break }
             }
             observation.cancel()
             return nil
@@ -130,7 +132,7 @@ extension ValueUpdates {
                 _ = next()
             }
             return Reader(
-                note: {
+                note: { _ in
                     hasNews.withLock { $0 = true }
                     return true
                 },
@@ -178,8 +180,8 @@ extension ValueUpdates {
     /// - Returns: The observation. It ends when it is cancelled or released, so keep a reference to it.
     public func observe(_ handler: @escaping @Sendable (Element) -> Void) -> StoreObservation {
         let reader = makeReader()
-        return .serial(of: keys, in: storage) {
-            _ = reader.note()
+        return .serial(of: keys, in: storage) { keys in
+            _ = reader.note(keys)
             while let element = reader.next() {
                 handler(element)
             }

@@ -826,7 +826,7 @@ struct StoredTreeTests {
 struct TreeEditsTests {
     @Test("take the first reason that was found for a value, and a change of a value before those of its parts")
     func precedence() throws {
-        func change(_ reason: String) -> TreeEdits.Change { .init(replacement: nil, reason: reason) }
+        func change(_ reason: String) -> TreeEdits.Change { (nil, reason) }
         let edits = TreeEdits()
         edits.insert(change("part"), at: ["a", "b"])
         edits.insert(change("first"), at: ["a"])
