@@ -134,11 +134,19 @@ struct StoreDetailTests {
         defaults["k"] = 1
         defaults["k"] += 1e19
         #expect(store.storedValue(forKey: "k") == .unsigned(10_000_000_000_000_000_001))
-        expectReport(.arithmeticOverflow) { defaults["k"] += 0x1p64 }
+        expectReport(.arithmeticOverflow) { defaults["k"] += 1e19 }
         #expect(store.storedValue(forKey: "k") == .unsigned(10_000_000_000_000_000_001))
-        defaults["k"] = 1
-        defaults["k"] += 0x1p100
-        #expect(store.storedValue(forKey: "k") == .real(0x1p100 + 1))
+        // It is not a whole number of 64 bits.
+        defaults["k"] += 0x1p64
+        #expect(store.storedValue(forKey: "k") == .real(0x1p64 + 1e19))
+        defaults["k"] = Int.min
+        expectReport(.arithmeticOverflow) { defaults["k"] -= 1 }
+        defaults["k"] += 0x1p63
+        #expect(store.storedValue(forKey: "k") == .integer(0))
+        defaults["k"] -= 0x1p63
+        #expect(store.storedValue(forKey: "k") == .integer(.min))
+        defaults["k"] += 1.8446744073709550e19
+        #expect(store.storedValue(forKey: "k") == .integer(9_223_372_036_854_773_760))
         defaults["k"] = 2
         defaults["k"] += 0x1p63
         #expect(store.storedValue(forKey: "k") == .unsigned(1 << 63 + 2))

@@ -34,7 +34,7 @@ enum FoundationImport {
         } catch let error as JournalError {
             throw .failing(error, in: suite.journal.path)
         } catch {
-            throw .wrapping(error, key: propertyList.lastPathComponent, type: nil, store: suite.journal.path)
+            throw .wrapping(error, ErrorContext(key: propertyList.lastPathComponent, store: suite.journal.path))
         }
     }
 
@@ -87,6 +87,8 @@ enum FoundationImport {
 
 extension JournalBatch {
     /// Adds an operation that stores a value under a key, or removes the key.
+    // Compiled once: inlined, it takes several kilobytes in each of its callers.
+    @inline(never)
     mutating func set(_ key: StoreKey, to value: StoredValue?) {
         key.withUTF8 { utf8 in
             let key = UnsafeRawBufferPointer(utf8)
