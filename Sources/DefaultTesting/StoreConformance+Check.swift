@@ -1,3 +1,5 @@
+internal import Default
+
 extension StoreConformance {
     /// A promise of stores, and how to find out whether a store keeps it.
     ///
@@ -14,6 +16,24 @@ extension StoreConformance {
             self.name = name
             self.requirements = requirements
             self.body = body
+        }
+
+        /// A check with a store of its own.
+        init(
+            _ name: String,
+            requires requirements: Capabilities = [],
+            body: @escaping @Sendable (Trial, any DefaultsStore) throws -> Void
+        ) {
+            self.init(name, requires: requirements) { trial in trial.withStore { try body(trial, $0) } }
+        }
+
+        /// A check with two stores of its own.
+        init(
+            _ name: String,
+            requires requirements: Capabilities = [],
+            body: @escaping @Sendable (Trial, any DefaultsStore, any DefaultsStore) throws -> Void
+        ) {
+            self.init(name, requires: requirements) { trial in trial.withTwoStores { try body(trial, $0, $1) } }
         }
     }
 

@@ -62,6 +62,40 @@ struct CompactionTests {
         #expect(fresh.all.count == 4 && fresh.all == journal.all)
     }
 
+    @Test("What is damaged while a compaction copies it is not left out: the journal stays as it is")
+    func damagedTail() throws {
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        var options = JournalOptions(automaticMaintenance: false)
+        options.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openTest(directory.suite, options)
+        for number in 0..<10 { try journal.set("key\(number)", "value") }
+        let path = directory.suite + "/journal"
+        let isDone = Guarded(false)
+        // When the new file is synced, what was written until then is in it, and the rest is copied.
+        probe.onStep { step in
+            guard step.call == .fsync, !isDone.withLock({ $0 }) else { return }
+            isDone.withLock { $0 = true }
+            do {
+                let other = try Journal.openUnregistered(String(path.dropLast("/journal".count)))
+                try other.set("tail", String(repeating: "t", count: 100))
+                try other.set("last", "value")
+                #expect(journal["last"] == "value")
+                let file = try FileHandle(forUpdating: URL(filePath: path))
+                let range = try #require(try file.readToEnd()?.range(of: Data("ttt".utf8)))
+                try file.seek(toOffset: UInt64(range.lowerBound))
+                try file.write(contentsOf: Data([0]))
+                try file.close()
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let identity = journal.currentID
+        let error = #expect(throws: JournalError.self) { try journal.compact() }
+        probe.onStep(nil)
+        #expect(isDone.withLock { $0 } && error?.kind == .unstable && journal.currentID == identity)
+        #expect(try Journal.openUnregistered(directory.suite)["last"] == "value")
+    }
+
     @Test("After a compaction that failed, the next one comes at twice the size, and later ones as ever")
     func failedCompaction() throws {
         let probe = SystemCallProbe()

@@ -12,12 +12,16 @@ struct DamagedKeysTests {
             let range = sample.records[record]
             bytes[offset < 0 ? range.upperBound + offset : range.lowerBound + offset] ^= 0x80
         }
-        var visitor = IndexVisitor(index: PlainIndex(), origin: .journal, damagedKeys: DamagedKeys())
-        _ = bytes.withUnsafeBytes { bytes in
+        var keys = DamagedKeys()
+        bytes.withUnsafeMutableBytes { bytes in
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-            return Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt, visitor: &visitor)
+            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt) { payload in
+                Operation.forEach(in: payload) { keys.visit($0) }
+            } visitDamaged: { payload in
+                keys.add(payload)
+            }
         }
-        return visitor.keys(ifDamaged: true).possible
+        return keys.names(limit: JournalReport.DamagedKeys.limit)
     }
 
     @Test("are named if their names can be read and nothing valid follows, in the order of the file")

@@ -7,16 +7,16 @@ import Testing
 @Suite("Large files", .waits)
 struct LargeFileTests {
     /// Replays a file in pieces of the smallest size that can be.
-    private func replayInPieces(_ path: String, salt: UInt64) throws -> (CollectingVisitor, ReplayReport) {
+    private func replayInPieces(_ path: String, salt: UInt64) throws -> (CollectedOperations, ReplayReport) {
         let calls = SystemCalls()
         let file = try calls.open(path, .read)
         let size = try calls.status(file.raw).size
         var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: 48)
-        var visitor = CollectingVisitor()
+        var collected = CollectedOperations()
         let base = UInt64(JournalHeader.size)
-        guard size > base else { return (visitor, ReplayReport(validEnd: base)) }
-        let report = try Replay.run(&window, from: base, salt: salt, visitor: &visitor)
-        return (visitor, report)
+        guard size > base else { return (collected, ReplayReport(validEnd: base)) }
+        let report = try Replay.run(&window, from: base, salt: salt) { collected.add($0) }
+        return (collected, report)
     }
 
     private func expectSameReplay(_ bytes: [UInt8], in directory: TemporaryDirectory, _ comment: Comment) throws {
@@ -62,19 +62,19 @@ struct LargeFileTests {
         var sample = SampleJournal(records: 4)
         sample.set("key1", [UInt8](repeating: 7, count: 100))
         Array("key2".utf8).withUnsafeBytes { sample.append([.remove(key: $0)]) }
-        var visitor = TableVisitor()
+        var table = EntryTable()
         sample.bytes.withUnsafeBytes { bytes in
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt, visitor: &visitor)
+            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt) { table.apply($0) }
         }
-        #expect(visitor.table.count == 3)
+        #expect(table.count == 3)
         let calls = SystemCalls()
         let target = try calls.open(directory.path + "/copy", .createNew)
         let suite = try SuiteDirectory.openForReading(directory.path, calls: calls)
         let journal = try NewJournal(target, named: "copy", in: suite, calls: calls)
-        try journal.append(visitor.table)
+        try journal.append(table)
         try journal.finish()
-        #expect(journal.end == visitor.table.journalSize)
+        #expect(journal.end == table.journalSize)
         let copy = DefaultJournalTests.replay(try directory.bytes("copy"), salt: journal.file.salt)
         #expect(copy.1.isClean)
         #expect(copy.0.entries == DefaultJournalTests.replay(sample.bytes).0.entries)

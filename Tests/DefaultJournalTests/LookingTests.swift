@@ -326,7 +326,7 @@ struct LookingTests {
             probed.calls = SystemCalls(probe: probe)
             var journal: Journal?
             do throws(JournalError) {
-                journal = try Journal.open(at: directory.suite, options: probed) { PlainIndex() }
+                journal = try Journal.open(at: directory.suite, options: probed)
             } catch {
                 #expect(error.kind == .overwritten)
             }

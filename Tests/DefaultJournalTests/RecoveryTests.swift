@@ -218,7 +218,7 @@ struct RecoveryTests {
         _ = reader.all
         probe.clear()
         #expect(reader.all == writer.all)
-        #expect(reader.state.liveBytes == writer.state.liveBytes)
+        #expect(reader.entries.journalSize == writer.entries.journalSize)
     }
     #endif
 

@@ -167,19 +167,19 @@ struct ReplayTests {
             }
             let expected = replay(journal.bytes).0.entries
             journal.bytes.withUnsafeBytes { bytes in
-                var visitor = TableVisitor()
+                var table = EntryTable()
                 let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt, visitor: &visitor)
+                _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: journal.salt) { table.apply($0) }
                 var found: [String: [UInt8]] = [:]
                 var size = 0
-                visitor.table.forEach { entry in
+                table.forEach { entry in
                     found[String(decoding: entry.key, as: UTF8.self)] = Array(entry.value)
                     // A record's header and a set's, and what is added up to a multiple of eight.
                     size += (16 + 7 + entry.contentSize + 7) / 8 * 8
-                    #expect(visitor.table.entry(entry.key) == entry)
+                    #expect(table.entry(entry.key) == entry)
                 }
-                #expect(visitor.table.journalSize == UInt64(JournalHeader.size + size))
-                let count = visitor.table.count
+                #expect(table.journalSize == UInt64(JournalHeader.size + size))
+                let count = table.count
                 #expect(found == expected)
                 #expect(count == expected.count)
             }

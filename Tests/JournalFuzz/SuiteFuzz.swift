@@ -97,7 +97,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // Ten seconds later, no part of a journal is taken for a copy under way.
     if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
     do {
-        let suite = try Journal.open(at: folder, options: options) { PlainIndex() }
+        let suite = try Journal.open(at: folder, options: options)
         let found = suite.all
         let hasSalt =
             isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size

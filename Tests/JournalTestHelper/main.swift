@@ -6,7 +6,7 @@ import Foundation
 // The other process of the crash and multi-process tests. The first argument is the command, the second a suite's path;
 // an error ends the process with status 1.
 
-func open(_ path: String) throws -> Journal { try Journal.open(at: path) { PlainIndex() } }
+func open(_ path: String) throws -> Journal { try Journal.open(at: path) }
 
 /// Opens a suite that another program may be copying a backup over.
 func openSettled(_ path: String) throws -> Journal {
@@ -341,7 +341,7 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
     }
     // What happens while a suite is opened is itself an operation.
     if operation == "open" { begin() }
-    let journal = try Journal.open(at: path, options: options) { PlainIndex() }
+    let journal = try Journal.open(at: path, options: options)
     if operation != "open" { begin() }
     switch operation {
     case "open": break
@@ -382,7 +382,7 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
     let journals = try suites.map { name in
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), backgroundActivity: { _ in false })
-        let journal = try Journal.open(at: folder + "/" + name, options: options) { PlainIndex() }
+        let journal = try Journal.open(at: folder + "/" + name, options: options)
         endingSuites.append((String(name), probe))
         probe.clear()
         if name.hasPrefix("hanging") { probe.plan(.hang, call: .fdatasync, number: 0) }
@@ -414,7 +414,7 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
 func forkChild(_ folder: String) throws {
     let probe = SystemCallProbe()
     let options = JournalOptions(calls: SystemCalls(probe: probe))
-    let inherited = try Journal.open(at: folder + "/parent", options: options) { PlainIndex() }
+    let inherited = try Journal.open(at: folder + "/parent", options: options)
     let flushes = probe.counts[.fdatasync, default: 0]
     try set(inherited, "a", "1")
     // The parent's background has worked, and rests again: a thread in the middle of something may hold a lock of Swift's
@@ -431,7 +431,7 @@ func forkChild(_ folder: String) throws {
         } catch let error as JournalError where error.kind == .forked {
             print("refused")
         }
-        let own = try Journal.open(at: folder + "/own", options: options) { PlainIndex() }
+        let own = try Journal.open(at: folder + "/own", options: options)
         try set(own, "a", "1")
         print("own", get(own, "a") ?? "nothing")
         // In the background, as in any other process.

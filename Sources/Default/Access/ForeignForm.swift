@@ -34,7 +34,7 @@ enum ForeignForm {
     /// - Returns: What may be the own form; nil when the stored value is in no known form, or only a coder can read it.
     static func translate<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) -> PropertyListValue? {
         guard !bridge.isExclusive else { return nil }
-        let type = (Value.self as? any ForeignOptional.Type)?.wrapped ?? Value.self
+        let type = (Value.self as? any OptionalType.Type)?.wrappedType ?? Value.self
         return bridge.decodesData
             ? json(of: stored, as: type).map { .data(Data($0.utf8)) } : native(of: stored, as: type)
     }
@@ -79,7 +79,7 @@ extension ForeignForm {
 
     /// The JSON of an element of a collection, which may be in its own form.
     private static func elementJSON(of stored: PropertyListValue, as type: Any.Type) -> String? {
-        let type = (type as? any ForeignOptional.Type)?.wrapped ?? type
+        let type = (type as? any OptionalType.Type)?.wrappedType ?? type
         guard let coded = type as? any Codable.Type else { return nil }
         return encoded(stored, as: coded) ?? json(of: stored, as: type)
     }
@@ -225,10 +225,6 @@ extension ForeignForm {
 
 // MARK: Kinds of types
 
-private protocol ForeignOptional {
-    static var wrapped: Any.Type { get }
-}
-
 /// A collection that is stored as an array.
 private protocol ForeignList {
     static var element: Any.Type { get }
@@ -237,10 +233,6 @@ private protocol ForeignList {
 private protocol ForeignDictionary {
     static var element: Any.Type { get }
     static var key: any Codable.Type { get }
-}
-
-extension Optional: ForeignOptional {
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension Array: ForeignList {

@@ -16,7 +16,7 @@ extension KeyAccess {
         do {
             return try encoder.encodeTopLevel(value)
         } catch {
-            throw .encodingFailed(error, key: key, type: Value.self, store: store.storeDescription)
+            throw .encodingFailed(error, context(Value.self))
         }
     }
 
@@ -49,9 +49,7 @@ extension KeyAccess {
         do {
             return try decoder.decodeTopLevel(type, from: data)
         } catch {
-            let store = store.storeDescription
-            throw DefaultsError.undecodable(error, byteCount: data.count, key: key, type: type, store: store)
-                .about(.data(data))
+            throw DefaultsError.undecodable(error, byteCount: data.count, context(type)).about(.data(data))
         }
     }
 

@@ -8,8 +8,8 @@ extension KeyAccess {
     /// - Throws: `invalidKey`, or errors of the store.
     func convertForm<Value>(by bridge: ValueBridge<Value>) throws(DefaultsError) -> Bool {
         _ = try StoreKey(key)
-        do {
-            let isConverted = try store.withExclusiveAccess {
+        let isConverted = try DefaultsError.wrapping(context(Value.self)) {
+            try store.withExclusiveAccess {
                 guard let stored = ownValue, (try? decodeExactly(stored, by: bridge, sharing: false)) == nil,
                     let translated = ForeignForm.translate(stored, by: bridge),
                     let value = try? decodeExactly(translated, by: bridge, sharing: false)
@@ -19,12 +19,10 @@ extension KeyAccess {
                 try store.setStoredValue(bridge.encode(value), forKey: key)
                 return true
             }
-            if isConverted {
-                store.notifyChange(forKey: key)
-            }
-            return isConverted
-        } catch {
-            throw .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
         }
+        if isConverted {
+            store.notifyChange(forKey: key)
+        }
+        return isConverted
     }
 }

@@ -51,7 +51,7 @@ extension KeyAccess {
         guard case .data(let data) = stored, let (value, report) = fillIn(data, by: bridge, default: initial()) else {
             throw fault.about(stored)
         }
-        DefaultsDiagnostics.report(report, key: key, type: Value.self, store: store.storeDescription)
+        DefaultsDiagnostics.report(report, context(Value.self))
         return value
     }
 
@@ -104,10 +104,6 @@ extension KeyAccess {
         return (value, completion.report)
     }
 
-    private func difference(_ report: LoadReport, type: Any.Type) -> DefaultsError {
-        .filledIn(report, key: key, type: type, store: store.storeDescription)
-    }
-
     /// Decodes a stored value in the bridge's own form.
     func decodeExactly<Value>(
         _ stored: PropertyListValue,
@@ -123,15 +119,9 @@ extension KeyAccess {
             }
         } catch {
             if case .data(let data) = stored, !(error is UnexpectedValue) {
-                throw .undecodable(
-                    error,
-                    byteCount: data.count,
-                    key: key,
-                    type: Value.self,
-                    store: store.storeDescription
-                )
+                throw .undecodable(error, byteCount: data.count, context(Value.self))
             }
-            throw .typeMismatch(found: stored, key: key, type: Value.self, store: store.storeDescription)
+            throw .typeMismatch(found: stored, context(Value.self))
         }
     }
 
@@ -156,12 +146,12 @@ extension KeyAccess {
         do {
             encoded = try bridge.encode(value)
         } catch let fault as PropertyListValue.UnsupportedObject {
-            throw .unsupportedValue(fault, key: key, store: store.storeDescription)
+            throw .unsupportedValue(fault, context(nil))
         } catch {
-            throw .encodingFailed(error, key: key, type: Value.self, store: store.storeDescription)
+            throw .encodingFailed(error, context(Value.self))
         }
         var loss: DefaultsError?
-        do {
+        try DefaultsError.wrapping(context(Value.self)) {
             // A coder's value may have been filled in.
             if isReadable, !bridge.decodesData, !isOverridden {
                 try store.setStoredValue(encoded, forKey: key)
@@ -178,8 +168,6 @@ extension KeyAccess {
                     }
                 }
             }
-        } catch {
-            throw .wrapping(error, key: key, type: Value.self, store: store.storeDescription)
         }
         store.notifyChange(forKey: key)
         if let loss {
@@ -243,6 +231,6 @@ extension KeyAccess {
         guard case .data(let data) = stored, let report = fillIn(data, by: bridge, default: initial())?.report else {
             return fault
         }
-        return report.unusable.isEmpty ? nil : difference(report, type: Value.self)
+        return report.unusable.isEmpty ? nil : .filledIn(report, context(Value.self))
     }
 }

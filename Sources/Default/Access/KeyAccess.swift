@@ -13,6 +13,9 @@ struct KeyAccess {
         self.store = store
     }
 
+    /// What an error is about.
+    func context(_ type: Any.Type?) -> ErrorContext { ErrorContext(key, type, in: store) }
+
     /// The quarantine for values of the key that can't be used as a type.
     func quarantine(of type: Any.Type) -> Quarantine {
         Quarantine(key: key, type: type, store: store)
@@ -23,11 +26,7 @@ struct KeyAccess {
     /// - Throws: `invalidKey`, or the reason why the store can't be read.
     func checkAbsence(type: Any.Type) throws(DefaultsError) {
         _ = try StoreKey(key)
-        do {
-            try store.checkAvailability()
-        } catch {
-            throw .wrapping(error, key: key, type: type, store: store.storeDescription)
-        }
+        try DefaultsError.wrapping(context(type)) { try store.checkAvailability() }
     }
 
     /// The stored bytes; nil when nothing is stored.
@@ -41,12 +40,7 @@ struct KeyAccess {
             try checkAbsence(type: type)
             return nil
         case let value?:
-            throw DefaultsError.typeMismatch(
-                found: value,
-                key: key,
-                type: type,
-                store: store.storeDescription
-            ).about(value)
+            throw DefaultsError.typeMismatch(found: value, context(type)).about(value)
         }
     }
 
@@ -71,10 +65,8 @@ struct KeyAccess {
     ///
     /// - Throws: Errors of the store. The stored value is unchanged then.
     func replace(with value: PropertyListValue?, type: Any.Type?) throws(DefaultsError) {
-        do {
+        try DefaultsError.wrapping(context(type)) {
             try store.withExclusiveAccess { try store.setStoredValue(value, forKey: key) }
-        } catch {
-            throw .wrapping(error, key: key, type: type, store: store.storeDescription)
         }
         store.notifyChange(forKey: key)
     }
@@ -87,7 +79,7 @@ struct KeyAccess {
         from store: any DefaultsStore,
         type: Any.Type? = nil
     ) throws(DefaultsError) {
-        do {
+        try DefaultsError.wrapping(ErrorContext(keys.first, type, in: store)) {
             try store.transaction {
                 // All keys are checked before any is removed, for stores without transactions.
                 for key in keys {
@@ -97,8 +89,6 @@ struct KeyAccess {
                     try store.setStoredValue(nil, forKey: key)
                 }
             }
-        } catch {
-            throw .wrapping(error, key: keys.first, type: type, store: store.storeDescription)
         }
         for key in keys {
             store.notifyChange(forKey: key)

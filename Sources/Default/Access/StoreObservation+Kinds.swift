@@ -1,21 +1,19 @@
 internal import DefaultJournal
 
 extension StoreObservation {
-    /// Calls a body once, and then at each change of some keys of a storage; calls never overlap.
+    /// Calls a body at each change of some keys of a storage, and before that if the keys are known; calls never overlap.
     static func serial(
-        of keys: Set<String>,
+        of keys: Set<String>?,
         in storage: any KeyValueStorage,
-        _ body: @escaping @Sendable () -> Void
+        _ body: @escaping Handler
     ) -> StoreObservation {
         // A storage of another package may call its observers on several threads at once; a hub does not.
         let hub = ChangeHub()
-        let calls = hub.add { _ in body() }
-        let changes = of(keys, in: storage) { changed in
-            if changed.map({ !$0.isDisjoint(with: keys) }) ?? true {
-                hub.notify(changed)
-            }
+        let calls = hub.add(body)
+        let changes = of(keys, in: storage) { hub.notify($0) }
+        if let keys {
+            hub.notify(keys)
         }
-        hub.notify(nil)
         return StoreObservation {
             changes.cancel()
             calls.cancel()

@@ -45,10 +45,7 @@ private final class TrackedKey: Observable, Sendable {
             return key
         }
         key.access()
-        key.observe(keys, in: storage) { changed in
-            guard changed.map({ !$0.isDisjoint(with: keys) }) ?? true else {
-                return
-            }
+        key.observe(keys, in: storage) { _ in
             if !key.notify() {
                 all.withLock { $0[location] = nil }
             }

@@ -1,3 +1,5 @@
+internal import DefaultJournal
+
 /// A sequence of values: the current value first, then a new one each time it changes.
 ///
 /// ```swift
@@ -12,131 +14,146 @@
 /// - Changes in this process are seen through any handle on the storage, and changes by other processes on a
 ///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple's systems also those
 ///   that Foundation posts notifications for.
-/// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage from its first value
-///   until it is released or has ended.
-public struct ValueUpdates<Value>: AsyncSequence {
-    /// A value.
-    public typealias Element = Value
+/// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage until it is released or
+///   has ended.
+public struct ValueUpdates<Element>: AsyncSequence {
     /// The sequence never fails; for a value that can't be read the default is delivered, and an event reports the error.
     public typealias Failure = Never
 
+    private let keys: Set<String>?
     private let storage: any KeyValueStorage
-    private let keys: Set<String>
-    private let stored: () -> [PropertyListValue?]?
-    private let read: () -> Value
-    /// Whether the current value is delivered first.
-    var deliversCurrent = true
+    private let makeReader: () -> Reader
 
+    /// What an iterator or a handler knows, so that it receives what is new.
+    //
+    // A storage calls its observers on threads that may use it, and `next` is called by one of them at a time.
+    final class Reader: @unchecked Sendable {
+        /// Notes that keys have changed, nil if it isn't known which; returns false if there is nothing new.
+        let note: (Set<String>?) -> Bool
+        /// Returns the next element; nil when there is nothing new.
+        let next: () -> Element?
+
+        init(note: @escaping (Set<String>?) -> Bool, next: @escaping () -> Element?) {
+            self.note = note
+            self.next = next
+        }
+    }
+
+    /// - Parameters:
+    ///   - keys: The keys in the storage whose changes matter; nil for all.
+    ///   - storage: The storage.
+    ///   - makeReader: Makes what knows the elements that were delivered, none at first.
+    init(of keys: Set<String>?, in storage: any KeyValueStorage, makeReader: @escaping () -> Reader) {
+        self.keys = keys
+        self.storage = storage
+        self.makeReader = makeReader
+    }
+
+    /// Starts to observe the storage.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(of: self)
+    }
+
+    /// Delivers the elements of a ``ValueUpdates``.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let reader: Reader
+        private let signal = ChangeSignal()
+        private let observation: StoreObservation
+
+        fileprivate init(of updates: ValueUpdates) {
+            let reader = updates.makeReader()
+            self.reader = reader
+            observation = .of(updates.keys, in: updates.storage) { [signal] keys in
+                if reader.note(keys) {
+                    signal.note()
+                }
+            }
+            // Values that changed before the observation.
+            if let keys = updates.keys {
+                _ = reader.note(keys)
+            }
+        }
+
+        /// Waits for the next element; a current value is returned without waiting.
+        public mutating func next() async -> Element? {
+            await next(isolation: #isolation)
+        }
+
+        /// Waits for the next element; a current value is returned without waiting.
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
+            while !Task.isCancelled {
+                if let element = reader.next() {
+                    return element
+                }
+                guard await signal.next(isolation: actor) else { break }
+            }
+            observation.cancel()
+            return nil
+        }
+    }
+}
+
+extension ValueUpdates {
     /// - Parameters:
     ///   - keys: The keys in the storage whose changes matter.
     ///   - storage: The storage.
+    ///   - deliversCurrent: Whether the current value is delivered first.
     ///   - stored: Returns the stored values of the keys, to find out whether anything changed; nil if only `read` can find
     ///     out.
     ///   - read: Reads the value.
     init(
         of keys: Set<String>,
         in storage: any KeyValueStorage,
+        deliversCurrent: Bool = true,
         stored: @escaping () -> [PropertyListValue?]?,
-        read: @escaping () -> Value
+        read: @escaping () -> Element
     ) {
-        self.storage = storage
-        self.keys = keys
-        self.stored = stored
-        self.read = read
+        self.init(of: keys, in: storage) {
+            let hasNews = Guarded(true)
+            var latest: (stored: [PropertyListValue?]?, value: Element)?
+            func next() -> Element? {
+                let isNoted = hasNews.withLock { hasNews in
+                    defer { hasNews = false }
+                    return hasNews
+                }
+                guard isNoted else { return nil }
+                // The stored values are fetched before the value is read. If they change in between, the value is delivered once
+                // too often instead of being missed.
+                let stored = stored()
+                if let latest, let stored, latest.stored?.areSame(as: stored) == true {
+                    return nil
+                }
+                let value = read()
+                let isNew = latest.map { !ValueSemantics.areEqual($0.value, value) } ?? true
+                latest = (stored, value)
+                return isNew ? value : nil
+            }
+            if !deliversCurrent {
+                _ = next()
+            }
+            return Reader(
+                note: { _ in
+                    hasNews.withLock { $0 = true }
+                    return true
+                },
+                next: next
+            )
+        }
     }
 
     /// - Parameters:
     ///   - keys: The keys in the store whose changes matter.
     ///   - store: The store.
+    ///   - deliversCurrent: Whether the current value is delivered first.
     ///   - read: Reads the value.
-    init(of keys: [String], in store: any DefaultsStore, read: @escaping () -> Value) {
-        self.init(of: Set(keys), in: store, stored: { keys.map(store.storedValue(forKey:)) }, read: read)
-    }
-
-    /// Creates an iterator that starts with the current value.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(updates: self)
-    }
-
-    /// Delivers the values of a ``ValueUpdates``.
-    public struct Iterator: AsyncIteratorProtocol {
-        private let updates: ValueUpdates
-        private let signal = ChangeSignal()
-        private var observation: StoreObservation?
-        private var latest = Latest()
-
-        fileprivate init(updates: ValueUpdates) {
-            self.updates = updates
-            if !updates.deliversCurrent {
-                observe()
-                _ = latest.next(of: updates)
-            }
-        }
-
-        /// Waits for the next value; the first is returned without waiting.
-        public mutating func next() async -> Value? {
-            await next(isolation: #isolation)
-        }
-
-        /// Waits for the next value; the first is returned without waiting.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
-            guard !Task.isCancelled else {
-                return end()
-            }
-            if observation == nil {
-                observe()
-                return latest.next(of: updates)
-            }
-            while let changes = await signal.next(isolation: actor) {
-                if case .keys(let keys) = changes, keys.isDisjoint(with: updates.keys) {
-                    continue
-                }
-                if let value = latest.next(of: updates) {
-                    return value
-                }
-            }
-            return end()
-        }
-
-        private mutating func observe() {
-            observation = .of(updates.keys, in: updates.storage) { [signal] keys in signal.note(keys) }
-        }
-
-        private mutating func end() -> Value? {
-            observation?.cancel()
-            return nil
-        }
-    }
-
-    /// The value that was delivered last.
-    private struct Latest {
-        private struct Delivered {
-            var stored: [PropertyListValue?]?
-            var value: Value
-        }
-
-        private var latest: Delivered?
-
-        /// Reads the value; nil when it is the last delivered one.
-        mutating func next(of updates: ValueUpdates) -> Value? {
-            // The stored values are fetched before the value is read. If they change in between, the value is delivered once
-            // too often instead of being missed.
-            let stored = updates.stored()
-            if let latest, let stored, latest.stored?.areSame(as: stored) == true {
-                return nil
-            }
-            let value = updates.read()
-            let isNew = latest.map { !Self.isEqual($0.value, value) } ?? true
-            latest = Delivered(stored: stored, value: value)
-            return isNew ? value : nil
-        }
-
-        private static func isEqual(_ one: Value, _ other: Value) -> Bool {
-            func isEqual<Known: Equatable>(_ known: Known) -> Bool {
-                known == other as? Known
-            }
-            return (one as? any Equatable).map { isEqual($0) } ?? false
-        }
+    init(
+        of keys: [String],
+        in store: any DefaultsStore,
+        deliversCurrent: Bool = true,
+        read: @escaping () -> Element
+    ) {
+        func stored() -> [PropertyListValue?] { keys.map(store.storedValue(forKey:)) }
+        self.init(of: Set(keys), in: store, deliversCurrent: deliversCurrent, stored: stored, read: read)
     }
 }
 
@@ -161,9 +178,14 @@ extension ValueUpdates {
     ///
     /// - Parameter handler: Receives the values. One that changes again before it is delivered is left out.
     /// - Returns: The observation. It ends when it is cancelled or released, so keep a reference to it.
-    public func observe(_ handler: @escaping @Sendable (Value) -> Void) -> StoreObservation {
-        let delivery = Delivery(of: self)
-        return .serial(of: keys, in: storage) { delivery.deliver(to: handler) }
+    public func observe(_ handler: @escaping @Sendable (Element) -> Void) -> StoreObservation {
+        let reader = makeReader()
+        return .serial(of: keys, in: storage) { keys in
+            _ = reader.note(keys)
+            while let element = reader.next() {
+                handler(element)
+            }
+        }
     }
 
     /// Calls a handler with the current value, and with a new one each time it changes, until an object is deallocated.
@@ -185,30 +207,10 @@ extension ValueUpdates {
     @discardableResult
     public func observe<Owner: AnyObject & Sendable>(
         for owner: Owner,
-        _ handler: @escaping @Sendable (Owner, Value) -> Void
+        _ handler: @escaping @Sendable (Owner, Element) -> Void
     ) -> StoreObservation {
         .owned(by: owner) { withOwner in
             observe { value in withOwner { handler($0, value) } }
-        }
-    }
-
-    /// Delivers values to a handler.
-    private final class Delivery: @unchecked Sendable {
-        // A store calls its observers on threads that may use it, and a serial observation calls them one at a time.
-        private let updates: ValueUpdates
-        private var latest = Latest()
-
-        init(of updates: ValueUpdates) {
-            self.updates = updates
-            if !updates.deliversCurrent {
-                _ = latest.next(of: updates)
-            }
-        }
-
-        func deliver(to handler: (Value) -> Void) {
-            if let value = latest.next(of: updates) {
-                handler(value)
-            }
         }
     }
 }

@@ -14,6 +14,8 @@ struct ContentDigest: Hashable, Sendable {
         }
     }
 
+    // Compiled once, instead of in each of its callers.
+    @inline(never)
     init(_ value: PropertyListValue) {
         if case .data(let data) = value {
             self.init(data)

@@ -73,7 +73,7 @@ enum ValueSemantics {
         leaves.contains(ObjectIdentifier(type))
     }
 
-    fileprivate static func areEqual(_ one: Any, _ other: Any) -> Bool {
+    static func areEqual(_ one: Any, _ other: Any) -> Bool {
         func areEqual<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
         return (one as? any Equatable).map { areEqual($0) } ?? false
     }

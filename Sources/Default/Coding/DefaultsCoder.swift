@@ -40,17 +40,7 @@ public struct DefaultsCoder: Sendable {
     // A coder is copied at each read, which counts no reference for a built-in one, and one for another.
     private enum Format: Sendable {
         case json, propertyList
-        case custom(Custom)
-    }
-
-    private final class Custom: Sendable {
-        let encoder: any DefaultsEncoder & Sendable
-        let decoder: any DefaultsDecoder & Sendable
-
-        init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
-            self.encoder = encoder
-            self.decoder = decoder
-        }
+        indirect case custom(any DefaultsEncoder & Sendable, any DefaultsDecoder & Sendable)
     }
 
     private let format: Format
@@ -65,7 +55,7 @@ public struct DefaultsCoder: Sendable {
     ///   - encoder: The encoder.
     ///   - decoder: The decoder.
     public init(encoder: any DefaultsEncoder & Sendable, decoder: any DefaultsDecoder & Sendable) {
-        self.init(.custom(Custom(encoder: encoder, decoder: decoder)))
+        self.init(.custom(encoder, decoder))
     }
 
     /// Whether the coder always decodes the same bytes to the same value, so that decoded values can be cached.
@@ -109,7 +99,7 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
         switch format {
         case .json: try Self.jsonEncoder.encode(value)
         case .propertyList: try Self.propertyListEncoder.encode(value)
-        case .custom(let custom): try custom.encoder.encode(value)
+        case .custom(let encoder, _): try encoder.encode(value)
         }
     }
 
@@ -118,7 +108,7 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
         switch format {
         case .json: try Self.jsonDecoder.decode(type, from: data)
         case .propertyList: try Self.propertyListDecoder.decode(type, from: data)
-        case .custom(let custom): try custom.decoder.decode(type, from: data)
+        case .custom(_, let decoder): try decoder.decode(type, from: data)
         }
     }
 }

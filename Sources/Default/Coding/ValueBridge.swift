@@ -159,7 +159,13 @@ extension ValueBridge where Value: Codable {
     ///
     /// An optional is stored as its wrapped value, and nil removes the stored value.
     static func stored() -> ValueBridge {
-        known(in: bridges) { ((Value.self as? any OptionalValue.Type)?.bridge as? ValueBridge) ?? storedInside() }
+        func optional<Wrapped: Codable>(_ type: Wrapped.Type) -> any Sendable {
+            ValueBridge<Wrapped>.storedInside().optional
+        }
+        return known(in: bridges) {
+            let wrapped = (Value.self as? any OptionalType.Type)?.wrappedType as? any Codable.Type
+            return wrapped.map { optional($0) } as? ValueBridge ?? storedInside()
+        }
     }
 
     /// The bridge for a type whose every value is stored: a nil optional is stored as JSON's null.
@@ -205,18 +211,3 @@ private func direct(_ type: Any.Type) -> (any Sendable)? {
 private typealias BridgeTable = Guarded<[ObjectIdentifier: any Sendable]>
 private let bridges = BridgeTable([:])
 private let insideBridges = BridgeTable([:])
-
-/// An optional with any wrapped type.
-private protocol OptionalValue {
-    /// The bridge for which nil removes the stored value; nil unless the wrapped type is `Codable`.
-    static var bridge: (any Sendable)? { get }
-}
-
-extension Optional: OptionalValue {
-    fileprivate static var bridge: (any Sendable)? {
-        func bridge<Other: Codable>(_ type: Other.Type) -> any Sendable {
-            ValueBridge<Other>.storedInside().optional
-        }
-        return (Wrapped.self as? any Codable.Type).map { bridge($0) }
-    }
-}

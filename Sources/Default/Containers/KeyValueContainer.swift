@@ -66,7 +66,7 @@ public final class KeyValueContainer<Value: Codable> {
         set { set(newValue) }
         _modify {
             if let access = storage.keyAccess(forKey: key) {
-                var change = ValueChange(forKey: access.key, in: access.store)
+                var change = ChangeInPlace(forKey: access.key, in: access.store)
                 defer { change.end() }
                 let bridge = bridge
                 var value = change.value(by: bridge, default: { defaultValue })
@@ -160,6 +160,8 @@ public final class KeyValueContainer<Value: Codable> {
     }
 
     /// The value in a storage that isn't a store, where a coder's `Data` is a value like any other.
+    private var context: ErrorContext { ErrorContext(key: key, type: Value.self, store: storage.hubName) }
+
     private func customValue() throws(DefaultsError) -> Value? {
         guard let coder else {
             return storage.value(forKey: key)
@@ -169,7 +171,7 @@ public final class KeyValueContainer<Value: Codable> {
             return try data.map { try coder.decodeTopLevel(Value.self, from: $0) }
         } catch {
             let size = data?.count ?? 0
-            throw .undecodable(error, byteCount: size, key: key, type: Value.self, store: storage.hubName)
+            throw .undecodable(error, byteCount: size, context)
         }
     }
 
@@ -180,7 +182,7 @@ public final class KeyValueContainer<Value: Codable> {
         do {
             storage.setValue(try value.map { try coder.encodeTopLevel($0) }, forKey: key)
         } catch {
-            throw .encodingFailed(error, key: key, type: Value.self, store: storage.hubName)
+            throw .encodingFailed(error, context)
         }
     }
 

@@ -189,12 +189,11 @@ extension DefaultsDiagnostics {
     }
 
     /// Reports a value that was filled in, once per key and message; the message is made only then.
-    static func report(_ report: LoadReport, key: String, type: Any.Type, store: @autoclosure () -> String) {
+    static func report(_ report: LoadReport, _ context: @autoclosure () -> ErrorContext) {
         guard !report.isEmpty else { return }
-        let (store, reason) = (store(), ReportedReads.Reason.report(report.messageDigest, ObjectIdentifier(type)))
-        if reportedReads.withLock({ $0.insert(key: key, store: store, reason: reason) }) {
-            let error = DefaultsError.filledIn(report, key: key, type: type, store: store)
-            self.report(Event(kind: .filledIn, error: error, report: report))
+        let (context, digest) = (context(), report.messageDigest)
+        if reportedReads.withLock({ $0.insert(context, reason: digest) }) {
+            self.report(Event(kind: .filledIn, error: .filledIn(report, context), report: report))
         }
     }
 
@@ -213,34 +212,26 @@ extension DefaultsDiagnostics {
     private static func isNew(_ error: DefaultsError) -> Bool {
         ![.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code)
             || reportedReads.withLock {
-                let reason = ReportedReads.Reason.text(error.description, content: error.content)
-                return $0.insert(key: error.key, store: error.store, reason: reason)
+                $0.insert(error.context, reason: "\(error.content ?? 0) \(error.description)".hashValue)
             }
     }
 }
 
-/// What was reported of stored values; it is bounded, and what is forgotten is reported again.
+/// Hashes of what was reported of stored values; they are bounded, and what is forgotten is reported again.
 struct ReportedReads {
-    enum Reason: Hashable {
-        case text(String, content: UInt64?)
-        /// ``LoadReport/messageDigest``: a report may have thousands of paths.
-        case report(Int, ObjectIdentifier)
-    }
-
-    private struct Read: Hashable {
-        let store: String?
-        let key: StoreKey
-        let reason: Reason
-    }
-
-    private var reads: Set<Read> = []
+    private var reads: Set<Int> = []
 
     /// The number of reports that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096
 
     /// Remembers a report; returns false if it is remembered already.
-    mutating func insert(key: String?, store: String?, reason: Reason) -> Bool {
-        let read = Read(store: store, key: StoreKey(unchecked: key ?? ""), reason: reason)
+    mutating func insert(_ context: ErrorContext, reason: Int) -> Bool {
+        var hasher = Hasher()
+        hasher.combine(context.store)
+        hasher.combine(StoreKey(unchecked: context.key ?? ""))
+        hasher.combine(context.type.map { ObjectIdentifier($0) })
+        hasher.combine(reason)
+        let read = hasher.finalize()
         guard !reads.contains(read) else {
             return false
         }

@@ -6,45 +6,34 @@ extension DefaultsError {
     static func invalidKey(_ key: String, because fault: String) -> DefaultsError {
         // Keeps the message short for a key that is too long.
         let shown = key.count > 64 ? "\(key.prefix(64))…" : key
-        return DefaultsError(
-            .invalidKey,
-            reason: "The key \(shown.debugDescription) can't be used: \(fault). Nothing was read or stored.",
-            key: key
-        )
+        let reason = "The key \(shown.debugDescription) can't be used: \(fault). Nothing was read or stored."
+        return DefaultsError(.invalidKey, ErrorContext(key: key), reason)
     }
 
-    static func unsupportedValue(_ fault: PropertyListValue.UnsupportedObject, key: String, store: String)
-        -> DefaultsError
+    static func unsupportedValue(_ fault: PropertyListValue.UnsupportedObject, _ context: ErrorContext) -> DefaultsError
     {
-        let location = fault.path.isEmpty ? "" : " (at \(fault.path))"
+        let path = fault.path.isEmpty ? "" : " (at \(fault.path))"
         let reason = """
-            Nothing was stored under \(key.debugDescription) in \(store). \(fault.reason)\(location). A store accepts \
+            Nothing was stored under \(context.location). \(fault.reason)\(path). A store accepts \
             String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. Encode other types.
             """
-        return DefaultsError(.unsupportedValue, reason: reason, key: key, store: store)
+        return DefaultsError(.unsupportedValue, context, reason)
     }
 
-    static func valueTooLarge(_ size: Int, limit: Int, key: String, store: String) -> DefaultsError {
+    static func valueTooLarge(_ size: Int, limit: Int, _ context: ErrorContext) -> DefaultsError {
         let reason = """
-            Nothing was stored under \(key.debugDescription) in \(store): with the new value it would hold \(size) bytes, and \
+            Nothing was stored under \(context.location): with the new value it would hold \(size) bytes, and \
             the system refuses \(limit) and more. Keep large values in files, or in a FileDefaults.
             """
-        return DefaultsError(.valueTooLarge, reason: reason, key: key, store: store)
+        return DefaultsError(.valueTooLarge, context, reason)
     }
 
-    static func encodingFailed(_ error: any Error, key: String, type: Any.Type, store: String) -> DefaultsError {
+    static func encodingFailed(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
         let reason = """
-            A value of type \(type) can't be encoded for the key \(key.debugDescription) (\(summary(of: error))). \
-            The value stored in \(store) is unchanged.
+            A value of type \(context.typeName) can't be stored under \(context.location), because it can't be encoded \
+            (\(summary(of: error))). The stored value is unchanged.
             """
-        return DefaultsError(
-            .encodingFailed,
-            reason: reason,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: error
-        )
+        return DefaultsError(.encodingFailed, context, reason, causedBy: error)
     }
 
     static func defaultNotEncodable(_ error: any Error, type: Any.Type) -> DefaultsError {
@@ -52,7 +41,7 @@ extension DefaultsError {
             The default value of \(type) can't be encoded (\(summary(of: error))). Stored values that lack properties can't be \
             filled in from it. Give it values that its coder can encode.
             """
-        return DefaultsError(.encodingFailed, reason: reason, type: type, underlyingError: error)
+        return DefaultsError(.encodingFailed, ErrorContext(type: type), reason, causedBy: error)
     }
 
     static func defaultMissing(type: Any.Type) -> DefaultsError {
@@ -60,16 +49,10 @@ extension DefaultsError {
             \(type) conforms to DefaultProviding, but has no defaultValue of its own type, so stored values that lack \
             properties can't be filled in. Give it a `static var defaultValue: \(type)?`.
             """
-        return DefaultsError(.valueMissing, reason: reason, type: type)
+        return DefaultsError(.valueMissing, ErrorContext(type: type), reason)
     }
 
-    static func undecodable(
-        _ error: any Error,
-        byteCount: Int,
-        key: String,
-        type: Any.Type,
-        store: String
-    ) -> DefaultsError {
+    static func undecodable(_ error: any Error, byteCount: Int, _ context: ErrorContext) -> DefaultsError {
         let faults = summary(of: error)
         let isInProperty = error is DecodingError && !faults.contains(path([]))
         let cure = """
@@ -77,67 +60,57 @@ extension DefaultsError {
             which it can be filled in.
             """
         let reason = """
-            The \(byteCount) bytes stored under \(key.debugDescription) in \(store) can't be decoded as \(type) \
+            The \(byteCount) bytes stored under \(context.location) can't be decoded as \(context.typeName) \
             (\(faults)). They were left unchanged.\(isInProperty ? cure : "")
             """
-        return DefaultsError(.undecodable, reason: reason, key: key, type: type, store: store, underlyingError: error)
+        return DefaultsError(.undecodable, context, reason, causedBy: error)
     }
 
-    static func typeMismatch(
-        found value: PropertyListValue,
-        key: String,
-        type: Any.Type,
-        store: String
-    ) -> DefaultsError {
+    static func typeMismatch(found value: PropertyListValue, _ context: ErrorContext) -> DefaultsError {
         let reason = """
-            \(value.kind) is stored under \(key.debugDescription) in \(store), which can't be read as \(type). \
+            \(value.kind) is stored under \(context.location), which can't be read as \(context.typeName). \
             It was left unchanged. Another part of the program may use the same key.
             """
-        return DefaultsError(.typeMismatch, reason: reason, key: key, type: type, store: store)
+        return DefaultsError(.typeMismatch, context, reason)
     }
 
-    static func valueMissing(key: String, type: Any.Type, store: String) -> DefaultsError {
+    static func valueMissing(_ context: ErrorContext) -> DefaultsError {
+        let type = context.typeName
         let reason = """
-            Nothing is stored under \(key.debugDescription) in \(store), and \(type) has no defaultValue for an \
+            Nothing is stored under \(context.location), and \(type) has no defaultValue for an \
             update to start from. Save a value first, or give the type a `static var defaultValue: \(type)?`. A \
             defaultValue of an unrelated type is not used.
             """
-        return DefaultsError(.valueMissing, reason: reason, key: key, type: type, store: store)
+        return DefaultsError(.valueMissing, context, reason)
     }
 
-    static func arithmeticOverflow(key: String, store: String) -> DefaultsError {
-        let reason = """
-            The sum for \(key.debugDescription) in \(store) does not fit into 64 bits. The stored value is unchanged.
-            """
-        return DefaultsError(.arithmeticOverflow, reason: reason, key: key, store: store)
+    static func arithmeticOverflow(_ context: ErrorContext) -> DefaultsError {
+        let reason = "The sum for \(context.location) does not fit into 64 bits. The stored value is unchanged."
+        return DefaultsError(.arithmeticOverflow, context, reason)
     }
 
-    static func synchronizationFailed(key: String?, store: String) -> DefaultsError {
-        let subject = key.map { "The value for \($0.debugDescription)" } ?? "The values"
+    static func synchronizationFailed(_ context: ErrorContext) -> DefaultsError {
+        let subject = context.key.map { "The value for \($0.debugDescription)" } ?? "The values"
         let reason = """
-            \(subject) could not be saved to disk by \(store): synchronize() returned false. Check that the \
+            \(subject) could not be saved to disk by \(context.store ?? ""): synchronize() returned false. Check that the \
             preferences directory in the home directory exists and is writable, and that the disk is not full.
             """
-        return DefaultsError(.synchronizationFailed, reason: reason, key: key, store: store)
+        return DefaultsError(.synchronizationFailed, context, reason)
     }
 
-    static func identifierConflict(
-        key: String,
-        type: Any.Type,
-        other: Any.Type,
-        store: String
-    ) -> DefaultsError {
+    static func identifierConflict(with other: Any.Type, _ context: ErrorContext) -> DefaultsError {
+        let names = [other, context.type].map { $0.map { String(reflecting: $0) } ?? "" }
         let reason = """
-            Two types are stored under \(key.debugDescription) in \(store): \(String(reflecting: other)) and \
-            \(String(reflecting: type)). Each overwrites the other. Give one of them its own defaultIdentifier.
+            Two types are stored under \(context.location): \(names[0]) and \(names[1]). Each overwrites the other. \
+            Give one of them its own defaultIdentifier.
             """
-        return DefaultsError(.identifierConflict, reason: reason, key: key, type: type, store: store)
+        return DefaultsError(.identifierConflict, context, reason)
     }
 
     /// The number of parts that a message lists; the report has all of them.
     fileprivate static let maximumListedParts = 20
 
-    static func filledIn(_ report: LoadReport, key: String, type: Any.Type, store: String) -> DefaultsError {
+    static func filledIn(_ report: LoadReport, _ context: ErrorContext) -> DefaultsError {
         let missing = report.filledIn.map { "\($0.debugDescription) is missing" }
         let unusable = report.unusable.map { "\($0.path.debugDescription) \($0.reason)" }
         // What could not be used comes first: there may be too many to read.
@@ -147,93 +120,81 @@ extension DefaultsError {
         let faults = parts.joined(separator: ", ")
         let outcome = report.isFilledIn ? "filled in from the defaultValue where it has them" : "not used"
         let reason = """
-            The value stored under \(key.debugDescription) in \(store) doesn't match \(type): \
+            The value stored under \(context.location) doesn't match \(context.typeName): \
             \(faults). These were \(outcome). The stored value was left unchanged.
             """
-        var error = DefaultsError(.filledIn, reason: reason, key: key, type: type, store: store)
-        error.faults = faults
-        return error
+        return DefaultsError(.filledIn, context, reason, faults: faults)
     }
 
-    static func newerVersion(_ version: Int, key: String, type: Any.Type, own: Int, store: String) -> DefaultsError {
+    static func newerVersion(_ version: Int, own: Int, _ context: ErrorContext) -> DefaultsError {
         let reason = """
-            The value stored under \(key.debugDescription) in \(store) has version \(version) and was written by a newer \
-            version of the app; \(type) has version \(own). It was left unchanged. Update the app to read it.
+            The value stored under \(context.location) has version \(version) and was written by a newer \
+            version of the app; \(context.typeName) has version \(own). It was left unchanged. Update the app to read it.
             """
-        return DefaultsError(.newerVersion, reason: reason, key: key, type: type, store: store)
+        return DefaultsError(.newerVersion, context, reason)
     }
 
-    static func migrationFailed(
-        _ error: any Error,
-        from previous: String,
-        key: String,
-        type: Any.Type,
-        store: String
-    ) -> DefaultsError {
+    static func migrationFailed(_ error: any Error, from previous: String, _ context: ErrorContext) -> DefaultsError {
         let reason = """
-            The \(previous) stored under \(key.debugDescription) in \(store) could not be migrated to \(type) \
+            The \(previous) stored under \(context.location) could not be migrated to \(context.typeName) \
             (\(summary(of: error))). It was left unchanged, and the next read tries the migration again.
             """
-        return DefaultsError(
-            .migrationFailed,
-            reason: reason,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: error
-        )
+        return DefaultsError(.migrationFailed, context, reason, causedBy: error)
     }
 
     /// For a value that was quarantined and replaced; `loss` says why it can't be used.
     static func quarantined(
         _ loss: DefaultsError,
         under quarantineKey: String,
-        key: String,
-        type: Any.Type,
-        store: String
+        _ context: ErrorContext
     ) -> DefaultsError {
         let fault = loss.faults ?? loss.underlyingError.map(summary) ?? loss.code.name
         let reason = """
-            The value stored under \(key.debugDescription) in \(store) can't be used as \(type) (\(fault)). It was \
+            The value stored under \(context.location) can't be used as \(context.typeName) (\(fault)). It was \
             quarantined under \(quarantineKey.debugDescription) before it was replaced.
             """
-        return DefaultsError(loss.code, reason: reason, key: key, type: type, store: store, underlyingError: loss)
+        return DefaultsError(loss.code, context, reason, causedBy: loss)
     }
 
-    static func quarantineFailed(_ error: any Error, key: String, type: Any.Type, store: String) -> DefaultsError {
+    static func quarantineFailed(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
         let cause = (error as? DefaultsError)?.description ?? summary(of: error)
         let reason = """
-            The value stored under \(key.debugDescription) in \(store) can't be used as \(type), and could not be \
+            The value stored under \(context.location) can't be used as \(context.typeName), and could not be \
             quarantined (\(cause)). It was not replaced.
             """
-        return DefaultsError(
-            .quarantineFailed,
-            reason: reason,
-            key: key,
-            type: type,
-            store: store,
-            underlyingError: error
-        )
+        return DefaultsError(.quarantineFailed, context, reason, causedBy: error)
     }
 
-    static func companionKeyOccupied(key: String, purpose: String, type: Any.Type, store: String) -> DefaultsError {
+    static func companionKeyOccupied(purpose: String, _ context: ErrorContext) -> DefaultsError {
         let reason = """
-            The key \(key.debugDescription) in \(store) is reserved for \(purpose) of \(type), but something else is \
+            The key \(context.location) is reserved for \(purpose) of \(context.typeName), but something else is \
             stored there. It was left unchanged. Move it to another key.
             """
-        return DefaultsError(.typeMismatch, reason: reason, key: key, type: type, store: store)
+        return DefaultsError(.typeMismatch, context, reason)
+    }
+
+    /// Calls a body that uses a store, and wraps the errors of third-party stores.
+    static func wrapping<Result>(
+        _ context: @autoclosure () -> ErrorContext,
+        _ body: () throws -> Result
+    ) throws(DefaultsError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw .wrapping(error, context())
+        }
     }
 
     /// Returns the library's own errors unchanged and wraps those of third-party stores.
-    static func wrapping(_ error: any Error, key: String?, type: Any.Type?, store: String) -> DefaultsError {
+    static func wrapping(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
         if let error = error as? DefaultsError {
             return error
         }
         let reason = """
-            \(store) failed\(key.map { " for the key \($0.debugDescription)" } ?? "")\
-            \(type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
+            \(context.store ?? "")\(context.key.map { " failed for the key \($0.debugDescription)" } ?? " failed")\
+            \(context.type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
             """
-        return DefaultsError(.storeFailed, reason: reason, key: key, type: type, store: store, underlyingError: error)
+        return DefaultsError(.storeFailed, context, reason, causedBy: error)
     }
 }
 
@@ -281,7 +242,7 @@ extension PropertyListValue {
 }
 
 extension LoadReport {
-    /// A hash of what ``DefaultsError/filledIn(_:key:type:store:)`` says of it.
+    /// A hash of what ``DefaultsError/filledIn(_:_:)`` says of it.
     var messageDigest: Int {
         var hasher = Hasher()
         let listed = unusable.prefix(DefaultsError.maximumListedParts)

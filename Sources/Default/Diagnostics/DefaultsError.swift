@@ -19,21 +19,46 @@ public import Foundation
 /// one, so be careful about logging it.
 public struct DefaultsError: Error, Sendable {
     /// The kind of error.
-    public let code: Code
+    public var code: Code { contents.code }
     /// The key that was read or written; nil when the error is not about a single key.
-    public let key: String?
+    public var key: String? { contents.context.key }
     /// The type that was to be stored or read; nil when the call had none.
-    public let type: Any.Type?
+    public var type: Any.Type? { contents.context.type }
     /// The store's ``DefaultsStore/storeDescription``; nil when the error occurred before a store was used.
-    public let store: String?
+    public var store: String? { contents.context.store }
     /// The error that the coder or the store threw; nil when this library detected the fault itself.
-    public let underlyingError: (any Error)?
+    public var underlyingError: (any Error)? { contents.underlyingError }
 
-    private let reason: String
+    var context: ErrorContext { contents.context }
     /// What is wrong with which parts of a value that was filled in, as clauses without stored values.
-    var faults: String?
+    var faults: String? { contents.faults }
     /// A digest of the stored value that can't be read; nil for other errors.
     var content: UInt64?
+
+    private let contents: Contents
+
+    // An object, because every function that throws would copy fifteen words otherwise.
+    private final class Contents: Sendable {
+        let code: Code
+        let context: ErrorContext
+        let reason: String
+        let underlyingError: (any Error)?
+        let faults: String?
+
+        init(
+            _ code: Code,
+            _ context: ErrorContext,
+            _ reason: String,
+            _ underlyingError: (any Error)?,
+            _ faults: String?
+        ) {
+            self.code = code
+            self.context = context
+            self.reason = reason
+            self.underlyingError = underlyingError
+            self.faults = faults
+        }
+    }
 
     /// Creates an error, for third-party stores and coders.
     ///
@@ -52,13 +77,30 @@ public struct DefaultsError: Error, Sendable {
         store: String? = nil,
         underlyingError: (any Error)? = nil
     ) {
-        self.code = code
-        self.reason = reason
-        self.key = key
-        self.type = type
-        self.store = store
-        self.underlyingError = underlyingError
+        self.init(code, ErrorContext(key: key, type: type, store: store), reason, causedBy: underlyingError)
     }
+
+    init(
+        _ code: Code,
+        _ context: ErrorContext,
+        _ reason: String,
+        causedBy underlyingError: (any Error)? = nil,
+        faults: String? = nil
+    ) {
+        contents = Contents(code, context, reason, underlyingError, faults)
+    }
+}
+
+/// What a call that failed was about.
+struct ErrorContext: Sendable {
+    var key: String?
+    var type: Any.Type?
+    var store: String?
+
+    /// The key and the store, for messages.
+    var location: String { "\((key ?? "").debugDescription) in \(store ?? "")" }
+    /// The name of the type, for messages.
+    var typeName: String { type.map { "\($0)" } ?? "" }
 }
 
 extension DefaultsError {
@@ -138,7 +180,7 @@ extension DefaultsError {
 
 extension DefaultsError: CustomStringConvertible {
     /// Complete sentences that name the key, the type and the store, but never a stored value.
-    public var description: String { reason }
+    public var description: String { contents.reason }
 }
 
 extension DefaultsError.Code: CustomStringConvertible {
@@ -148,5 +190,5 @@ extension DefaultsError.Code: CustomStringConvertible {
 
 extension DefaultsError: LocalizedError {
     /// The same as ``description``, so that `localizedDescription` has the same text.
-    public var errorDescription: String? { reason }
+    public var errorDescription: String? { contents.reason }
 }

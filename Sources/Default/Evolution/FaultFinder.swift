@@ -91,7 +91,7 @@ final class FaultFinder {
         faultCount += 1
         ownErrorCount += error is DecodingError || error is UnexpectedValue ? 0 : 1
         let reason = DecodingFault.reason(error, at: path.count)
-        edits.insert(.init(replacement: replacement, reason: reason), at: path[...])
+        edits.insert((replacement, reason), at: path[...])
     }
 
     /// Forgets what was found if an attempt fails.
@@ -109,7 +109,7 @@ final class FaultFinder {
         guard let fields = tree?.fields, let name = keys.storedKey(for: key, among: fields, below: path) else {
             return nil
         }
-        return fields[name].map { .init(name: name, tree: $0) }
+        return fields[name].map { (name, $0) }
     }
 
     /// Calls a body with the default value of a type or, for an optional, of the type in it; nil when it has none.
@@ -117,7 +117,7 @@ final class FaultFinder {
         of type: any Decodable.Type,
         _ body: (Fallback?) throws -> any Decodable
     ) throws -> any Decodable {
-        let type = (type as? any RepairableOptional.Type)?.wrapped ?? type
+        let type = (type as? any OptionalType.Type)?.wrappedType ?? type
         func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
         let value = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }
         return try withoutActuallyEscaping(body) { body in
@@ -144,12 +144,4 @@ final class FaultFinder {
         guard let (tree, format) = StoredTree.parse(data), format == keys.format else { return body(nil) }
         coder.withDecoder(for: data) { body(Fallback(decoder: $0, tree: tree)) }
     }
-}
-
-private protocol RepairableOptional {
-    static var wrapped: any Decodable.Type { get }
-}
-
-extension Optional: RepairableOptional where Wrapped: Decodable {
-    fileprivate static var wrapped: any Decodable.Type { Wrapped.self }
 }

@@ -114,7 +114,7 @@ extension KnownKeys {
                 else { continue }
                 known[key] = parts[name]?.known(of: field, keys: keys, at: path + [key], &unknown) ?? field
             }
-            unknown.fields += fields.filter { !$1.isNull }.map { .init(path: path + [$0], value: $1) }
+            unknown.fields += fields.filter { !$1.isNull }.map { (path + [$0], $1) }
             return .object(known)
         case .array(var elements) where !parts.isEmpty:
             if isInPairs {

@@ -17,6 +17,7 @@ struct Quarantine {
     /// The maximum total size, in bytes, of the values other than the newest, of which the oldest is considered first.
     static let byteLimit = 4 << 20
 
+    private var context: ErrorContext { ErrorContext(key, type, in: store) }
     private var quarantineKey: String { CompanionKey.quarantine(of: key) }
 
     /// Adds a value that is about to be replaced, unless it is quarantined already; the oldest and the newest two are kept.
@@ -41,7 +42,7 @@ struct Quarantine {
             }
             try replace(with: kept)
         } catch {
-            throw .quarantineFailed(error, key: key, type: type, store: store.storeDescription)
+            throw .quarantineFailed(error, context)
         }
     }
 
@@ -60,9 +61,8 @@ struct Quarantine {
         func version(_ value: QuarantinedValue) -> SchemaVersion? {
             value.version.flatMap { SchemaVersion(text: $0) }
         }
-        let restored: QuarantinedValue?
-        do {
-            restored = try store.withExclusiveAccess {
+        let restored = try DefaultsError.wrapping(context) {
+            try store.withExclusiveAccess { () -> QuarantinedValue? in
                 var values = try values()
                 guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
                 let restored = values.remove(at: index)
@@ -79,8 +79,6 @@ struct Quarantine {
                 }
                 return restored
             }
-        } catch {
-            throw .wrapping(error, key: key, type: type, store: store.storeDescription)
         }
         if restored != nil {
             store.notifyChange(forKey: key)
@@ -108,8 +106,7 @@ struct Quarantine {
         guard case .array(let entries) = stored, case let values = entries.compactMap({ QuarantinedValue($0) }),
             values.count == entries.count
         else {
-            let store = store.storeDescription
-            throw .companionKeyOccupied(key: quarantineKey, purpose: "quarantined values", type: type, store: store)
+            throw .companionKeyOccupied(purpose: "quarantined values", ErrorContext(quarantineKey, type, in: store))
         }
         return values
     }
@@ -120,21 +117,18 @@ struct Quarantine {
     ///   or errors of the store.
     func removeAll() throws(DefaultsError) {
         _ = try StoreKey(key)
-        do {
+        try DefaultsError.wrapping(context) {
             try store.withExclusiveAccess {
                 if try !values().isEmpty {
                     try store.setStoredValue(nil, forKey: quarantineKey)
                 }
             }
-        } catch {
-            throw .wrapping(error, key: key, type: type, store: store.storeDescription)
         }
     }
 
     /// Reports a quarantined value, after it was replaced.
     func report(because loss: DefaultsError) {
-        let store = store.storeDescription
-        let error = DefaultsError.quarantined(loss, under: quarantineKey, key: key, type: type, store: store)
+        let error = DefaultsError.quarantined(loss, under: quarantineKey, context)
         DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
     }
 }

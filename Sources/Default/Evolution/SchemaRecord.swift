@@ -79,8 +79,7 @@ extension SchemaRecord {
         let versionKey = CompanionKey.version(of: key)
         guard let stored = store.storedValue(forKey: versionKey) else { return nil }
         guard case .string(let text) = stored, let record = SchemaRecord(text: text) else {
-            let store = store.storeDescription
-            throw .companionKeyOccupied(key: versionKey, purpose: "the schema version", type: type, store: store)
+            throw .companionKeyOccupied(purpose: "the schema version", ErrorContext(versionKey, type, in: store))
         }
         return record
     }

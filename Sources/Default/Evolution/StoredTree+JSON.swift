@@ -10,49 +10,49 @@ extension StoredTree {
 
     /// The tree as JSON; nil for values of a property list.
     var jsonData: Data? {
-        var data = Data()
-        return (try? appendJSON(to: &data)).map { data }
+        var json: [UInt8] = []
+        return (try? appendJSON(to: &json)).map { Data(json) }
     }
 
-    private func appendJSON(to data: inout Data) throws {
+    private func appendJSON(to json: inout [UInt8]) throws {
         switch self {
         case .propertyList:
             throw UnexpectedValue()
         case .json(let bytes):
-            data.append(contentsOf: bytes)
+            json += bytes
         case .array(let elements):
-            data.append(UInt8(ascii: "["))
+            json.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
                 if index > 0 {
-                    data.append(UInt8(ascii: ","))
+                    json.append(UInt8(ascii: ","))
                 }
-                try element.appendJSON(to: &data)
+                try element.appendJSON(to: &json)
             }
-            data.append(UInt8(ascii: "]"))
+            json.append(UInt8(ascii: "]"))
         case .object(let fields):
-            data.append(UInt8(ascii: "{"))
+            json.append(UInt8(ascii: "{"))
             for (index, key) in Array(fields.keys).sorted().enumerated() {
                 if index > 0 {
-                    data.append(UInt8(ascii: ","))
+                    json.append(UInt8(ascii: ","))
                 }
-                try data.appendJSON(key)
-                data.append(UInt8(ascii: ":"))
-                try fields[key]?.appendJSON(to: &data)
+                try json.appendJSON(key)
+                json.append(UInt8(ascii: ":"))
+                try fields[key]?.appendJSON(to: &json)
             }
-            data.append(UInt8(ascii: "}"))
+            json.append(UInt8(ascii: "}"))
         }
     }
 }
 
-extension Data {
+extension [UInt8] {
     fileprivate mutating func appendJSON(_ key: String) throws {
         let quote = UInt8(ascii: "\"")
         if key.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }) {
             append(quote)
-            append(contentsOf: key.utf8)
+            self += key.utf8
             append(quote)
         } else {
-            append(try JSONEncoder().encode(key))
+            self += try JSONEncoder().encode(key)
         }
     }
 }

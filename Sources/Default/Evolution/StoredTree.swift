@@ -46,9 +46,9 @@ extension StoredTree {
     }
 
     /// Bytes that are the same for values that are written alike, apart from nil.
-    var identity: Data {
+    var identity: String {
         let tree = withoutNil
-        return tree.jsonData ?? tree.propertyListValue?.binaryForm ?? Data()
+        return (tree.jsonData ?? tree.propertyListValue?.binaryForm ?? Data()).base64EncodedString()
     }
 
     private var withoutNil: StoredTree {

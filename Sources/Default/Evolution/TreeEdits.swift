@@ -1,17 +1,10 @@
 /// Changes to a tree of stored values, by path; a change of a value takes precedence over changes of its parts.
 final class TreeEdits {
-    struct Change {
-        /// What takes the value's place; nil when it is removed.
-        let replacement: Replacement?
-        /// Why, as a clause without stored values.
-        let reason: String
-    }
+    /// What takes a value's place, nil when it is removed; and why, as a clause without stored values.
+    typealias Change = (replacement: Replacement?, reason: String)
 
-    struct Replacement {
-        /// The stored key.
-        let name: String
-        let tree: StoredTree
-    }
+    /// A value, and the key under which it is stored.
+    typealias Replacement = (name: String, tree: StoredTree)
 
     /// What was changed.
     struct Outcome {

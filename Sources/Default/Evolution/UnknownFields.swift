@@ -2,10 +2,7 @@ internal import Foundation
 
 /// What stored bytes have and a type doesn't know, which the type's next write keeps.
 struct UnknownFields {
-    struct Field {
-        let path: StoredTree.Path
-        var value: StoredTree
-    }
+    typealias Field = (path: StoredTree.Path, value: StoredTree)
 
     var fields: [Field] = []
     /// The paths of arrays whose elements are keys and values in turn.
@@ -147,7 +144,7 @@ extension UnknownFields {
     /// An element is found again if it is written as before, the first of several equal ones as the first, and the value of a
     /// pair if its key is.
     private static func matches(_ old: [StoredTree], _ new: [StoredTree], inPairs: Bool) -> [Int?] {
-        var indexes: [Data: [Int]] = [:]
+        var indexes: [String: [Int]] = [:]
         for index in new.indices.reversed() where !inPairs || index.isMultiple(of: 2) {
             indexes[new[index].identity, default: []].append(inPairs ? index + 1 : index)
         }

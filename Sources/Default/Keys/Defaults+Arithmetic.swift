@@ -1,8 +1,8 @@
 extension Defaults.Proxy {
     /// Adds to the stored number, atomically across threads and, on a ``FileDefaults``, processes.
     ///
-    /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the sum has a
-    /// fraction. A missing value counts as 0, true as 1, and a string as the number that it begins with. A stored value of
+    /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the other number has a
+    /// fraction or more than 64 bits. A missing value counts as 0, true as 1, and a string as the number that it begins with. A stored value of
     /// any other type is quarantined and counts as 0. A sum that overflows is reported to ``DefaultsDiagnostics`` with the
     /// code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
     ///
@@ -39,10 +39,10 @@ extension Defaults.Proxy {
                 return number
             }
         )
-        var change = ValueChange(forKey: key, in: suite)
+        var change = ChangeInPlace(forKey: key, in: suite)
         defer { change.end() }
         guard let sum = change.value(by: bridge, default: { .integer(0) }).adding(summand) else {
-            let error = DefaultsError.arithmeticOverflow(key: key, store: suite.storeDescription)
+            let error = DefaultsError.arithmeticOverflow(ErrorContext(key, in: suite))
             return DefaultsDiagnostics.report(.init(kind: .writeFailed, error: error))
         }
         change.commit(sum, by: bridge, default: { .integer(0) })
@@ -53,14 +53,12 @@ extension Defaults.Proxy {
     /// Stores a value if none is stored, atomically; the implementation of the operator `?=` in `DefaultOperators`.
     package func setIfAbsent(_ value: () -> Any) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            do {
+            try DefaultsError.wrapping(ErrorContext(key, in: suite)) {
                 try suite.withExclusiveAccess {
                     if !exists {
                         try KeyAccess(key, in: suite).save(value())
                     }
                 }
-            } catch {
-                throw .wrapping(error, key: key, type: nil, store: suite.storeDescription)
             }
         }
     }
@@ -84,82 +82,34 @@ extension PropertyListValue {
 
     /// The sum of two numbers; nil when it overflows.
     fileprivate func adding(_ other: PropertyListValue) -> PropertyListValue? {
-        guard case .real = self else {
-            guard let own = wholeNumber, let others = other.wholeNumber else {
-                return .real(asDouble + other.asDouble)
-            }
-            let sum = own + others
-            return Int64(exactly: sum).map { .integer($0) } ?? UInt64(exactly: sum).map { .unsigned($0) }
+        guard !isReal, let own = wholeNumber, let others = other.wholeNumber else {
+            return .real(asDouble + other.asDouble)
         }
-        return .real(asDouble + other.asDouble)
+        let (larger, smaller) = own.magnitude < others.magnitude ? (others, own) : (own, others)
+        let (magnitude, isOverflow) =
+            larger.isNegative == smaller.isNegative
+            ? larger.magnitude.addingReportingOverflow(smaller.magnitude)
+            : (larger.magnitude - smaller.magnitude, false)
+        if isOverflow || larger.isNegative && magnitude > Int64.min.magnitude {
+            return nil
+        }
+        if larger.isNegative {
+            return .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+        }
+        return Int64(exactly: magnitude).map { .integer($0) } ?? .unsigned(magnitude)
     }
 
-    private var wholeNumber: WholeNumber? {
+    private var isReal: Bool {
+        if case .real = self { true } else { false }
+    }
+
+    /// A whole number of at most 64 bits; nil for other numbers.
+    private var wholeNumber: (isNegative: Bool, magnitude: UInt64)? {
         switch self {
-        case .integer(let integer): WholeNumber(integer)
-        case .unsigned(let unsigned): WholeNumber(unsigned)
-        // Whole numbers that are too large for an integer in a store make the sum overflow.
-        case .real(let real): real.magnitude < 0x1p100 ? WholeNumber(exactly: real) : nil
+        case .integer(let integer): (integer < 0, integer.magnitude)
+        case .unsigned(let unsigned): (false, unsigned)
+        case .real(let real): UInt64(exactly: real.magnitude).map { (real < 0, $0) }
         default: nil
         }
-    }
-}
-
-/// A whole number of 128 bits, of which at most 101 are used, so that a sum of two never overflows.
-///
-/// The standard library's `Int128` needs macOS 15.
-private struct WholeNumber {
-    // Two's complement.
-    var high: Int64
-    var low: UInt64
-
-    init(_ integer: Int64) {
-        high = integer >> 63
-        low = UInt64(bitPattern: integer)
-    }
-
-    init(_ unsigned: UInt64) {
-        high = 0
-        low = unsigned
-    }
-
-    /// Nil when the number has a fraction; its magnitude has to be below 2^100.
-    init?(exactly real: Double) {
-        guard real == real.rounded(.towardZero) else {
-            return nil
-        }
-        let multiple = (real.magnitude / 0x1p64).rounded(.down)
-        high = Int64(multiple)
-        low = UInt64(real.magnitude - multiple * 0x1p64)
-        if real < 0 {
-            low = 0 &- low
-            high = low == 0 ? -high : ~high
-        }
-    }
-
-    static func + (one: WholeNumber, other: WholeNumber) -> WholeNumber {
-        var sum = one
-        let (low, isCarrying) = one.low.addingReportingOverflow(other.low)
-        sum.low = low
-        sum.high += other.high + (isCarrying ? 1 : 0)
-        return sum
-    }
-}
-
-extension Int64 {
-    fileprivate init?(exactly number: WholeNumber) {
-        self.init(bitPattern: number.low)
-        guard number.high == self >> 63 else {
-            return nil
-        }
-    }
-}
-
-extension UInt64 {
-    fileprivate init?(exactly number: WholeNumber) {
-        guard number.high == 0 else {
-            return nil
-        }
-        self = number.low
     }
 }

@@ -24,10 +24,8 @@ extension Defaults {
 
     private func convertForms(of keys: [Keys]) throws(DefaultsError) -> [String] {
         let suite = suite
-        do {
-            return try suite.transaction { try keys.filter { try $0.convertForm(in: suite) }.map(\.name) }
-        } catch {
-            throw .wrapping(error, key: nil, type: nil, store: suite.storeDescription)
+        return try DefaultsError.wrapping(ErrorContext(in: suite)) {
+            try suite.transaction { try keys.filter { try $0.convertForm(in: suite) }.map(\.name) }
         }
     }
 }

@@ -43,10 +43,8 @@ extension Defaults {
         // In a transaction, so that nothing is stored between listing the keys and removing them.
         let suite = suite
         DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
-            do {
+            try DefaultsError.wrapping(ErrorContext(in: suite)) {
                 try suite.transaction { try KeyAccess.remove(suite.storedKeys(), from: suite) }
-            } catch {
-                throw .wrapping(error, key: nil, type: nil, store: suite.storeDescription)
             }
         }
     }

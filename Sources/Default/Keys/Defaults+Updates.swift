@@ -9,9 +9,7 @@ extension Defaults {
     public func updates<Value>(_ key: Key<Value>, initial: Bool = true) -> ValueUpdates<Value> {
         // The current store is captured here, because another task may iterate the sequence.
         let defaults = Defaults(suite: suite)
-        var updates = ValueUpdates(of: [key.name], in: suite) { defaults[key] }
-        updates.deliversCurrent = initial
-        return updates
+        return ValueUpdates(of: [key.name], in: suite, deliversCurrent: initial) { defaults[key] }
     }
 
     /// A sequence of the values of several keys, with a new element each time one of them changes; see ``ValueUpdates``.
@@ -29,11 +27,10 @@ extension Defaults {
         initial: Bool = true
     ) -> ValueUpdates<(First, Second, repeat each Other)> {
         let defaults = Defaults(suite: suite)
-        var updates = ValueUpdates(of: Self.names(first, second, repeat each others), in: suite) {
+        let names = Self.names(first, second, repeat each others)
+        return ValueUpdates(of: names, in: suite, deliversCurrent: initial) {
             (defaults[first], defaults[second], repeat defaults[each others])
         }
-        updates.deliversCurrent = initial
-        return updates
     }
 
     /// A sequence of the value of a key in the standard store and its changes; see ``ValueUpdates``.

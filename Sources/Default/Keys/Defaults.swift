@@ -91,7 +91,7 @@ extension Defaults {
         get { value(for: key) }
         nonmutating set { set(newValue, for: key) }
         nonmutating _modify {
-            var change = ValueChange(forKey: key.name, in: suite)
+            var change = ChangeInPlace(forKey: key.name, in: suite)
             defer { change.end() }
             var value = change.value(by: key.bridge, default: { key.defaultValue })
             yield &value

@@ -9,35 +9,34 @@ public protocol EmptyValueProviding {
     static var emptyValue: Self { get }
 }
 
-extension String: EmptyValueProviding {
-    /// The empty string.
-    public static var emptyValue: String { "" }
-}
-
-extension Int: EmptyValueProviding {
+extension EmptyValueProviding where Self: Numeric {
     /// 0.
-    public static var emptyValue: Int { 0 }
+    public static var emptyValue: Self { 0 }
 }
 
-extension Double: EmptyValueProviding {
-    /// 0.
-    public static var emptyValue: Double { 0 }
-}
+extension Int: EmptyValueProviding {}
+extension Int8: EmptyValueProviding {}
+extension Int16: EmptyValueProviding {}
+extension Int32: EmptyValueProviding {}
+extension Int64: EmptyValueProviding {}
+extension UInt: EmptyValueProviding {}
+extension UInt8: EmptyValueProviding {}
+extension UInt16: EmptyValueProviding {}
+extension UInt32: EmptyValueProviding {}
+extension UInt64: EmptyValueProviding {}
+extension Float: EmptyValueProviding {}
+extension Double: EmptyValueProviding {}
+extension CGFloat: EmptyValueProviding {}
+extension Decimal: EmptyValueProviding {}
 
-extension Bool: EmptyValueProviding {
-    /// False.
-    public static var emptyValue: Bool { false }
-}
-
-extension Data: EmptyValueProviding {
-    /// No bytes.
-    public static var emptyValue: Data { Data() }
-}
-
-extension Array: EmptyValueProviding {
+extension EmptyValueProviding where Self: RangeReplaceableCollection {
     /// No elements.
-    public static var emptyValue: [Element] { [] }
+    public static var emptyValue: Self { Self() }
 }
+
+extension String: EmptyValueProviding {}
+extension Data: EmptyValueProviding {}
+extension Array: EmptyValueProviding {}
 
 extension Dictionary: EmptyValueProviding {
     /// No entries.
@@ -49,28 +48,7 @@ extension Set: EmptyValueProviding {
     public static var emptyValue: Set { [] }
 }
 
-extension EmptyValueProviding where Self: Numeric {
-    /// 0.
-    public static var emptyValue: Self { 0 }
-}
-
-extension Int8: EmptyValueProviding {}
-extension Int16: EmptyValueProviding {}
-extension Int32: EmptyValueProviding {}
-extension Int64: EmptyValueProviding {}
-extension UInt: EmptyValueProviding {}
-extension UInt8: EmptyValueProviding {}
-extension UInt16: EmptyValueProviding {}
-extension UInt32: EmptyValueProviding {}
-extension UInt64: EmptyValueProviding {}
-extension Float: EmptyValueProviding {}
-
-extension CGFloat: EmptyValueProviding {
-    /// 0.
-    public static var emptyValue: CGFloat { CGFloat(0.0) }
-}
-
-extension Decimal: EmptyValueProviding {
-    /// 0.
-    public static var emptyValue: Decimal { Decimal() }
+extension Bool: EmptyValueProviding {
+    /// False.
+    public static var emptyValue: Bool { false }
 }

@@ -44,8 +44,8 @@ extension DefaultStorable {
         forKey key: String? = nil
     ) throws(DefaultsError) -> Bool {
         let store = store ?? ownStore
-        do {
-            return try store.withExclusiveAccess {
+        return try DefaultsError.wrapping(ErrorContext(key ?? defaultIdentifier, Self.self, in: store)) {
+            try store.withExclusiveAccess {
                 guard let stored = try findStored(in: store, forKey: key) else { return false }
                 if stored.form.isCurrent, stored.key == key ?? defaultIdentifier,
                     !hasRemovedProperties(stored.data)
@@ -56,8 +56,6 @@ extension DefaultStorable {
                 try stored.value.save(to: store, withKey: key)
                 return true
             }
-        } catch {
-            throw .wrapping(error, key: key ?? defaultIdentifier, type: Self.self, store: store.storeDescription)
         }
     }
 

@@ -49,9 +49,9 @@ extension DefaultStorable {
         let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers
         let isSameStore = source.storeDescription == store.storeDescription
         let quarantine = KeyAccess(targetKey, in: store).quarantine(of: Self.self)
-        let original: (key: String, value: PropertyListValue, loss: DefaultsError?)?
-        do {
-            original = try store.withExclusiveAccess {
+        typealias Original = (key: String, value: PropertyListValue, loss: DefaultsError?)
+        let original = try DefaultsError.wrapping(ErrorContext(targetKey, Self.self, in: store)) {
+            try store.withExclusiveAccess { () -> Original? in
                 let stored = store.storedValue(forKey: targetKey)
                 if case .data? = stored {
                     return nil
@@ -75,8 +75,6 @@ extension DefaultStorable {
                 }
                 return (sourceKey, foreign, loss)
             }
-        } catch {
-            throw .wrapping(error, key: targetKey, type: Self.self, store: store.storeDescription)
         }
         guard let original else { return false }
         if let loss = original.loss {
@@ -94,15 +92,13 @@ extension DefaultStorable {
         forKey key: String,
         from source: any DefaultsStore
     ) throws(DefaultsError) {
-        do {
+        try DefaultsError.wrapping(ErrorContext(key, Self.self, in: source)) {
             try source.withExclusiveAccess {
                 guard source.storedValue(forKey: key) == original else { return }
                 let record = CompanionKey.version(of: key)
                 let keys = source.storedValue(forKey: record) == nil ? [key] : [key, record]
                 try KeyAccess.remove(keys, from: source, type: Self.self)
             }
-        } catch {
-            throw .wrapping(error, key: key, type: Self.self, store: source.storeDescription)
         }
     }
 
@@ -144,6 +140,6 @@ extension DefaultStorable {
                 first = first ?? error
             }
         }
-        throw first ?? .typeMismatch(found: value, key: key, type: Self.self, store: store.storeDescription)
+        throw first ?? .typeMismatch(found: value, ErrorContext(key, Self.self, in: store))
     }
 }

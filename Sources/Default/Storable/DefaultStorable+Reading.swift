@@ -30,15 +30,15 @@ extension DefaultStorable {
             let (value, form) = try read(data, ofVersion: version, forKey: key, in: store, coder: coder)
             return StoredSettings(value: value, form: form, data: data, version: version, key: key, store: store)
         } catch {
-            let (type, store) = (Self.self, store.storeDescription)
+            let context = ErrorContext(key, Self.self, in: store)
             let failure: DefaultsError =
                 switch error {
                 case let newer as NewerVersion:
-                    .newerVersion(newer.version, key: key, type: type, own: schemaVersion, store: store)
+                    .newerVersion(newer.version, own: schemaVersion, context)
                 case let error as MigrationFailure:
-                    .migrationFailed(error.underlyingError, from: error.typeName, key: key, type: type, store: store)
+                    .migrationFailed(error.underlyingError, from: error.typeName, context)
                 default:
-                    .undecodable(error, byteCount: data.count, key: key, type: type, store: store)
+                    .undecodable(error, byteCount: data.count, context)
                 }
             throw failure.about(.data(data))
         }

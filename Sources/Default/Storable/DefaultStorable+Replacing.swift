@@ -20,7 +20,7 @@ extension DefaultStorable {
         let data = try access.encode(self, encoder: Self.defaultCoder)
         var loss: DefaultsError?
         var kept = KeptFields()
-        do {
+        try DefaultsError.wrapping(access.context(Self.self)) {
             try store.withExclusiveAccess {
                 let stored = access.ownValue
                 (loss, kept) = stored.map { Self.inspect($0, forKey: key, in: store) } ?? (nil, KeptFields())
@@ -46,8 +46,6 @@ extension DefaultStorable {
                     try store.setStoredValue(.data(data), forKey: key)
                 }
             }
-        } catch {
-            throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
         }
         if Self.remembersDecodedValues, kept.fields == nil {
             DecodedValueCache.shared.insert(data, of: Self.self, forKey: key, isComplete: true)
@@ -67,8 +65,7 @@ extension DefaultStorable {
         in store: any DefaultsStore
     ) -> (loss: DefaultsError?, kept: KeptFields) {
         guard case .data(let data) = stored else {
-            let store = store.storeDescription
-            return (.typeMismatch(found: stored, key: key, type: Self.self, store: store), KeptFields())
+            return (.typeMismatch(found: stored, ErrorContext(key, Self.self, in: store)), KeptFields())
         }
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if remembersDecodedValues, DecodedValueCache.shared.isComplete(data, of: Self.self, forKey: key),
@@ -161,7 +158,7 @@ extension DefaultStorable {
             }
         )
         return (
-            lost.isEmpty ? nil : .filledIn(report, key: key, type: Self.self, store: store.storeDescription),
+            lost.isEmpty ? nil : .filledIn(report, ErrorContext(key, Self.self, in: store)),
             placement.data ?? data
         )
     }

@@ -319,8 +319,7 @@ extension DefaultStorable {
                 DefaultsDiagnostics.report(.readFailed, error)
             }
             guard var value else {
-                let key = key ?? defaultIdentifier
-                throw DefaultsError.valueMissing(key: key, type: Self.self, store: store.storeDescription)
+                throw DefaultsError.valueMissing(ErrorContext(key ?? defaultIdentifier, Self.self, in: store))
             }
             let result = try change(&value)
             try value.save(to: store, withKey: key)

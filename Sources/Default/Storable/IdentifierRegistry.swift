@@ -23,7 +23,8 @@ enum IdentifierRegistry {
             return owner
         }
         if let owner {
-            let conflict = DefaultsError.identifierConflict(key: identifier, type: type, other: owner, store: store)
+            let context = ErrorContext(key: identifier, type: type, store: store)
+            let conflict = DefaultsError.identifierConflict(with: owner, context)
             DefaultsDiagnostics.report(.init(kind: .identifierConflict, error: conflict))
         }
     }

@@ -85,11 +85,11 @@ public final class LiveSettings<Settings: DefaultStorable> {
         set {
             DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
                 let store = store
-                do {
-                    try Settings.update(in: store, forKey: key, default: initial) { $0[keyPath: property] = newValue }
-                } catch {
-                    let key = key ?? Settings.defaultIdentifier
-                    throw .wrapping(error, key: key, type: Settings.self, store: store.storeDescription)
+                let key = key ?? Settings.defaultIdentifier
+                try DefaultsError.wrapping(ErrorContext(key, Settings.self, in: store)) {
+                    try Settings.update(in: store, forKey: self.key, default: initial) {
+                        $0[keyPath: property] = newValue
+                    }
                 }
             }
         }

@@ -12,15 +12,17 @@ struct StoredSettings<Settings: DefaultStorable> {
     let key: String
     let store: any DefaultsStore
 
+    private var context: ErrorContext { ErrorContext(key, Settings.self, in: store) }
+
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     var loss: DefaultsError? {
         guard !form.report.unusable.isEmpty else { return nil }
-        return .filledIn(form.report, key: key, type: Settings.self, store: store.storeDescription)
+        return .filledIn(form.report, context)
     }
 
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
     func reportFillingIn() {
-        DefaultsDiagnostics.report(form.report, key: key, type: Settings.self, store: store.storeDescription)
+        DefaultsDiagnostics.report(form.report, context)
     }
 }
 
@@ -158,14 +160,12 @@ extension DefaultStorable {
             return try stored.get()
         }
         // The value was written in the meantime, so the recorded version may belong to other bytes.
-        do {
-            return try store.withExclusiveAccess {
+        return try DefaultsError.wrapping(ErrorContext(key, Self.self, in: store)) {
+            try store.withExclusiveAccess {
                 try KeyAccess(key, in: store).storedBytes(type: Self.self).map { data in
                     try read(data, forKey: key, in: store)
                 }
             }
-        } catch {
-            throw .wrapping(error, key: key, type: Self.self, store: store.storeDescription)
         }
     }
 }

@@ -2,53 +2,37 @@ internal import DefaultJournal
 
 /// Connects the writers of a storage with one task that waits for changes.
 ///
-/// Collects the keys that have changed since the task last looked, and wakes it.
+/// Remembers whether something has changed since the task last looked, and wakes it.
 final class ChangeSignal: Sendable {
-    /// The keys that have changed.
-    enum Changes: Sendable {
-        case keys(Set<String>)
-        /// It isn't known which keys have changed.
-        case any
-    }
-
     private struct State {
-        var changes: Changes?
+        var isChanged = false
         var isEnded = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Guarded(State())
 
-    /// Records that keys have changed; nil when it isn't known which.
-    func note(_ keys: Set<String>?) {
-        wake { state in
-            switch (state.changes, keys) {
-            case (.any, _), (_, nil): state.changes = .any
-            case (.keys(let earlier), let keys?): state.changes = .keys(earlier.union(keys))
-            case (nil, let keys?): state.changes = .keys(keys)
-            }
-        }
+    /// Records that something has changed.
+    func note() {
+        wake { $0.isChanged = true }
     }
 
-    /// Waits for changes, and returns and clears them.
+    /// Waits for a change since the last one that was waited for.
     ///
-    /// - Returns: The changes; nil when the waiting task was cancelled.
-    func next(isolation: isolated (any Actor)?) async -> Changes? {
+    /// - Returns: Whether there is one; false when the waiting task was cancelled.
+    func next(isolation: isolated (any Actor)?) async -> Bool {
         await withTaskCancellationHandler {
             while true {
-                let (changes, isEnded) = state.withLock { state in
-                    defer { state.changes = nil }
-                    return (state.changes, state.isEnded)
+                let (isChanged, isEnded) = state.withLock { state in
+                    defer { state.isChanged = false }
+                    return (state.isChanged, state.isEnded)
                 }
-                if isEnded {
-                    return nil
-                }
-                if let changes {
-                    return changes
+                if isChanged || isEnded {
+                    return !isEnded
                 }
                 await withCheckedContinuation(isolation: isolation) { continuation in
                     let isWaiting = state.withLock { state in
-                        guard state.changes == nil, !state.isEnded else {
+                        guard !state.isChanged, !state.isEnded else {
                             return false
                         }
                         state.waiter = continuation

@@ -2,6 +2,12 @@
 
 internal import Foundation
 
+extension ErrorContext {
+    init(_ key: String? = nil, _ type: Any.Type? = nil, in store: any DefaultsStore) {
+        self.init(key: key, type: type, store: store.storeDescription)
+    }
+}
+
 extension StoreKey {
     /// Creates a key to store a value under, and checks it.
     ///
@@ -25,7 +31,7 @@ extension PropertyListValue {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/unsupportedValue`` for more than 256 levels.
     public func checkDepth(forKey key: String, in store: some DefaultsStore) throws(DefaultsError) {
         if isTooDeep {
-            throw .unsupportedValue(.tooDeep, key: key, store: store.storeDescription)
+            throw .unsupportedValue(.tooDeep, ErrorContext(key, in: store))
         }
     }
 
@@ -44,7 +50,7 @@ extension PropertyListValue {
         do {
             try self.init(object: object)
         } catch {
-            throw .unsupportedValue(error, key: key, store: store.storeDescription)
+            throw .unsupportedValue(error, ErrorContext(key, in: store))
         }
     }
 }

@@ -27,13 +27,13 @@ struct FoundationLimits {
     func check(_ new: PropertyListValue, forKey key: String, in store: any DefaultsStore) throws(DefaultsError) {
         let size = new.storedSize
         if size >= value {
-            throw .valueTooLarge(size, limit: value, key: key, store: store.storeDescription)
+            throw .valueTooLarge(size, limit: value, ErrorContext(key, in: store))
         }
         if let total {
             let others = store.storedKeys().filter { !$0.utf8.elementsEqual(key.utf8) }
             let all = others.reduce(size) { $0 + $1.utf8.count + (store.storedValue(forKey: $1)?.storedSize ?? 0) }
             if all >= total {
-                throw .valueTooLarge(all, limit: total, key: key, store: store.storeDescription)
+                throw .valueTooLarge(all, limit: total, ErrorContext(key, in: store))
             }
         }
     }

@@ -7,14 +7,22 @@ protocol KeyObservable: KeyValueStorage {
 }
 
 extension StoreObservation {
-    /// Calls a handler at each change of some keys of a storage, and possibly of others.
+    /// Calls a handler at each change of some keys of a storage, or of all.
     ///
     /// It is not a method of the storage, because that would appear in the diagnostics of programs that use `UserDefaults`.
     static func of(
-        _ keys: Set<String>,
+        _ keys: Set<String>?,
         in storage: any KeyValueStorage,
         _ handler: @escaping Handler
     ) -> StoreObservation {
-        (storage as? any KeyObservable)?.observeChanges(of: keys, handler) ?? storage.observeChanges(handler)
+        guard let keys else {
+            return storage.observeChanges(handler)
+        }
+        let handler: Handler = { changed in
+            if changed.map({ !$0.isDisjoint(with: keys) }) ?? true {
+                handler(changed)
+            }
+        }
+        return (storage as? any KeyObservable)?.observeChanges(of: keys, handler) ?? storage.observeChanges(handler)
     }
 }

@@ -15,11 +15,8 @@ final class SuiteWatch: @unchecked Sendable {
     private let store: any DefaultsStore
     private let hub: ChangeHub
 
-    private struct Known {
-        var value: PropertyListValue?
-        /// The comparison that found the value.
-        var comparison = 0
-    }
+    /// A value, and the comparison that found it.
+    private typealias Known = (value: PropertyListValue?, comparison: Int)
 
     private struct State {
         var values: [String: Known] = [:]
@@ -47,7 +44,7 @@ final class SuiteWatch: @unchecked Sendable {
             }
             let new = found.filter { state.values[$0.0] == nil }
             for (key, value) in new {
-                state.values[key] = Known(value: value, comparison: state.comparisons)
+                state.values[key] = (value, state.comparisons)
             }
             return Set(new.map(\.0))
         }
@@ -70,11 +67,11 @@ final class SuiteWatch: @unchecked Sendable {
         let found = candidates.map { ($0, store.storedValue(forKey: $0)) }
         let changed = state.withLock { state in
             found.filter { key, value in
-                let known = state.values[key] ?? Known()
+                let known = state.values[key] ?? (value: nil, comparison: 0)
                 guard known.comparison < comparison else {
                     return false
                 }
-                state.values[key] = Known(value: value, comparison: comparison)
+                state.values[key] = (value, comparison)
                 return !value.isSame(as: known.value)
             }
         }

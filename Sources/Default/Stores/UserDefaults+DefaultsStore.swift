@@ -51,7 +51,7 @@ extension FoundationStore {
             #if !canImport(Darwin)
             if !synchronize() {
                 replace(value, with: previous, forKey: key)
-                throw DefaultsError.synchronizationFailed(key: key, store: storeDescription)
+                throw DefaultsError.synchronizationFailed(ErrorContext(key, in: self))
             }
             #endif
             if let hub = SharedHubs.hub(named: ownHubName), !previous.isSame(as: value) {
@@ -74,7 +74,7 @@ extension FoundationStore {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/synchronizationFailed`` when Foundation reports failure.
     public func flush() throws(DefaultsError) {
         guard synchronize() else {
-            throw DefaultsError.synchronizationFailed(key: nil, store: storeDescription)
+            throw DefaultsError.synchronizationFailed(ErrorContext(in: self))
         }
     }
 

@@ -171,15 +171,13 @@ extension UserDefaultsVocabulary {
     ///
     /// - Throws: ``DefaultsError``. Nothing has changed then, if the store has transactions.
     public func removeAll() throws(DefaultsError) {
-        do {
+        try DefaultsError.wrapping(ErrorContext(in: self)) {
             // In a transaction, so that nothing is stored between listing the keys and removing them.
             try transaction {
                 for key in storedKeys() {
                     try setStoredValue(nil, forKey: key)
                 }
             }
-        } catch {
-            throw .wrapping(error, key: nil, type: nil, store: storeDescription)
         }
     }
 
@@ -203,19 +201,11 @@ extension UserDefaultsVocabulary {
     /// - Throws: ``DefaultsError`` on failure.
     @discardableResult
     public func synchronize() throws(DefaultsError) -> Bool {
-        do {
-            try flush()
-        } catch {
-            throw .wrapping(error, key: nil, type: nil, store: storeDescription)
-        }
+        try DefaultsError.wrapping(ErrorContext(in: self)) { try flush() }
         return true
     }
 
     private func setWrappingErrors(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
-        do {
-            try setStoredValue(value, forKey: key)
-        } catch {
-            throw .wrapping(error, key: key, type: nil, store: storeDescription)
-        }
+        try DefaultsError.wrapping(ErrorContext(key, in: self)) { try setStoredValue(value, forKey: key) }
     }
 }

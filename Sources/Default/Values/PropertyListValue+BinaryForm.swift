@@ -21,21 +21,12 @@ extension PropertyListValue {
     ///
     /// Equal values have equal bytes. <doc:FileFormat> describes them.
     public var binaryForm: Data {
-        switch self {
-        case .boolean, .integer, .unsigned, .real, .date:
-            // Data holds so few bytes without an allocation.
-            var bytes = Data()
-            encode(to: &bytes)
-            return bytes
-        case .data, .string, .array, .dictionary:
-            // An array takes many small pieces several times as fast as Data does.
-            var bytes: [UInt8] = []
-            encode(to: &bytes)
-            return Data(bytes)
-        }
+        var bytes: [UInt8] = []
+        encode(to: &bytes)
+        return Data(bytes)
     }
 
-    private func encode<Bytes: RangeReplaceableCollection<UInt8>>(to bytes: inout Bytes) where Bytes.Index == Int {
+    private func encode(to bytes: inout [UInt8]) {
         switch self {
         case .data(let data):
             bytes.append(Tag.data.rawValue)
@@ -123,7 +114,7 @@ extension String {
     }
 }
 
-extension RangeReplaceableCollection<UInt8> where Index == Int {
+extension [UInt8] {
     fileprivate mutating func append(_ tag: PropertyListValue.Tag, _ bits: UInt64) {
         append(tag.rawValue)
         Swift.withUnsafeBytes(of: bits.littleEndian) { append(contentsOf: $0) }
@@ -135,7 +126,7 @@ extension RangeReplaceableCollection<UInt8> where Index == Int {
         append(contentsOf: [0, 0, 0, 0])
         appendBytes(&self)
         let length = UInt32(truncatingIfNeeded: count - start - 4).littleEndian
-        Swift.withUnsafeBytes(of: length) { replaceSubrange(start..<start + 4, with: $0) }
+        withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: start, as: UInt32.self) }
     }
 }
 

@@ -56,6 +56,8 @@ extension PropertyListValue {
     /// Whether two values have the same binary form.
     ///
     /// Equal values need not have it: "é" has two, and 0 is equal to -0.0. And NaN is not equal to itself.
+    // Compiled once: inlined, it takes three kilobytes in each of its callers.
+    @inline(never)
     func isSame(as other: PropertyListValue) -> Bool {
         switch (self, other) {
         case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)

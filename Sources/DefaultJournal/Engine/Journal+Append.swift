@@ -22,8 +22,8 @@ extension Journal {
         if seen != .same {
             try beginExclusiveAccess()
             defer { endExclusiveAccess() }
-            // What differed then differs still, unless the index has changed since.
-            if seen == .different(at: state.changeCount) || !index.holds(key: key, prefix: prefix, value: value) {
+            // What differed then differs still, unless an entry has changed since.
+            if seen == .different(at: state.changeCount) || !entries.holds(key, prefix: prefix, value) {
                 try commit(operation)
             }
         }
@@ -33,7 +33,7 @@ extension Journal {
 
     private enum Comparison: Equatable {
         case same
-        /// The index has another value, or none, when it has changed so many times.
+        /// The key has another value, or none, when the entries have changed so many times.
         case different(at: UInt64)
         case unknown
     }
@@ -46,8 +46,8 @@ extension Journal {
     ) -> Comparison {
         guard let slot = stateLock.tryLockShared() else { return .unknown }
         defer { stateLock.unlockShared(slot) }
-        guard index.holds(key: key, prefix: prefix, value: value) else { return .different(at: state.changeCount) }
-        // The file must be what it was when the index was filled, as for any other write.
+        guard entries.holds(key, prefix: prefix, value) else { return .different(at: state.changeCount) }
+        // The file must be what it was when the entries were read, as for any other write.
         let isCurrent =
             state.seesNothingNew && !state.isDamaged && !state.isUnsettled && state.refusal == nil && !isForked
             && Clock.monotonic() &- state.comparedAt < Self.writersInterval
@@ -82,8 +82,8 @@ extension Journal {
             try batch.withPayload { payload throws(JournalError) in
                 try commit(size: payload.count) { target in
                     if let start = payload.baseAddress { target.copyMemory(from: start, byteCount: payload.count) }
-                } apply: { visitor in
-                    Replay.visit(payload, with: &visitor)
+                } apply: {
+                    Operation.forEach(in: payload) { apply($0, by: .thisThread) }
                 }
             }
         }
@@ -103,25 +103,23 @@ extension Journal {
     private func commit(_ operation: Operation) throws(JournalError) {
         try commit(size: operation.encodedSize) { target in
             operation.encode(to: target)
-        } apply: { visitor in
-            visitor.visit(operation)
+        } apply: {
+            apply(operation, by: .thisThread)
         }
     }
 
-    /// Under the lock: writes a record, and applies it to the index.
+    /// Under the lock: writes a record, and applies it to the entries.
     private func commit(
         size: Int,
         encode: (UnsafeMutableRawPointer) -> Void,
-        apply: (inout IndexVisitor) -> Void
+        apply: () -> Void
     ) throws(JournalError) {
         assert(writer.holdsFileLock)
         writer.buffer.reserve(Record.headerSize + size + 2 * Record.alignment)
         encode(writer.buffer.memory + Record.headerSize)
         let (mark, end) = try write(payload: size)
         stateLock.lock()
-        var visitor = IndexVisitor(index: index, origin: .thisThread, liveBytes: state.liveBytes)
-        apply(&visitor)
-        state.liveBytes = visitor.liveBytes
+        apply()
         state.advance(to: end, mark: mark, calls: calls)
         appending.store(0, ordering: .relaxed)
         stateLock.unlock()

@@ -11,7 +11,7 @@ extension Journal {
 
     /// Under `stateLock`: applies the records after the position, as far as they are whole.
     ///
-    /// The record that a thread of this process is writing it applies to the index itself.
+    /// The record that a thread of this process is writing it applies to the entries itself.
     func catchUp() throws(JournalError) -> Progress {
         var hasApplied = false
         // What the last thread with exclusive access has read is read: no other process could write before it released the `flock`.
@@ -51,17 +51,21 @@ extension Journal {
         let size = try calls.size(of: file.raw)
         guard size > start else { return .broken }
         var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
-        var visitor = IndexVisitor(index: index, origin: .journal, liveBytes: state.liveBytes)
+        var move: (salt: UInt64, end: UInt64)?
         var report = ReplayReport(validEnd: start)
         do {
             // What was applied is applied, even if the rest can't be read.
             defer {
                 if let mark = report.lastRecord {
-                    state.liveBytes = visitor.liveBytes
-                    state.advance(to: report.validEnd, mark: mark, move: visitor.move, calls: calls)
+                    state.advance(to: report.validEnd, mark: mark, move: move, calls: calls)
                 }
             }
-            try Replay.run(&window, salt: file.salt, stopsAtDamage: true, report: &report, visitor: &visitor)
+            try Replay.run(&window, salt: file.salt, stopsAtDamage: true, report: &report) { payload in
+                Operation.forEach(in: payload) { operation in
+                    move = operation.move
+                    apply(operation, by: .journal)
+                }
+            }
         }
         if !report.damage.isEmpty { return .broken }
         guard let tail = report.tornTail else { return .complete }

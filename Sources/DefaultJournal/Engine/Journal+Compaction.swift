@@ -25,7 +25,7 @@ extension Journal {
     ///
     /// The compaction begins a little earlier, so that it has usually ended when the bound is reached.
     var needsCompaction: Bool {
-        let live = state.liveBytes
+        let live = entries.journalSize
         return state.position > live + live / 10 * 7 + Self.slack / 5 * 4 && options.automaticMaintenance
             && state.position >= writer.compactionRetrySize
     }
@@ -71,18 +71,18 @@ extension Journal {
         guard let need else { return }
         do throws(JournalError) {
             guard let file = try openCompactionTarget(in: need.directory.raw, waits: isAsked) else { return }
-            var visitor = TableVisitor()
+            var table = EntryTable()
             var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
             let base = UInt64(JournalHeader.size)
             let header = JournalHeader.parse(try window.bytes(0..<min(base, need.end)))
-            let report = try Replay.run(&window, from: base, salt: need.file.salt, visitor: &visitor)
+            let report = try Replay.run(&window, from: base, salt: need.file.salt) { table.apply($0) }
             guard report.isClean, report.validEnd == need.end,
                 header == .valid(JournalHeader(salt: need.file.salt), damage: [])
             else {
                 return try reloadDamaged(need.file)
             }
             let fresh = try NewJournal(file, named: SuiteDirectory.compactionName, in: need.directory, calls: calls)
-            try fresh.append(visitor.table)
+            try fresh.append(table)
             var copied = need.end
             try synchronize(fresh, with: need.file, copied: &copied)
             try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
@@ -127,24 +127,13 @@ extension Journal {
         into fresh: NewJournal
     ) throws(JournalError) {
         var window = try FileWindow(of: file.raw, to: end, calls: calls)
-        var position = start
-        while position < end {
-            let head = try window.bytes(position..<min(position + UInt64(Record.headerSize), end))
-            guard case .valid(let length, let checksum) = Replay.header(head, at: 0, base: position, salt: file.salt)
-            else { throw JournalError(.unstable) }
-            let size = Record.size(payload: length, at: position)
-            let record = try window.bytes(position..<position + UInt64(size))
-            guard record.count == size else { throw JournalError(.unstable) }
-            let body = UnsafeRawBufferPointer(rebasing: record[Record.headerSize...])
-            guard CRC32C.checksum(body, continuing: checksum) == record.littleEndian(at: 12, as: UInt32.self) else {
-                throw JournalError(.unstable)
-            }
+        var report = ReplayReport(validEnd: start)
+        try Replay.run(&window, salt: file.salt, stopsAtDamage: true, report: &report) { payload throws(JournalError) in
+            var cursor = 0
             // A compaction that failed has left "moved".
-            if !Operation.isMove(body) {
-                try fresh.append(payload: UnsafeRawBufferPointer(rebasing: body[..<length]))
-            }
-            position += UInt64(size)
+            if Operation.parse(payload, at: &cursor)?.move == nil { try fresh.append(payload: payload) }
         }
+        guard report.validEnd == end else { throw JournalError(.unstable) }
         try fresh.finish()
     }
 

@@ -40,13 +40,13 @@ extension Journal {
     package func copy(to destination: String) throws(JournalError) {
         defer { deliverReports() }
         let target = try SuiteDirectory.absolutePath(destination, calls: calls)
-        var visitor = TableVisitor()
+        var table = EntryTable()
         try located { () throws(JournalError) in
             let (file, end) = try snapshot()
             let base = UInt64(JournalHeader.size)
             if end > base {
                 var window = try FileWindow(of: file.raw, to: end, calls: calls)
-                _ = try Replay.run(&window, from: base, salt: file.salt, visitor: &visitor)
+                _ = try Replay.run(&window, from: base, salt: file.salt) { table.apply($0) }
             }
         }
         do throws(JournalError) {
@@ -54,7 +54,7 @@ extension Journal {
             try SuiteDirectory.makeDirectory(target, calls: calls)
             let suite = try SuiteDirectory.open(target, calls: calls)
             do throws(JournalError) {
-                try writeCopy(of: visitor.table, to: suite)
+                try writeCopy(of: table, to: suite)
             } catch {
                 // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
                 for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {

@@ -1,7 +1,7 @@
 extension Journal {
     /// Excludes all other writers, of this process and of others, until the matching ``endExclusiveAccess()``.
     ///
-    /// During exclusive access the index is current and only this thread changes it. The same thread may nest calls.
+    /// During exclusive access the entries are current and only this thread changes it. The same thread may nest calls.
     /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other processes as
     /// long as ``JournalOptions/lockTimeout`` allows.
     package func beginExclusiveAccess() throws(JournalError) {
@@ -177,7 +177,7 @@ extension Journal {
         if !isFirst { note(.replaced(path: path)) }
     }
 
-    /// - Returns: Why the journal has to be read from its beginning; nil if the index is current.
+    /// - Returns: Why the journal has to be read from its beginning; nil if the entries are current.
     private func examine(compares: Bool, cutsTail: Bool = false) throws(JournalError) -> Finding? {
         stateLock.lock()
         defer { stateLock.unlock() }

@@ -4,7 +4,7 @@ extension Journal {
     /// What has to be repaired is left to the next process that has the lock; ``JournalState/isDamaged`` says so.
     ///
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
-    /// - Throws: Why it can't be read; the index has the entries that it had before.
+    /// - Throws: Why it can't be read; the entries are what they were before.
     func load(isOverwritten: Bool = false) throws(JournalError) {
         guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls) else {
             // Without the lock it isn't known whether it is about to be created.
@@ -33,7 +33,7 @@ extension Journal {
         var isWhole: Bool { report.isClean && isSaltKnown }
     }
 
-    /// Under `stateLock`: fills the index with a journal's valid records.
+    /// Under `stateLock`: replaces the entries by those of a journal's valid records.
     ///
     /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within the last
     ///   second. A part that ends where a record ends would be mistaken for a whole; no record ends at a page's end.
@@ -57,25 +57,26 @@ extension Journal {
             // A journal gets its name when it has its header: this is a part of a copy.
             throw JournalError(.overwritten)
         }
-        // A failure in the middle must not leave half of the entries.
-        if state.file.salt != 0 {
-            var nothing = IgnoringVisitor()
-            var report = ReplayReport(validEnd: base)
-            if status.size > base { report = try Replay.run(&window, from: base, salt: salt, visitor: &nothing) }
-            let isWhole = isHeaderValid && damage.isEmpty && report.isClean
-            if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }
-        }
-        index.beginComparison()
-        index.removeAll(from: .journal)
-        index.prepare(forBytes: Int(clamping: status.size))
-        var visitor = IndexVisitor(index: index, origin: .journal, damagedKeys: DamagedKeys())
+        var table = EntryTable(freeForm: entries.freeForm)
+        var (damagedKeys, move) = (DamagedKeys(), nil as (salt: UInt64, end: UInt64)?)
         var report = ReplayReport(validEnd: base)
-        if salt != 0, status.size > base { report = try Replay.run(&window, from: base, salt: salt, visitor: &visitor) }
+        if salt != 0, status.size > base {
+            report = try Replay.run(&window, from: base, salt: salt) { payload in
+                Operation.forEach(in: payload) { operation in
+                    damagedKeys.visit(operation)
+                    move = operation.move
+                    table.apply(operation)
+                }
+            } visitDamaged: { payload in
+                damagedKeys.add(payload)
+            }
+        }
+        let isWhole = isHeaderValid && damage.isEmpty && report.isClean
+        if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }
         let isSaltKnown = isHeaderValid || report.records > 0
         report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
         let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
-        state.liveBytes = visitor.liveBytes
         let headerMark = try JournalMark(of: file.raw, calls: calls)
         state.use(
             file,
@@ -83,13 +84,19 @@ extension Journal {
             mark: report.lastRecord ?? headerMark,
             headerMark: headerMark,
             size: status.size,
-            move: visitor.move,
+            move: move,
             calls: calls
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base
         state.comparedAt = Clock.monotonic()
-        let keys = visitor.keys(ifDamaged: !report.damage.isEmpty)
-        return Found(file: file, size: status.size, report: report, keys: keys, isSaltKnown: isSaltKnown)
+        let changed = replaceEntries(by: table, namesChanges: !report.damage.isEmpty)
+        return Found(
+            file: file,
+            size: status.size,
+            report: report,
+            keys: .init(changed: changed, possible: damagedKeys.names(limit: JournalReport.DamagedKeys.limit)),
+            isSaltKnown: isSaltKnown
+        )
     }
 
     /// Reads a journal's header.
@@ -110,7 +117,7 @@ extension Journal {
         if isOverwritten { stateLock.withLock { state.isUnsettled = true } }
         if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
             found = try loadUnderLock(isOverwritten: isOverwritten)
-            // The index had the entries of the first reading by then.
+            // The entries were those of the first reading by then.
             found?.keys.changed = first.keys.changed
         }
         stateLock.withLock { state.isUnsettled = false }
@@ -151,8 +158,7 @@ extension Journal {
     /// Under the lock: creates an empty journal.
     private func startEmpty() throws(JournalError) {
         try replaceJournal(by: EntryTable()) {
-            index.removeAll(from: .journal)
-            state.liveBytes = UInt64(JournalHeader.size)
+            _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
         }
     }
 

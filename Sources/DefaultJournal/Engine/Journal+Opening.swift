@@ -4,33 +4,38 @@ extension Journal {
     /// A suite that can't be written, because of the disk, of permissions, or because it is another user's and this process
     /// is root's, is opened for reading; see ``isReadOnly``.
     ///
-    /// Opening the same directory twice within a process returns the same journal, with the options and the index of the
-    /// first call. It is closed with the last reference; what was written before still reaches the disk.
+    /// Opening the same directory twice within a process returns the same journal, with the options and the observer of
+    /// the first call. It is closed with the last reference; what was written before still reaches the disk.
     ///
     /// - Parameters:
     ///   - path: The suite's directory. Parents that are missing are created for this user alone; parents may be links,
     ///     the directory itself may not.
     ///   - options: How to open it.
     ///   - isPatient: Whether to wait for other processes.
-    ///   - makeIndex: Creates the empty index that the journal fills and keeps current.
-    /// - Returns: The journal with its index filled.
+    ///   - makeObserver: Makes what learns of changes.
+    /// - Returns: The journal with its entries.
     /// - Throws: An error that names the unusable file and the reason; `readOnly` when there is no suite and none can be
     ///   created.
     package static func open(
         at path: String,
         options: JournalOptions = JournalOptions(),
         isPatient: Bool = true,
-        makeIndex: () -> any JournalIndex
+        makeObserver: () -> (any JournalObserver)? = { nil }
     ) throws(JournalError) -> Journal {
         let absolute = try SuiteDirectory.absolutePath(path, calls: options.calls)
         let journal: Journal
         do throws(JournalError) {
             if options.isReadOnly { throw JournalError(.readOnly(.requested), path: absolute) }
             let limit = isPatient ? options.lockTimeout : 0
-            journal = try openForWriting(at: absolute, waitingAtMost: limit, options: options, makeIndex: makeIndex)
+            journal = try openForWriting(
+                at: absolute,
+                waitingAtMost: limit,
+                options: options,
+                makeObserver: makeObserver
+            )
         } catch  where error.isReadOnlyPlace {
             let refusal = error.located(in: absolute)
-            journal = try openForReading(at: absolute, because: refusal, options: options, makeIndex: makeIndex)
+            journal = try openForReading(at: absolute, because: refusal, options: options, makeObserver: makeObserver)
         } catch {
             throw error.located(in: absolute)
         }
@@ -42,7 +47,7 @@ extension Journal {
         at path: String,
         waitingAtMost limit: UInt64,
         options: JournalOptions,
-        makeIndex: () -> any JournalIndex
+        makeObserver: () -> (any JournalObserver)?
     ) throws(JournalError) -> Journal {
         let calls = options.calls
         let suite = try SuiteDirectory.open(path, calls: calls)
@@ -50,7 +55,7 @@ extension Journal {
         if let existing = try existing(id) { return existing }
         try SuiteDirectory.checkPermissions(path, calls: calls)
         let make = { () throws(JournalError) in
-            try Journal(suite: suite, path: path, options: options, index: makeIndex())
+            try Journal(suite: suite, path: path, options: options, observer: makeObserver())
         }
         return try register(id, unless: { $0.path == path && !$0.isForked }, make) { journal throws(JournalError) in
             do throws(JournalError) {
@@ -138,12 +143,12 @@ extension Journal {
         at path: String,
         because refusal: JournalError,
         options: JournalOptions,
-        makeIndex: () -> any JournalIndex
+        makeObserver: () -> (any JournalObserver)?
     ) throws(JournalError) -> Journal {
         do throws(JournalError) {
             let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
             let make = { () throws(JournalError) in
-                try Journal(suite: suite, path: path, options: options, index: makeIndex())
+                try Journal(suite: suite, path: path, options: options, observer: makeObserver())
             }
             let isUsable = { (journal: Journal) in !options.isReadOnly && journal.path == path && journal.isReadOnly }
             return try register(suite.id, unless: isUsable, make) { journal throws(JournalError) in

@@ -4,10 +4,10 @@ extension Journal {
     /// A little less than a second: the watcher looks once a second, and then compares each time.
     static let readersInterval: UInt64 = 950_000_000
 
-    /// Brings the index up to date and keeps it so until ``unlockForReading()``.
+    /// Brings the entries up to date and keeps it so until ``unlockForReading()``.
     ///
     /// Costs a mutex, one load and a look at the clock when nothing changed. Until the matching unlock, the thread must make
-    /// no other call to this journal. Never fails: if what others wrote can't be read, the index stays unchanged and a report
+    /// no other call to this journal. Never fails: if what others wrote can't be read, the entries stay unchanged and a report
     /// says why.
     package func lockForReading() {
         stateLock.lock()
@@ -20,7 +20,7 @@ extension Journal {
         if hasReports.load(ordering: .relaxed) { deliverReports() }
     }
 
-    /// Brings the index up to date, and lets nothing change it until ``endReading(_:)``.
+    /// Brings the entries up to date, and lets nothing change it until ``endReading(_:)``.
     ///
     /// Any number of threads may read at once. Otherwise as ``lockForReading()``, which also excludes other readers.
     ///
@@ -46,9 +46,9 @@ extension Journal {
         return (state.file, state.position, state.move != nil)
     }
 
-    /// Under `stateLock`, also shared: whether the index is what a reader has to see.
+    /// Under `stateLock`, also shared: whether the entries are what a reader has to see.
     ///
-    /// What a thread of this process is writing it applies to the index itself. Until its call returns, the write hasn't
+    /// What a thread of this process is writing it applies to the entries itself. Until its call returns, the write hasn't
     /// happened.
     private var isCurrent: Bool {
         (state.seesNothingNew || appending.load(ordering: .acquiring) == state.position)

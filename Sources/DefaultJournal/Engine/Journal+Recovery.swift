@@ -1,7 +1,7 @@
 extension Journal {
     /// Under the lock: backs up a damaged journal and continues with a new one that holds every valid record.
     ///
-    /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are in the index, and
+    /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are among the entries, and
     /// new ones are appended.
     ///
     /// - Throws: Why there is neither a copy nor a way to go on.
@@ -99,17 +99,17 @@ extension Journal {
     ///
     /// A damaged file may have other entries than other processes know. If this throws, the old journal is still in use.
     func rewrite(_ file: JournalFile, to end: UInt64, isDamaged: Bool = false) throws(JournalError) {
-        var visitor = TableVisitor()
+        var table = EntryTable()
         let base = UInt64(JournalHeader.size)
         if end > base, file.salt != 0 {
             var window = try FileWindow(of: file.raw, to: end, calls: calls)
-            let report = try Replay.run(&window, from: base, salt: file.salt, visitor: &visitor)
+            let report = try Replay.run(&window, from: base, salt: file.salt) { table.apply($0) }
             guard isDamaged || report.isClean else {
                 try reload()
                 return
             }
         }
-        try replaceJournal(by: visitor.table, isSame: !isDamaged)
+        try replaceJournal(by: table, isSame: !isDamaged)
     }
 
     /// Under the lock: replaces the journal by a new one with these entries, all but whose name is durable.
@@ -137,8 +137,8 @@ extension Journal {
 
     /// Under the lock: renames a complete file over the journal, and uses it.
     ///
-    /// If this throws, the old one is still in use. The file is the same if it has the entries that the index has, and every other
-    /// process; otherwise `apply` changes the index.
+    /// If this throws, the old one is still in use. The file is the same if it has the entries that this process has, and every other
+    /// process; otherwise `apply` changes the entries.
     func exchange(for fresh: NewJournal, isSame: Bool, apply: () -> Void = {}) throws(JournalError) {
         let (mark, old) = (try JournalMark(of: fresh.file.raw, calls: calls), state.file)
         try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)

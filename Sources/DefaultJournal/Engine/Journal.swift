@@ -18,7 +18,7 @@
 //
 // APPEND. Under the lock, after a look, a record is written at the position by one `pwrite`. That call is the commit: from then on
 // every look sees the record, in all processes, and if the call fails, what it has written is cut off. What is not whole at the
-// position, under the lock, was left by a writer that was killed, and is cut off as well. Then the writer changes its own index.
+// position, under the lock, was left by a writer that was killed, and is cut off as well. Then the writer changes its own entries.
 //
 // COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. Under the
 // lock the new file is brought up to date and synced; then a last record "moved" is appended to the old one, with the position in
@@ -43,7 +43,7 @@
 // flushes too, in case they were killed.
 //
 // LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing thread), the `flock`,
-// `stateLock` (short: the position and the index). A compaction also holds the `flock` of `journal.new`, which is taken
+// `stateLock` (short: the position and the entries). A compaction also holds the `flock` of `journal.new`, which is taken
 // while none of these but `compaction` is held.
 //
 // FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must not write. That is
@@ -55,10 +55,12 @@ package final class Journal: @unchecked Sendable {
     // leaving the dynamic checks for those out takes 3,400 instead of 4,600 instructions for a `set` (callgrind), 400 of
     // them for `state`.
 
-    /// The entries.
+    /// The entries; changed under `exclusive` and `stateLock`.
     ///
-    /// To be used between ``lockForReading()`` and ``unlockForReading()`` only.
-    package let index: any JournalIndex
+    /// To be used while reading only: see ``beginReading()`` and ``lockForReading()``.
+    @exclusivity(unchecked) package internal(set) var entries: EntryTable
+    /// Learns of changes; nil if nobody wants to.
+    package let observer: (any JournalObserver)?
     /// The suite's directory, as an absolute path.
     package let path: String
     let journalPath: String
@@ -75,7 +77,7 @@ package final class Journal: @unchecked Sendable {
     @exclusivity(unchecked) var writer = Writer()
     /// The thread that has exclusive access, or 0.
     let owner = Atomic<UInt>(0)
-    /// Where this process is writing a record that it will apply to the index itself, or 0.
+    /// Where this process is writing a record that it will apply to the entries itself, or 0.
     let appending = Atomic<UInt64>(0)
     let flusher: Flusher
     let isFlushScheduled = Atomic<Bool>(false)
@@ -111,9 +113,11 @@ package final class Journal: @unchecked Sendable {
         suite: SuiteDirectory,
         path: String,
         options: JournalOptions,
-        index: any JournalIndex
+        observer: (any JournalObserver)?
     ) throws(JournalError) {
-        self.index = index
+        self.observer = observer
+        let owner = observer.map { type(of: $0) }
+        entries = EntryTable(freeForm: { owner?.free($0) })
         self.path = path
         journalPath = path + "/" + SuiteDirectory.journalName
         self.options = options
@@ -131,10 +135,10 @@ package final class Journal: @unchecked Sendable {
     var isForked: Bool { forks != ProcessServices.forkCount }
 }
 
-/// The open files of a suite, and how much of the journal the index reflects; guarded by ``Journal/stateLock``.
+/// The open files of a suite, and how much of the journal the entries reflect; guarded by ``Journal/stateLock``.
 struct JournalState: ~Copyable {
     private(set) var file = JournalFile.none
-    /// The end of the records that the index reflects.
+    /// The end of the records that the entries reflect.
     private(set) var position: UInt64 = 0
     /// The size that the file has at least.
     private(set) var minimumSize: UInt64 = 0
@@ -150,9 +154,7 @@ struct JournalState: ~Copyable {
 
     /// When the files were last compared with those at the path, by ``Clock/monotonic()``.
     var comparedAt: UInt64 = 0
-    /// Bytes that a journal with only the live entries would have.
-    var liveBytes = UInt64(JournalHeader.size)
-    /// Counts the changes of the index.
+    /// Counts the changes of the entries.
     var changeCount: UInt64 = 0
     /// What has to be repaired under the lock, or read again.
     var isDamaged = false
@@ -177,7 +179,7 @@ struct JournalState: ~Copyable {
     /// Whether a load finds nothing new at the position.
     var seesNothingNew: Bool { look.load(ordering: .acquiring) == 0 && move == nil }
 
-    /// Notes that the index reflects the open file up to another position.
+    /// Notes that the entries reflect the open file up to another position.
     mutating func advance(
         to position: UInt64,
         mark: JournalMark,
@@ -192,7 +194,7 @@ struct JournalState: ~Copyable {
         lookAtPosition(calls: calls)
     }
 
-    /// Notes that the index reflects another file up to a position.
+    /// Notes that the entries reflect another file up to a position.
     mutating func use(
         _ file: JournalFile,
         position: UInt64,

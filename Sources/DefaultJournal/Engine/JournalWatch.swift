@@ -32,7 +32,7 @@ final class JournalWatch: @unchecked Sendable {
         self.onChange = onChange
     }
 
-    /// Brings the index up to date, and calls the handler; at a tick only if something has changed.
+    /// Brings the entries up to date, and calls the handler; at a tick only if something has changed.
     func notify(isTick: Bool) {
         guard let journal = journal() else { return }
         // Watched before the index is brought up to date, so that no change in between is missed.
@@ -55,7 +55,7 @@ extension Journal {
     /// Once a second the suite is compared with what is at its path. Where the system refuses to watch the directory, changes are
     /// looked for twice a second, and the first refusal is reported. Each time, watching is tried again.
     ///
-    /// - Parameter onChange: Called on a thread of the library when the index may have changed. The calls don't overlap, and
+    /// - Parameter onChange: Called on a thread of the library when the entries may have changed. The calls don't overlap, and
     ///   a change during a call leads to another one.
     package func startWatching(_ onChange: @escaping @Sendable () -> Void) {
         guard DirectoryEvents.isSupported else { return }
@@ -74,7 +74,7 @@ extension Journal {
         }
     }
 
-    /// The open suite, and how often the index has changed by now.
+    /// The open suite, and how often the entries have changed by now.
     fileprivate func lookForChange() -> (suite: FileID, count: UInt64) {
         lockForReading()
         defer { unlockForReading() }

@@ -101,15 +101,15 @@ extension Journal {
         }
         found.isReadable = salt != nil
         guard let salt, end > base else { return found }
-        var visitor = TableVisitor()
-        let report = try Replay.run(&window, from: base, salt: salt, visitor: &visitor)
+        var table = EntryTable()
+        let report = try Replay.run(&window, from: base, salt: salt) { table.apply($0) }
         found.damage += report.damage
         if let torn = report.tornTail { found.tornBytes = end - torn }
         found.records = report.records
-        found.entries = visitor.table.count
+        found.entries = table.count
         // The library's own keys begin with NUL.
-        visitor.table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
-        found.liveBytes = visitor.table.journalSize
+        table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
+        found.liveBytes = table.journalSize
         return found
     }
 }

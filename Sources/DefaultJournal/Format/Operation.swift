@@ -47,8 +47,10 @@ package enum Operation {
     /// The refusal of a value, with the size that the layer above knows.
     static func tooLarge(_ valueSize: Int) -> JournalError.Kind { .valueTooLarge(bytes: valueSize - 1) }
 
-    /// Whether a payload says that another file is about to replace the journal.
-    static func isMove(_ payload: UnsafeRawBufferPointer) -> Bool { payload.first == 4 }
+    /// What the operation says about another journal, if it says that.
+    var move: (salt: UInt64, end: UInt64)? {
+        if case .moved(let salt, let end) = self { (salt, end) } else { nil }
+    }
 
     /// Bytes that the operation takes in a payload.
     var encodedSize: Int {
@@ -91,6 +93,19 @@ package enum Operation {
     private static func copy(_ bytes: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer) {
         guard let start = bytes.baseAddress else { return }
         target.copyMemory(from: start, byteCount: bytes.count)
+    }
+
+    /// Calls a body with each operation of a payload.
+    package static func forEach(in payload: UnsafeRawBufferPointer, _ body: (Operation) -> Void) {
+        var cursor = 0
+        while let operation = parse(payload, at: &cursor) { body(operation) }
+    }
+
+    /// Whether all of a payload is operations that this version knows.
+    static func areValid(in payload: UnsafeRawBufferPointer) -> Bool {
+        var cursor = 0
+        while cursor < payload.count, parse(payload, at: &cursor) != nil {}
+        return cursor == payload.count && cursor > 0
     }
 
     /// Reads the operation at `cursor` and moves `cursor` to its end.

@@ -43,11 +43,11 @@ package struct EntryTable: ~Copyable {
     private let hashSeed = UInt64.random(in: 0...UInt64.max)
     private let hashMultiplier = UInt64.random(in: 0...UInt64.max) | 1
     /// Frees what the owner has made of a value.
-    private let free: (UnsafeMutableRawPointer) -> Void
+    let freeForm: (UnsafeMutableRawPointer) -> Void
 
-    /// - Parameter free: Frees what the owner has made of a value, when its entry changes.
-    package init(free: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
-        self.free = free
+    /// - Parameter freeForm: Frees what the owner has made of a value, when its entry changes.
+    package init(freeForm: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
+        self.freeForm = freeForm
         capacity = 16
         slots = .allocate(capacity: capacity)
         slots.initialize(repeating: nil, count: capacity)
@@ -56,21 +56,51 @@ package struct EntryTable: ~Copyable {
     deinit {
         for index in 0..<capacity {
             guard let block = slots[index] else { continue }
-            if let form = Entry(block: block).form { free(form) }
+            dropForm(of: Entry(block: block))
             block.deallocate()
         }
         slots.deallocate()
     }
 
-    private func freeForm(of entry: Entry) {
+    private func dropForm(of entry: Entry) {
         guard let form = entry.form else { return }
-        free(form)
+        freeForm(form)
         entry.form = nil
     }
 
     /// The entry of a key.
     package func entry(_ key: UnsafeRawBufferPointer) -> Entry? {
         slots[slot(of: key, hash(key))].map { Entry(block: $0) }
+    }
+
+    /// Whether this value is stored under a key; the prefix is its first byte, if it isn't in `value`.
+    package func holds(_ key: UnsafeRawBufferPointer, prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
+        guard let stored = entry(key)?.value else { return false }
+        guard let prefix else { return ByteSearch.isSame(stored, value) }
+        return stored.first == prefix && ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: stored[1...]), value)
+    }
+
+    /// Applies one change.
+    package mutating func apply(_ operation: Operation) {
+        switch operation {
+        case .set(let key, let prefix, let value): set(key, prefix: prefix, value)
+        case .remove(let key): remove(key)
+        case .removeAll: removeAll()
+        case .moved: break
+        }
+    }
+
+    /// Applies the changes in a record's payload.
+    package mutating func apply(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { apply($0) } }
+
+    /// Calls a body with each key that has another value in the other table, or none, or is only there.
+    func forEachDifference(from other: borrowing EntryTable, _ body: (UnsafeRawBufferPointer) -> Void) {
+        forEach { entry in
+            if !other.holds(entry.key, prefix: nil, entry.value) { body(entry.key) }
+        }
+        other.forEach { entry in
+            if self.entry(entry.key) == nil { body(entry.key) }
+        }
     }
 
     /// Calls a body with each entry.
@@ -81,22 +111,19 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Stores a value; the prefix is its first byte, if it isn't in `value`.
-    ///
-    /// - Returns: The size of the entry that it replaces, key and value together; nil if the key is new.
-    @discardableResult
     package mutating func set(
         _ key: UnsafeRawBufferPointer,
         prefix: UInt8? = nil,
         _ value: UnsafeRawBufferPointer
-    ) -> Int? {
+    ) {
         let hash = hash(key)
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
         let replaced = slots[slot].map { Entry(block: $0) }
         if let replaced, replaced.valueLength == length {
-            freeForm(of: replaced)
+            dropForm(of: replaced)
             Self.fill(replaced.block + Entry.headerSize + key.count, prefix, value)
-            return replaced.contentSize
+            return
         }
         let block = UnsafeMutableRawPointer.allocate(byteCount: Entry.headerSize + key.count + length, alignment: 8)
         block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
@@ -106,19 +133,16 @@ package struct EntryTable: ~Copyable {
         Self.fill(block + Entry.headerSize, nil, key)
         Self.fill(block + Entry.headerSize + key.count, prefix, value)
         count(Entry(block: block), isAdded: true)
-        guard let replaced else {
+        if let replaced {
+            free(replaced)
+        } else {
             if (count + 1) * 4 > capacity * 3 {
-                grow(to: capacity * 2)
+                grow()
                 slot = self.slot(of: key, hash)
             }
-            slots[slot] = block
             count += 1
-            return nil
         }
-        let size = replaced.contentSize
-        remove(replaced)
         slots[slot] = block
-        return size
     }
 
     private static func fill(_ target: UnsafeMutableRawPointer, _ prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) {
@@ -130,15 +154,11 @@ package struct EntryTable: ~Copyable {
         if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
     }
 
-    /// Removes an entry.
-    ///
-    /// - Returns: Its size, key and value together; nil when there is none.
-    @discardableResult
-    package mutating func remove(_ key: UnsafeRawBufferPointer) -> Int? {
+    /// Removes an entry, if there is one.
+    package mutating func remove(_ key: UnsafeRawBufferPointer) {
         var gap = slot(of: key, hash(key))
-        guard let block = slots[gap] else { return nil }
-        let size = Entry(block: block).contentSize
-        remove(Entry(block: block))
+        guard let block = slots[gap] else { return }
+        free(Entry(block: block))
         count -= 1
         slots[gap] = nil
         // Entries that would be found through the gap move into it.
@@ -153,22 +173,14 @@ package struct EntryTable: ~Copyable {
             }
             next = (next + 1) & mask
         }
-        return size
     }
 
     /// Removes every entry.
-    package mutating func removeAll() { self = EntryTable(free: free) }
+    package mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
 
-    /// Makes room for a number of entries.
-    package mutating func reserve(_ count: Int) {
-        var wanted = capacity
-        while (count + 1) * 4 > wanted * 3 { wanted *= 2 }
-        if wanted > capacity { grow(to: wanted) }
-    }
-
-    private mutating func remove(_ entry: Entry) {
+    private mutating func free(_ entry: Entry) {
         count(entry, isAdded: false)
-        freeForm(of: entry)
+        dropForm(of: entry)
         entry.block.deallocate()
     }
 
@@ -177,9 +189,9 @@ package struct EntryTable: ~Copyable {
         journalSize = isAdded ? journalSize + record : journalSize - record
     }
 
-    private mutating func grow(to wanted: Int) {
+    private mutating func grow() {
         let (old, size) = (slots, capacity)
-        capacity = wanted
+        capacity *= 2
         slots = .allocate(capacity: capacity)
         slots.initialize(repeating: nil, count: capacity)
         let mask = capacity - 1
@@ -220,21 +232,5 @@ package struct EntryTable: ~Copyable {
             slot = (slot + 1) & mask
         }
         return slot
-    }
-}
-
-/// Fills a table with the live entries of a journal.
-package struct TableVisitor: ReplayVisitor, ~Copyable {
-    package var table = EntryTable()
-
-    package init() {}
-
-    package mutating func visit(_ operation: Operation) {
-        switch operation {
-        case .set(let key, let prefix, let value): table.set(key, prefix: prefix, value)
-        case .remove(let key): table.remove(key)
-        case .removeAll: table.removeAll()
-        case .moved: break
-        }
     }
 }

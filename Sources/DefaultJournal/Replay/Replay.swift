@@ -1,57 +1,42 @@
-/// Receives the operations of a journal in the order in which they happened.
-package protocol ReplayVisitor: ~Copyable {
-    /// Takes one operation; its buffers are valid during the call only.
-    mutating func visit(_ operation: Operation)
-    /// Takes the payload of a damaged record, or the beginning of it; nothing in it can be trusted.
-    mutating func visitDamaged(_ payload: UnsafeRawBufferPointer)
-}
-
-extension ReplayVisitor where Self: ~Copyable {
-    package mutating func visitDamaged(_ payload: UnsafeRawBufferPointer) {}
-}
-
-/// Ignores every operation, for validation only.
-package struct IgnoringVisitor: ReplayVisitor {
-    // All values of an empty type share an address, which the thread sanitizer would report as a race between replays.
-    private var isNotEmpty = true
-
-    package init() {}
-    package mutating func visit(_ operation: Operation) {}
-}
-
-/// Replay: from bytes to operations and a report, without side effects of its own.
+/// Replay: from bytes to the payloads of records and a report, without side effects of its own.
+///
 ///
 /// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges,
 /// and that of the window.
 package enum Replay {
-    /// Delivers the operations of every valid record in bytes that begin where a record begins, at an offset of a journal.
+    /// Delivers the payload of every valid record in bytes that begin where a record begins, at an offset of a journal.
     package static func run(
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
         salt: UInt64,
-        visitor: inout some ReplayVisitor & ~Copyable
+        visit: (UnsafeRawBufferPointer) -> Void,
+        visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) -> ReplayReport {
         do throws(JournalError) {
             var source = try FileWindow(bytes, at: base)
-            return try run(&source, from: base, salt: salt, visitor: &visitor)
+            return try run(&source, from: base, salt: salt, visit: visit, visitDamaged: visitDamaged)
         } catch {
             preconditionFailure("Memory can always be read: \(error)")
         }
     }
 
-    /// Delivers the operations of every valid record from an offset on, where a record begins.
+    /// Delivers the payload of every valid record from an offset on, where a record begins.
     ///
-    /// A record is delivered only if all of it is valid.
+    /// A record is valid if its checksums are right and this version knows all of its operations.
+    ///
+    /// `visit` takes a payload, which is valid during the call only. `visitDamaged` takes the payload of a damaged record, or the
+    /// beginning of it; nothing in it can be trusted.
     ///
     /// - Returns: Where the records end, and what is damaged or unfinished.
     package static func run(
         _ source: inout FileWindow,
         from start: UInt64,
         salt: UInt64,
-        visitor: inout some ReplayVisitor & ~Copyable
+        visit: (UnsafeRawBufferPointer) throws(JournalError) -> Void,
+        visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(JournalError) -> ReplayReport {
         var report = ReplayReport(validEnd: start)
-        try run(&source, salt: salt, report: &report, visitor: &visitor)
+        try run(&source, salt: salt, report: &report, visit: visit, visitDamaged: visitDamaged)
         return report
     }
 
@@ -63,7 +48,8 @@ package enum Replay {
         salt: UInt64,
         stopsAtDamage: Bool = false,
         report: inout ReplayReport,
-        visitor: inout some ReplayVisitor & ~Copyable
+        visit: (UnsafeRawBufferPointer) throws(JournalError) -> Void,
+        visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) throws(JournalError) {
         let size = source.end
         var position = report.validEnd
@@ -80,9 +66,9 @@ package enum Replay {
                 }
                 let body = position + UInt64(Record.headerSize)..<end
                 let isIntact = try hasChecksum(stored, &source, body, continuing: checksum)
-                if isIntact, case let bytes = try source.bytes(body), bytes.count >= length,
-                    deliver(UnsafeRawBufferPointer(rebasing: bytes[..<length]), to: &visitor)
-                {
+                let payload = isIntact ? try source.bytes(body).prefix(length) : nil
+                if let payload, payload.count == length, Operation.areValid(in: .init(rebasing: payload)) {
+                    try visit(UnsafeRawBufferPointer(rebasing: payload))
                     report.records += 1
                     report.validEnd = end
                     report.lastRecord = mark
@@ -90,7 +76,7 @@ package enum Replay {
                     report.tornTail = position
                     return
                 } else {
-                    visitor.visitDamaged(try source.piece(from: body.lowerBound, to: end))
+                    visitDamaged(try source.piece(from: body.lowerBound, to: end))
                     report.addDamage(position..<end)
                 }
                 position = end
@@ -133,29 +119,6 @@ package enum Replay {
         let checksum = Record.headerChecksum(salt: salt, offset: base &+ UInt64(cursor), length: length)
         guard length > 0, bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum else { return .invalid }
         return .valid(length: Int(length), checksum: checksum)
-    }
-
-    /// Delivers a payload's operations if all of them are known and well-formed, otherwise none.
-    static func deliver(_ payload: UnsafeRawBufferPointer, to visitor: inout some ReplayVisitor & ~Copyable) -> Bool {
-        var cursor = 0
-        guard let first = Operation.parse(payload, at: &cursor) else { return false }
-        if cursor == payload.count {
-            visitor.visit(first)
-            return true
-        }
-        while cursor < payload.count {
-            guard Operation.parse(payload, at: &cursor) != nil else { return false }
-        }
-        visit(payload, with: &visitor)
-        return true
-    }
-
-    /// Delivers the operations of a payload that is known to be well-formed.
-    static func visit(_ payload: UnsafeRawBufferPointer, with visitor: inout some ReplayVisitor & ~Copyable) {
-        var cursor = 0
-        while cursor < payload.count, let operation = Operation.parse(payload, at: &cursor) {
-            visitor.visit(operation)
-        }
     }
 
     /// Whether a body is valid, found out piece by piece: no memory is needed for a long one that isn't.

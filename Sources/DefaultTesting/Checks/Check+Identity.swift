@@ -15,30 +15,24 @@ extension StoreConformance.Check {
                 )
             }
         },
-        Self("Two stores keep their values apart.", requires: .severalStores) { trial in
-            trial.withTwoStores { first, second in
-                try first.setStoredValue(.integer(1), forKey: "k")
-                trial.expect("k", in: second, is: nil, "for a key set in another store")
-                try second.setStoredValue(.integer(2), forKey: "k")
-                try second.setStoredValue(nil, forKey: "k")
-                trial.expect("k", in: first, is: .integer(1), "for a key removed from another store")
-            }
+        Self("Two stores keep their values apart.", requires: .severalStores) { trial, first, second in
+            try first.setStoredValue(.integer(1), forKey: "k")
+            trial.expect("k", in: second, is: nil, "for a key set in another store")
+            try second.setStoredValue(.integer(2), forKey: "k")
+            try second.setStoredValue(nil, forKey: "k")
+            trial.expect("k", in: first, is: .integer(1), "for a key removed from another store")
         },
-        Self("A store has one description, whatever it holds, and it is not empty.") { trial in
-            trial.withStore { store in
-                let description = store.storeDescription
-                trial.expect(!description.isEmpty, "storeDescription is empty.")
-                try store.setStoredValue(.integer(1), forKey: "k")
-                trial.expect(store.storeDescription, is: description, from: "storeDescription after a value was set")
-            }
+        Self("A store has one description, whatever it holds, and it is not empty.") { trial, store in
+            let description = store.storeDescription
+            trial.expect(!description.isEmpty, "storeDescription is empty.")
+            try store.setStoredValue(.integer(1), forKey: "k")
+            trial.expect(store.storeDescription, is: description, from: "storeDescription after a value was set")
         },
-        Self("Two stores have different descriptions.", requires: .severalStores) { trial in
-            trial.withTwoStores { first, second in
-                trial.expect(
-                    first.storeDescription != second.storeDescription,
-                    "Both stores are described as “\(first.storeDescription)”."
-                )
-            }
+        Self("Two stores have different descriptions.", requires: .severalStores) { trial, first, second in
+            trial.expect(
+                first.storeDescription != second.storeDescription,
+                "Both stores are described as “\(first.storeDescription)”."
+            )
         },
     ]
 }

@@ -4,107 +4,97 @@ internal import Foundation
 // The changes are made by typed calls, of which all observers are notified; a store that notifies them of its own methods too says so.
 extension StoreConformance.Check {
     static let ofObservers: [Self] = [
-        Self("Observers are notified of a change once, with its key, when the new value can be read.") { trial in
-            trial.withStore { store in
+        Self("Observers are notified of a change once, with its key, when the new value can be read.") { trial, store in
+            let defaults = Defaults(suite: store)
+            let count = Defaults.Key<Int>("count")
+            let listener = Listener(to: store, in: trial)
+            try listener.expect(.integer(1), forKey: "count", after: "save(_:for:)") {
+                try defaults.save(1, for: count)
+            }
+            try listener.expect(.integer(2), forKey: "count", after: "a change in place") { defaults[count] += 1 }
+            try listener.expect(.integer(3), forKey: "count", after: "update") {
+                try defaults.update(count) { $0 += 1 }
+            }
+            try listener.expect(.data(Data("[1]".utf8)), forKey: "list", after: "df.save") {
+                try store.df.save([1], forKey: "list")
+            }
+            try listener.expect(nil, forKey: "count", after: "reset") { defaults.reset(count) }
+        },
+        Self("An observer that is cancelled is not notified any more, and the others still are.") { trial, store in
+            let defaults = Defaults(suite: store)
+            let listeners = (0..<3).map { _ in Listener(to: store, in: trial) }
+            listeners[1].cancel()
+            listeners[1].cancel()
+            try defaults.save(1, for: Defaults.Key<Int>("k"))
+            for listener in [listeners[0], listeners[2]] {
+                listener.expectNotification(ofKey: "k", after: "another observer was cancelled")
+            }
+            listeners[1].expectNothingHeard(ofKey: "k", after: "it was cancelled")
+        },
+        Self("An observer may change the key that it observes.") { trial, store in
+            let count = Defaults.Key<Int>("count")
+            let listener = Listener(to: store, in: trial) { store, _ in
                 let defaults = Defaults(suite: store)
-                let count = Defaults.Key<Int>("count")
-                let listener = Listener(to: store, in: trial)
-                try listener.expect(.integer(1), forKey: "count", after: "save(_:for:)") {
-                    try defaults.save(1, for: count)
-                }
-                try listener.expect(.integer(2), forKey: "count", after: "a change in place") { defaults[count] += 1 }
-                try listener.expect(.integer(3), forKey: "count", after: "update") {
-                    try defaults.update(count) { $0 += 1 }
-                }
-                try listener.expect(.data(Data("[1]".utf8)), forKey: "list", after: "df.save") {
-                    try store.df.save([1], forKey: "list")
-                }
-                try listener.expect(nil, forKey: "count", after: "reset") { defaults.reset(count) }
-            }
-        },
-        Self("An observer that is cancelled is not notified any more, and the others still are.") { trial in
-            trial.withStore { store in
-                let defaults = Defaults(suite: store)
-                let listeners = (0..<3).map { _ in Listener(to: store, in: trial) }
-                listeners[1].cancel()
-                listeners[1].cancel()
-                try defaults.save(1, for: Defaults.Key<Int>("k"))
-                for listener in [listeners[0], listeners[2]] {
-                    listener.expectNotification(ofKey: "k", after: "another observer was cancelled")
-                }
-                listeners[1].expectNothingHeard(ofKey: "k", after: "it was cancelled")
-            }
-        },
-        Self("An observer may change the key that it observes.") { trial in
-            trial.withStore { store in
-                let count = Defaults.Key<Int>("count")
-                let listener = Listener(to: store, in: trial) { store, _ in
-                    let defaults = Defaults(suite: store)
-                    if (1..<5).contains(try defaults.load(count)) {
-                        try defaults.update(count) { $0 = $0 < 5 ? $0 + 1 : $0 }
-                    }
-                }
-                try Defaults(suite: store).save(1, for: count)
-                listener.expectNotification(ofKey: "count", after: "the first change")
-                try listener.expectReaction(after: "the first change") {
-                    store.storedValue(forKey: "count") == .integer(5)
+                if (1..<5).contains(try defaults.load(count)) {
+                    try defaults.update(count) { $0 = $0 < 5 ? $0 + 1 : $0 }
                 }
             }
-        },
-        Self("Observers are notified of a change made under exclusive access when that has ended.") { trial in
-            trial.withStore { store in
-                let defaults = Defaults(suite: store)
-                let key = Defaults.Key<Int>("k")
-                let listener = Listener(to: store, in: trial)
-                let changes: [(name: String, make: () throws -> Void)] = [
-                    ("save(_:for:)", { try defaults.save(1, for: key) }), ("a change in place", { defaults[key] += 1 }),
-                    ("update", { try defaults.update(key) { $0 += 1 } }),
-                ]
-                for (index, change) in changes.enumerated() {
-                    let value = PropertyListValue.integer(Int64(index + 1))
-                    try listener.expect(value, forKey: "k", after: "\(change.name) under exclusive access") {
-                        try store.withExclusiveAccess {
-                            try listener.withSilence { try store.withExclusiveAccess(change.make) }
-                        }
-                    }
-                }
-                try listener.expect(.integer(4), forKey: "k", after: "a transaction") {
-                    try store.transaction {
-                        try listener.withSilence { try defaults.save(4, for: key) }
-                    }
-                }
+            try Defaults(suite: store).save(1, for: count)
+            listener.expectNotification(ofKey: "count", after: "the first change")
+            try listener.expectReaction(after: "the first change") {
+                store.storedValue(forKey: "count") == .integer(5)
             }
         },
-        Self("Observers are notified of changes made by the store's own methods.", requires: .ownChanges) { trial in
-            trial.withStore { store in
-                let listener = Listener(to: store, in: trial)
-                try listener.expect(.integer(1), forKey: "k", after: "setStoredValue") {
-                    try store.setStoredValue(.integer(1), forKey: "k")
-                }
-                try listener.expect(.integer(2), forKey: "k", after: "exclusive access") {
+        Self("Observers are notified of a change made under exclusive access when that has ended.") { trial, store in
+            let defaults = Defaults(suite: store)
+            let key = Defaults.Key<Int>("k")
+            let listener = Listener(to: store, in: trial)
+            let changes: [(name: String, make: () throws -> Void)] = [
+                ("save(_:for:)", { try defaults.save(1, for: key) }), ("a change in place", { defaults[key] += 1 }),
+                ("update", { try defaults.update(key) { $0 += 1 } }),
+            ]
+            for (index, change) in changes.enumerated() {
+                let value = PropertyListValue.integer(Int64(index + 1))
+                try listener.expect(value, forKey: "k", after: "\(change.name) under exclusive access") {
                     try store.withExclusiveAccess {
-                        try listener.withSilence { try store.setStoredValue(.integer(2), forKey: "k") }
+                        try listener.withSilence { try store.withExclusiveAccess(change.make) }
                     }
                 }
-                try listener.expect(nil, forKey: "k", after: "setStoredValue with nil") {
-                    try store.setStoredValue(nil, forKey: "k")
+            }
+            try listener.expect(.integer(4), forKey: "k", after: "a transaction") {
+                try store.transaction {
+                    try listener.withSilence { try defaults.save(4, for: key) }
                 }
+            }
+        },
+        Self("Observers are notified of changes made by the store's own methods.", requires: .ownChanges) {
+            trial,
+            store in
+            let listener = Listener(to: store, in: trial)
+            try listener.expect(.integer(1), forKey: "k", after: "setStoredValue") {
+                try store.setStoredValue(.integer(1), forKey: "k")
+            }
+            try listener.expect(.integer(2), forKey: "k", after: "exclusive access") {
+                try store.withExclusiveAccess {
+                    try listener.withSilence { try store.setStoredValue(.integer(2), forKey: "k") }
+                }
+            }
+            try listener.expect(nil, forKey: "k", after: "setStoredValue with nil") {
+                try store.setStoredValue(nil, forKey: "k")
             }
         },
         Self(
             "No observer is notified of a transaction that was rolled back.",
             requires: [.rollback, .ownChanges]
-        ) { trial in
-            trial.withStore { store in
-                let listener = Listener(to: store, in: trial)
-                try? store.transaction {
-                    try store.setStoredValue(.integer(1), forKey: "k")
-                    try Defaults(suite: store).save(1, for: Defaults.Key<Int>("typed"))
-                    throw Trial.Stop()
-                }
-                for key in ["k", "typed"] {
-                    try listener.expectNoNotification(ofKey: key, after: "a transaction that was rolled back")
-                }
+        ) { trial, store in
+            let listener = Listener(to: store, in: trial)
+            try? store.transaction {
+                try store.setStoredValue(.integer(1), forKey: "k")
+                try Defaults(suite: store).save(1, for: Defaults.Key<Int>("typed"))
+                throw Trial.Stop()
+            }
+            for key in ["k", "typed"] {
+                try listener.expectNoNotification(ofKey: key, after: "a transaction that was rolled back")
             }
         },
     ]

@@ -3,35 +3,29 @@ internal import Foundation
 
 extension StoreConformance.Check {
     static let ofValues: [Self] = [
-        Self("A value comes back as it was set: same case, same value.") { trial in
-            trial.withStore { store in
-                for (key, value) in examples {
-                    try store.setStoredValue(value, forKey: key)
-                }
-                for (key, value) in examples {
-                    trial.expect(key, in: store, is: value, "after setStoredValue")
-                }
-                trial.expect("absent", in: store, is: nil, "for a key never set")
+        Self("A value comes back as it was set: same case, same value.") { trial, store in
+            for (key, value) in examples {
+                try store.setStoredValue(value, forKey: key)
             }
-        },
-        Self("A real keeps the sign of zero, and a date its fraction of a second.") { trial in
-            trial.withStore { store in
-                let fraction = PropertyListValue.date(Date(timeIntervalSinceReferenceDate: -0.1))
-                try store.setStoredValue(.real(0), forKey: "negative zero")
-                try store.setStoredValue(.real(-0.0), forKey: "negative zero")
-                try store.setStoredValue(fraction, forKey: "fraction")
-                trial.expect("negative zero", in: store, is: .real(-0.0), "after setStoredValue")
-                trial.expect("fraction", in: store, is: fraction, "after setStoredValue")
+            for (key, value) in examples {
+                trial.expect(key, in: store, is: value, "after setStoredValue")
             }
+            trial.expect("absent", in: store, is: nil, "for a key never set")
         },
-        Self("A value may nest 256 levels.") { trial in
-            trial.withStore { store in
-                for (name, value) in Trial.nestings(of: 256) {
-                    try store.setStoredValue(value, forKey: name)
-                }
-                for (name, value) in Trial.nestings(of: 256) {
-                    trial.expect(name, in: store, is: value, "after 256 levels were set")
-                }
+        Self("A real keeps the sign of zero, and a date its fraction of a second.") { trial, store in
+            let fraction = PropertyListValue.date(Date(timeIntervalSinceReferenceDate: -0.1))
+            try store.setStoredValue(.real(0), forKey: "negative zero")
+            try store.setStoredValue(.real(-0.0), forKey: "negative zero")
+            try store.setStoredValue(fraction, forKey: "fraction")
+            trial.expect("negative zero", in: store, is: .real(-0.0), "after setStoredValue")
+            trial.expect("fraction", in: store, is: fraction, "after setStoredValue")
+        },
+        Self("A value may nest 256 levels.") { trial, store in
+            for (name, value) in Trial.nestings(of: 256) {
+                try store.setStoredValue(value, forKey: name)
+            }
+            for (name, value) in Trial.nestings(of: 256) {
+                trial.expect(name, in: store, is: value, "after 256 levels were set")
             }
         },
     ]

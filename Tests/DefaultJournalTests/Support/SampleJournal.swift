@@ -51,11 +51,13 @@ struct SampleJournal {
 }
 
 /// Collects operations as a dictionary.
-struct CollectingVisitor: ReplayVisitor {
+struct CollectedOperations {
     var entries: [String: [UInt8]] = [:]
     var operations = 0
 
-    mutating func visit(_ operation: DefaultJournal.Operation) {
+    mutating func add(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { add($0) } }
+
+    private mutating func add(_ operation: DefaultJournal.Operation) {
         operations += 1
         switch operation {
         case .set(let key, _, let value): entries[String(decoding: key, as: UTF8.self)] = Array(value)
@@ -67,11 +69,11 @@ struct CollectingVisitor: ReplayVisitor {
 }
 
 /// Replays the records of a whole journal.
-func replay(_ journal: [UInt8], salt: UInt64 = 0x1122_3344_5566_7788) -> (CollectingVisitor, ReplayReport) {
+func replay(_ journal: [UInt8], salt: UInt64 = 0x1122_3344_5566_7788) -> (CollectedOperations, ReplayReport) {
     journal.withUnsafeBytes { bytes in
-        var visitor = CollectingVisitor()
+        var collected = CollectedOperations()
         let records = UnsafeRawBufferPointer(rebasing: bytes[min(JournalHeader.size, bytes.count)...])
-        let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt, visitor: &visitor)
-        return (visitor, report)
+        let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt) { collected.add($0) }
+        return (collected, report)
     }
 }

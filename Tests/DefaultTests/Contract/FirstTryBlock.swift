@@ -245,10 +245,10 @@ extension Defaults.Keys {
     fileprivate static let tables = Key<[[String: Theme]]>("tables")
     fileprivate static let sets = Key<[String: Set<Sides>]>("sets")
     fileprivate static let startRows = Key<[[Theme]]>("start rows", default: [[.dark]])
-    fileprivate static let newRows = Key<[[Theme]]>("new rows") { [[.light]] }
+    fileprivate static let newRows = Key<[[Theme]]>("new rows", default: [[.light]])
     fileprivate static let optionalRows = Key<[[Theme]]?>("optional rows")
     fileprivate static let objects = Key<[[NSUUID]]>("objects")
-    fileprivate static let newObjects = Key<[[NSString]]>("new objects") { [["a"]] }
+    fileprivate static let newObjects = Key<[[NSString]]>("new objects", default: [["a"]])
     fileprivate static let objectGroups = Key<[String: [NSUUID]]?>("object groups")
     fileprivate static let bytes = Key<NSData>("bytes")
     fileprivate static let names = Key<NSArray>("names")

@@ -41,9 +41,9 @@ extension Defaults.Keys {
     fileprivate static let price = Key<Decimal>("price")
     fileprivate static let now = Key<Date>("now") { Date() }
     fileprivate static let theme = Key<Theme>("theme") { .dark }
-    fileprivate static let startThemes = Key<[Theme]>("start themes") { [.dark] }
-    fileprivate static let startList = Key<[Any]>("start list") { [1] }
-    fileprivate static let startTable = Key<[String: Any]>("start table") { ["a": 1] }
+    fileprivate static let startDates = Key<[Date]>("start dates") { [Date()] }
+    fileprivate static let startList = Key<[Any]>("start list", default: [1])
+    fileprivate static let startTable = Key<[String: Any]>("start table", default: ["a": 1])
     fileprivate static let range = Key<Range<Int>>("range", default: 1..<3)
     fileprivate static let sparse = Key<[Int?]>("sparse")
     fileprivate static let identifier = Key<UUID?>("identifier")
@@ -135,7 +135,7 @@ struct OtherLibrariesBlock {
             #expect(defaults[.sides] == [] && defaults[.side] == [] && defaults[.tags] == [])
             #expect(defaults[.themeSet] == [] && defaults[.colors] == [] && defaults[.named] == nil)
             #expect(defaults[.ratio] == 0 && defaults[.small] == 0 && defaults[.price] == 0)
-            #expect(defaults[.theme] == .dark && defaults[.startThemes] == [.dark])
+            #expect(defaults[.theme] == .dark && defaults[.startDates].count == 1)
             #expect(defaults[.startList].count == 1 && defaults[.startTable].count == 1)
             #expect(abs(defaults[.now].timeIntervalSinceNow) < 3_600)
             #expect(defaults[.now] <= defaults[.now])

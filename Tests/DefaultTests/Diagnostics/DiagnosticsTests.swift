@@ -252,7 +252,7 @@ struct ReportedReadsTests {
     func bound() {
         var reports = ReportedReads()
         func areNew(_ numbers: some Sequence<Int>) -> [Bool] {
-            numbers.map { reports.insert(key: "k", store: nil, reason: .text("Reason \($0).", content: nil)) }
+            numbers.map { reports.insert(ErrorContext(key: "k"), reason: $0) }
         }
         #expect(areNew(1...4_096).allSatisfy { $0 })
         // All of them are remembered, and asking forgets none.

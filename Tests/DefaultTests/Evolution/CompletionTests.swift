@@ -574,7 +574,7 @@ struct CompletionTests {
             filledIn: ["new"],
             unusable: (101...121).map { .init(path: "part\($0)", reason: "is not of type Int") }
         )
-        let error = DefaultsError.filledIn(report, key: "k", type: Int.self, store: "s")
+        let error = DefaultsError.filledIn(report, ErrorContext(key: "k", type: Int.self, store: "s"))
         #expect(error.description.contains(#""part120" is not of type Int, and 2 more."#))
         #expect(!error.description.contains("part121"))
         #expect(!error.description.contains("new"))
@@ -826,7 +826,7 @@ struct StoredTreeTests {
 struct TreeEditsTests {
     @Test("take the first reason that was found for a value, and a change of a value before those of its parts")
     func precedence() throws {
-        func change(_ reason: String) -> TreeEdits.Change { .init(replacement: nil, reason: reason) }
+        func change(_ reason: String) -> TreeEdits.Change { (nil, reason) }
         let edits = TreeEdits()
         edits.insert(change("part"), at: ["a", "b"])
         edits.insert(change("first"), at: ["a"])

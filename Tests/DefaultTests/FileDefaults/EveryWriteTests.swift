@@ -14,7 +14,7 @@ struct EveryWriteTests {
             let url = directory.appending(path: "s")
             let probe = SystemCallProbe()
             let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
-            let journal = try Journal.open(at: url.path, options: options) { SuiteIndex() }
+            let journal = try Journal.open(at: url.path, options: options) { SuiteState() }
             let durable = try FileDefaults(url: url, durability: .everyWrite)
             #expect(try durable.suite.open().journal === journal)
             let syncs = Guarded(0)
@@ -40,7 +40,7 @@ struct EveryWriteTests {
             let url = directory.appending(path: "s")
             // Nothing else may flush: neither the background nor, while it has too much to do, a write by itself.
             let journal = try Journal.open(at: url.path, options: JournalOptions(automaticMaintenance: false)) {
-                SuiteIndex()
+                SuiteState()
             }
             let suite = try FileDefaults(url: url)
             let durable = try FileDefaults(url: url, durability: .everyWrite)

@@ -20,7 +20,7 @@ struct ValueChangesTests {
             self.new = new
         }
 
-        init?(_ change: ValueChanges<Int>.Element?) {
+        init?(_ change: ValueChange<Int>?) {
             guard let change else { return nil }
             self.init(change.old, change.new)
         }
@@ -63,8 +63,7 @@ struct ValueChangesTests {
 
     @Test("are left out when they are combined and cancel each other out")
     func combinedToNothing() {
-        let log = ChangeLog(limit: 2)
-        log.begin { [.integer(0)] }
+        let log = ChangeLog(after: [.integer(0)], limit: 2)
         for number: Int64 in [1, 2, 1] {
             #expect(log.record { [.integer(number)] })
         }
@@ -96,8 +95,7 @@ struct ValueChangesTests {
 
     @Test("are not recorded out of order when another thread records one during a read")
     func olderRead() throws {
-        let log = ChangeLog(limit: 100)
-        log.begin { [.integer(0)] }
+        let log = ChangeLog(after: [.integer(0)], limit: 100)
         var reads = 0
         let isChange = log.record {
             reads += 1

@@ -134,11 +134,19 @@ struct StoreDetailTests {
         defaults["k"] = 1
         defaults["k"] += 1e19
         #expect(store.storedValue(forKey: "k") == .unsigned(10_000_000_000_000_000_001))
-        expectReport(.arithmeticOverflow) { defaults["k"] += 0x1p64 }
+        expectReport(.arithmeticOverflow) { defaults["k"] += 1e19 }
         #expect(store.storedValue(forKey: "k") == .unsigned(10_000_000_000_000_000_001))
-        defaults["k"] = 1
-        defaults["k"] += 0x1p100
-        #expect(store.storedValue(forKey: "k") == .real(0x1p100 + 1))
+        // It is not a whole number of 64 bits.
+        defaults["k"] += 0x1p64
+        #expect(store.storedValue(forKey: "k") == .real(0x1p64 + 1e19))
+        defaults["k"] = Int.min
+        expectReport(.arithmeticOverflow) { defaults["k"] -= 1 }
+        defaults["k"] += 0x1p63
+        #expect(store.storedValue(forKey: "k") == .integer(0))
+        defaults["k"] -= 0x1p63
+        #expect(store.storedValue(forKey: "k") == .integer(.min))
+        defaults["k"] += 1.8446744073709550e19
+        #expect(store.storedValue(forKey: "k") == .integer(9_223_372_036_854_773_760))
         defaults["k"] = 2
         defaults["k"] += 0x1p63
         #expect(store.storedValue(forKey: "k") == .unsigned(1 << 63 + 2))
@@ -246,9 +254,9 @@ struct StoreDetailTests {
         #expect(!hasBytes(text, .data, [0x61, 0x62]))
         #expect(data.byteCount == 3)
         #expect(text.byteCount == 3)
-        let index = SuiteIndex()
-        index.register([StoreKey(unchecked: "k"): .integer(1)])
-        index.register([StoreKey(unchecked: "k"): .integer(2)])
-        #expect(index.registeredValue(for: StoreKey(unchecked: "k")) == .integer(2))
+        let state = SuiteState()
+        state.register([StoreKey(unchecked: "k"): .integer(1)])
+        state.register([StoreKey(unchecked: "k"): .integer(2)])
+        #expect(state.registeredValue(for: StoreKey(unchecked: "k")) == .integer(2))
     }
 }

@@ -68,11 +68,7 @@ extension FileDefaults {
         var directory = try url
         var values = URLResourceValues()
         values.isExcludedFromBackup = isExcluded
-        do {
-            try directory.setResourceValues(values)
-        } catch {
-            throw .wrapping(error, key: nil, type: nil, store: storeDescription)
-        }
+        try DefaultsError.wrapping(ErrorContext(in: self)) { try directory.setResourceValues(values) }
     }
 }
 #endif

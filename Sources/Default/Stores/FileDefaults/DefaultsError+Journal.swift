@@ -8,15 +8,11 @@ extension DefaultsError {
             \(String(name.prefix(64)).debugDescription) can't be used as the name of a suite. Use one path \
             component of 1 to 200 bytes without slashes and NUL, other than "." and "..".
             """
-        return DefaultsError(.invalidSuiteName, reason: reason)
+        return DefaultsError(.invalidSuiteName, ErrorContext(), reason)
     }
 
     static func storeUnavailable(at path: String, because fault: String) -> DefaultsError {
-        DefaultsError(
-            .storeUnavailable,
-            reason: "The suite at \(path) can't be opened: \(fault).",
-            store: path
-        )
+        DefaultsError(.storeUnavailable, ErrorContext(store: path), "The suite at \(path) can't be opened: \(fault).")
     }
 
     /// For an error that the engine threw while it opened a suite.
@@ -28,23 +24,13 @@ extension DefaultsError {
             case .readOnly: .storeReadOnly
             default: .storeUnavailable
             }
-        return DefaultsError(
-            code,
-            reason: code == .storeReadOnly
-                ? "The suite does not exist, and can't be created. \(error)" : "The suite can't be opened. \(error)",
-            store: error.path,
-            underlyingError: error.underlyingError
-        )
+        let outcome = code == .storeReadOnly ? "does not exist, and can't be created" : "can't be opened"
+        return DefaultsError(code, for: error, "The suite \(outcome). \(error)")
     }
 
     /// For an error that the engine threw while it looked at a suite that isn't open.
     static func inspecting(_ error: JournalError) -> DefaultsError {
-        DefaultsError(
-            .storeUnavailable,
-            reason: "The suite can't be checked. \(error)",
-            store: error.path,
-            underlyingError: error.underlyingError
-        )
+        DefaultsError(.storeUnavailable, for: error, "The suite can't be checked. \(error)")
     }
 
     /// For an error that the engine threw in an open suite.
@@ -61,13 +47,8 @@ extension DefaultsError {
             case .system where error.isReadOnlyDisk: .storeReadOnly
             case .system, .alreadyExists, .replaced: .storeFailed
             }
-        return DefaultsError(
-            code,
-            reason: error.description,
-            key: key,
-            store: store,
-            underlyingError: error.underlyingError
-        )
+        let context = ErrorContext(key: key, store: store)
+        return DefaultsError(code, context, error.description, causedBy: error.underlyingError)
     }
 
     /// For a property list, or one of its keys, that can't be imported.
@@ -85,7 +66,11 @@ extension DefaultsError {
                 property list. The file was left unchanged, and the suite starts empty.
                 """
             }
-        return DefaultsError(.importFailed, reason: reason, key: key, underlyingError: error)
+        return DefaultsError(.importFailed, ErrorContext(key: key), reason, causedBy: error)
+    }
+
+    private init(_ code: Code, for error: JournalError, _ reason: String) {
+        self.init(code, ErrorContext(store: error.path), reason, causedBy: error.underlyingError)
     }
 }
 
@@ -136,39 +121,31 @@ extension DefaultsDiagnostics.Event {
                 \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
                 (\(damage.keptRecords) records) was kept. \(fate)\(damage.keys.sentences)
                 """
-            let error = DefaultsError(
-                .storeDamaged,
-                reason: reason,
-                store: damage.path,
-                underlyingError: damage.copyError?.underlyingError
-            )
-            self.init(kind: .storeDamaged, error: error)
+            self.init(.storeDamaged, .storeDamaged, at: damage.path, reason, causedBy: damage.copyError)
         case .shortened(let path, let bytes):
             let reason = """
                 \(path) is \(bytes) bytes shorter than it was: the file was truncated, or the power failed before they \
                 reached the disk. Everything else was kept.
                 """
-            self.init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: reason, store: path))
+            self.init(.storeDamaged, .storeDamaged, at: path, reason)
         case .writableByOthers(let path):
             let reason = """
                 All users may write to the directory \(path), so they can replace what is stored there. Remove that \
                 permission with chmod o-w.
                 """
-            self.init(kind: .storeExposed, error: DefaultsError(.storeExposed, reason: reason, store: path))
+            self.init(.storeExposed, .storeExposed, at: path, reason)
         case .waiting(let path, let process):
             let reason = """
                 A call has been waiting for a second for \(JournalError.name(of: process)), which has the lock of the suite at \
                 \(path).
                 """
-            self.init(kind: .storeBusy, error: DefaultsError(.storeBusy, reason: reason, store: path))
+            self.init(.storeBusy, .storeBusy, at: path, reason)
         case .replaced(let path):
             let reason = """
                 The suite at \(path) was deleted or replaced while it was open. Its current contents are used from now on.
                 """
-            self.init(kind: .storeReplaced, error: DefaultsError(.storeReplaced, reason: reason, store: path))
-        case .flushFailed(let error):
-            self.init(kind: .maintenanceFailed, error: .failing(error, in: error.path))
-        case .compactionFailed(let error):
+            self.init(.storeReplaced, .storeReplaced, at: path, reason)
+        case .flushFailed(let error), .compactionFailed(let error):
             self.init(kind: .maintenanceFailed, error: .failing(error, in: error.path))
         case .catchUpFailed(let error):
             self.init(kind: .readFailed, error: .failing(error, in: error.path))
@@ -180,13 +157,18 @@ extension DefaultsDiagnostics.Event {
             let reason = """
                 Changes of the suite at \(error.path) by other processes can't be waited for. \(consequence) \(error)
                 """
-            let refusal = DefaultsError(
-                .storeFailed,
-                reason: reason,
-                store: error.path,
-                underlyingError: error.underlyingError
-            )
-            self.init(kind: .watchFailed, error: refusal)
+            self.init(.watchFailed, .storeFailed, at: error.path, reason, causedBy: error)
         }
+    }
+
+    private init(
+        _ kind: Kind,
+        _ code: DefaultsError.Code,
+        at path: String,
+        _ reason: String,
+        causedBy error: JournalError? = nil
+    ) {
+        let context = ErrorContext(store: path)
+        self.init(kind: kind, error: DefaultsError(code, context, reason, causedBy: error?.underlyingError))
     }
 }

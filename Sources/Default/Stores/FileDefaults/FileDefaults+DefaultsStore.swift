@@ -7,7 +7,7 @@ extension FileDefaults: DefaultsStore {
         if !arguments.values.isEmpty, let argument = arguments.values[key] {
             return argument
         }
-        guard let value = suite.withOpenSuite({ $0.value(for: key) ?? $0.index.registeredValue(for: key) }) else {
+        guard let value = suite.withOpenSuite({ $0.value(for: key) ?? $0.state.registeredValue(for: key) }) else {
             return suite.registeredValue(for: key)
         }
         return value
@@ -130,7 +130,7 @@ extension FileDefaults: UserDefaultsVocabulary {
     public func allValues() -> [String: PropertyListValue] {
         var values: [StoreKey: PropertyListValue]
         if let suite = suite.openIfPossible() {
-            values = suite.index.registeredValues
+            values = suite.state.registeredValues
             values.merge(suite.values) { _, stored in stored }
         } else {
             values = suite.registeredValues

@@ -24,14 +24,14 @@ extension FileDefaults {
         let suite = try suite.open()
         var hasChanges = false
         let result = try withExclusiveAccess {
-            let outer = suite.index.transaction
-            suite.index.transaction = outer ?? [:]
+            let outer = suite.state.transaction
+            suite.state.transaction = outer ?? [:]
             do {
                 let result = try body()
                 if outer == nil { hasChanges = try commit(in: suite) }
                 return result
             } catch {
-                suite.index.transaction = outer
+                suite.state.transaction = outer
                 throw error
             }
         }
@@ -44,11 +44,11 @@ extension FileDefaults {
     ///
     /// - Returns: Whether there were any.
     private func commit(in suite: OpenSuite) throws(DefaultsError) -> Bool {
-        let changes = suite.index.transaction ?? [:]
-        suite.index.transaction = nil
+        let changes = suite.state.transaction ?? [:]
+        suite.state.transaction = nil
         var batch = JournalBatch()
         // A value that is stored already is not a change, and neither is the removal of a key that has none.
-        for (key, value) in changes where !suite.index.holds(value, for: key) {
+        for (key, value) in changes where !suite.journal.entries.holds(value, for: key) {
             batch.set(key, to: value)
         }
         do throws(JournalError) {

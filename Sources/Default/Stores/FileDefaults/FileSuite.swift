@@ -1,14 +1,14 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// An open suite: its journal, and the entries that the journal keeps up to date.
+/// An open suite: its journal with the entries, and what else is known of it.
 final class OpenSuite: Sendable {
     let journal: Journal
-    let index: SuiteIndex
+    let state: SuiteState
 
-    init(journal: Journal, index: SuiteIndex) {
+    init(journal: Journal, state: SuiteState) {
         self.journal = journal
-        self.index = index
+        self.state = state
     }
 }
 
@@ -107,7 +107,7 @@ final class FileSuite: @unchecked Sendable {
         #endif
         let journal: Journal
         do {
-            journal = try Journal.open(at: path, options: options, isPatient: !wasBusy) { SuiteIndex() }
+            journal = try Journal.open(at: path, options: options, isPatient: !wasBusy) { SuiteState() }
         } catch {
             let error = DefaultsError.opening(error)
             wasBusy = error.code == .storeBusy
@@ -116,12 +116,12 @@ final class FileSuite: @unchecked Sendable {
         #if canImport(Darwin)
         if !isReadOnly { AppleFiles.protect(path) }
         #endif
-        guard let index = journal.index as? SuiteIndex else {
+        guard let state = journal.observer as? SuiteState else {
             throw .storeUnavailable(at: path, because: "it is already open in this process for another purpose")
         }
-        let suite = OpenSuite(journal: journal, index: index)
+        let suite = OpenSuite(journal: journal, state: state)
         try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
-        index.register(registeredBefore)
+        state.register(registeredBefore)
         registeredBefore = [:]
         opened = Opened(suite: suite)
         isOpen.store(true, ordering: .releasing)
@@ -158,13 +158,13 @@ final class FileSuite: @unchecked Sendable {
     /// Registers defaults for keys that have no stored value, for as long as the process runs.
     func register(_ defaults: [StoreKey: PropertyListValue]) {
         if let suite = openIfPossible() {
-            return suite.index.register(defaults)
+            return suite.state.register(defaults)
         }
         opening.lock()
         defer { opening.unlock() }
         // Another thread may have opened it in the meantime.
         if let current {
-            return current.index.register(defaults)
+            return current.state.register(defaults)
         }
         registeredBefore.merge(defaults) { _, new in new }
     }
@@ -207,13 +207,13 @@ final class FileSuite: @unchecked Sendable {
     func registeredValue(for key: StoreKey) -> PropertyListValue? {
         opening.lock()
         defer { opening.unlock() }
-        return current.map { $0.index.registeredValue(for: key) } ?? registeredBefore[key]
+        return current.map { $0.state.registeredValue(for: key) } ?? registeredBefore[key]
     }
 
     var registeredValues: [StoreKey: PropertyListValue] {
         opening.lock()
         defer { opening.unlock() }
-        return current?.index.registeredValues ?? registeredBefore
+        return current?.state.registeredValues ?? registeredBefore
     }
 }
 

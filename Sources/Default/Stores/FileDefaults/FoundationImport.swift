@@ -28,20 +28,23 @@ enum FoundationImport {
                 for (key, value) in contents {
                     batch.set(key, to: value)
                 }
-                batch.set(StoreKey(unchecked: SuiteIndex.importMark), to: StoredValue(.boolean(true)))
+                batch.set(StoreKey(unchecked: importMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
             }
         } catch let error as JournalError {
             throw .failing(error, in: suite.journal.path)
         } catch {
-            throw .wrapping(error, key: propertyList.lastPathComponent, type: nil, store: suite.journal.path)
+            throw .wrapping(error, ErrorContext(key: propertyList.lastPathComponent, store: suite.journal.path))
         }
     }
+
+    /// The key of the mark; no caller's key begins with NUL.
+    private static let importMark = "\0imported"
 
     private static func isNew(_ suite: OpenSuite) -> Bool {
         suite.journal.lockForReading()
         defer { suite.journal.unlockForReading() }
-        return suite.index.isEmpty && !suite.index.hasImported
+        return suite.journal.entries.count == 0
     }
 
     private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: StoredValue]? {
@@ -84,6 +87,8 @@ enum FoundationImport {
 
 extension JournalBatch {
     /// Adds an operation that stores a value under a key, or removes the key.
+    // Compiled once: inlined, it takes several kilobytes in each of its callers.
+    @inline(never)
     mutating func set(_ key: StoreKey, to value: StoredValue?) {
         key.withUTF8 { utf8 in
             let key = UnsafeRawBufferPointer(utf8)

@@ -6,14 +6,14 @@ extension OpenSuite {
     /// Called wherever the index may have been updated, after its locks are released, because observers may use the suite.
     /// During exclusive access it does nothing; the end of the access notifies observers.
     func notifyChanges() {
-        guard index.changes.isActive, !journal.hasExclusiveAccess else {
+        guard state.changes.isActive, !journal.hasExclusiveAccess else {
             return
         }
         journal.lockForReading()
-        let keys = index.takeChangedKeys()
+        let keys = state.takeChangedKeys()
         journal.unlockForReading()
         if !keys.isEmpty {
-            index.changes.notify(keys)
+            state.changes.notify(keys)
         }
     }
 
@@ -22,7 +22,7 @@ extension OpenSuite {
     /// The first observer of the suite in the process starts watching for writes by other processes, and the end of the last one stops
     /// it.
     func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        let observation = index.changes.add(handler) { self.updateWatch() }
+        let observation = state.changes.add(handler) { self.updateWatch() }
         updateWatch()
         // Here and not where it is reported: the handler of the event may observe this suite.
         journal.deliverReports()
@@ -30,7 +30,7 @@ extension OpenSuite {
     }
 
     private func updateWatch() {
-        index.changes.withRegistrationLock { isActive in
+        state.changes.withRegistrationLock { isActive in
             if isActive {
                 journal.startWatching { [weak self] in self?.notifyChanges() }
             } else {
@@ -42,5 +42,5 @@ extension OpenSuite {
 
 extension FileDefaults {
     /// Whether the suite has observers in this process.
-    package var isObserved: Bool { suite.current?.index.changes.isActive ?? false }
+    package var isObserved: Bool { suite.current?.state.changes.isActive ?? false }
 }

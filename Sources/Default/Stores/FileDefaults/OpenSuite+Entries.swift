@@ -4,11 +4,11 @@ internal import Foundation
 extension OpenSuite {
     /// The stored value for a key, including changes by this thread's transaction.
     func value(for key: StoreKey) -> PropertyListValue? {
-        if journal.hasExclusiveAccess, let change = index.transaction?[key] {
+        if journal.hasExclusiveAccess, let change = state.transaction?[key] {
             return change?.value
         }
         let token = journal.beginReading()
-        let reading = index.read(key)
+        let reading = journal.entries.read(key)
         journal.endReading(token)
         let stored: StoredValue?
         switch reading {
@@ -16,7 +16,7 @@ extension OpenSuite {
         case .none: stored = nil
         case .unmade:
             journal.lockForReading()
-            stored = index.makeValue(for: key)
+            stored = journal.entries.makeValue(for: key)
             journal.unlockForReading()
         }
         notifyChanges()
@@ -35,10 +35,10 @@ extension OpenSuite {
 
     private var entries: [StoreKey: StoredValue] {
         let token = journal.beginReading()
-        let entries = index.entries
+        let entries = journal.entries.values
         journal.endReading(token)
         notifyChanges()
-        guard journal.hasExclusiveAccess, let changes = index.transaction else {
+        guard journal.hasExclusiveAccess, let changes = state.transaction else {
             return entries
         }
         return entries.mapValues { $0 as StoredValue? }.merging(changes) { _, change in change }.compactMapValues { $0 }
@@ -53,11 +53,11 @@ extension OpenSuite {
         for key: StoreKey,
         durability: JournalDurability
     ) throws(JournalError) {
-        if journal.hasExclusiveAccess, index.transaction != nil {
+        if journal.hasExclusiveAccess, state.transaction != nil {
             let value = value.map { StoredValue($0) }
             // What the commit would refuse, the caller learns here.
             if let value { try JournalBatch.check(valueSize: value.byteCount, path: journal.path) }
-            index.transaction?.updateValue(value, forKey: key)
+            state.transaction?.updateValue(value, forKey: key)
             return
         }
         switch value {
@@ -96,7 +96,7 @@ extension OpenSuite {
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
         // A key without a value needs no record.
-        guard index.contains(key) else {
+        guard journal.entries.contains(key) else {
             return
         }
         try key.withUTF8 { key throws(JournalError) in try journal.remove(key: UnsafeRawBufferPointer(key)) }

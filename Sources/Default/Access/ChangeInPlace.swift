@@ -3,7 +3,7 @@
 /// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
 /// ``commit(_:by:)`` unless an error ended the change, and always ``end()``. The methods are generic and not the struct,
 /// because a generic struct's metadata would be looked up at each step.
-struct ValueChange {
+struct ChangeInPlace {
     private let access: KeyAccess
     /// Whether the stored value could be read.
     private var isReadable = true
@@ -38,7 +38,7 @@ struct ValueChange {
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             if let refusal {
-                throw .wrapping(refusal, key: access.key, type: Value.self, store: access.store.storeDescription)
+                throw .wrapping(refusal, access.context(Value.self))
             }
             try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
         }

@@ -1,0 +1,170 @@
+internal import DefaultJournal
+internal import Foundation
+
+/// The in-memory form of a value: `Data` and strings are ready to be returned, everything else is in its binary form.
+enum StoredValue: Equatable, Sendable {
+    case data(Data)
+    /// A string whose UTF-8 is contiguous.
+    case string(String)
+    case encoded(Data)
+
+    /// Creates a value from its bytes in the journal.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        let tag = bytes.first.flatMap(PropertyListValue.Tag.init(rawValue:))
+        let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        switch tag {
+        case .data: self = .data(Data(rest))
+        case .string: self = String(strictUTF8: rest).map { .string($0) } ?? .encoded(Data(bytes))
+        default: self = .encoded(Data(bytes))
+        }
+    }
+
+    /// Creates a value from the one that a caller passed.
+    init(_ value: PropertyListValue) {
+        switch value {
+        case .data(let data):
+            self.init(data)
+        case .string(var string):
+            string.makeContiguousUTF8()
+            self = .string(string)
+        default:
+            self = .encoded(value.binaryForm)
+        }
+    }
+
+    /// Creates a value from any `Data`.
+    init(_ data: Data) {
+        // A slice would retain the whole buffer.
+        self = .data(data.startIndex == 0 ? data : Data(data))
+    }
+
+    /// The number of bytes in the journal.
+    var byteCount: Int {
+        switch self {
+        case .data(let data): data.count + 1
+        case .string(let string): string.utf8.count + 1
+        case .encoded(let bytes): bytes.count
+        }
+    }
+
+    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
+    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
+        switch self {
+        case .data(let data): PropertyListValue.data(data).withBytes(body)
+        case .string(let string): PropertyListValue.string(string).withBytes(body)
+        case .encoded(let bytes):
+            bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+        }
+    }
+
+    /// The value; nil for bytes of a type that this version doesn't know.
+    var value: PropertyListValue? {
+        switch self {
+        case .data(let data): .data(data)
+        case .string(let string): .string(string)
+        case .encoded(let bytes): PropertyListValue(binaryForm: bytes)
+        }
+    }
+
+    /// Whether two values are the same bytes.
+    ///
+    /// Equal strings need not be: "é" has two forms.
+    static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
+        switch (lhs, rhs) {
+        case (.data(let left), .data(let right)), (.encoded(let left), .encoded(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        default: false
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
+    ///
+    /// Without copies: each costs two changes of a count that all threads see.
+    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
+        switch self {
+        case .data(let data): data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+        case .string(var string): string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
+        default:
+            binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+        }
+    }
+}
+
+/// What a suite's entries are to the layers above.
+///
+/// The journal keeps the bytes. The form in which a value is read is made when it is first read, and kept with the entry.
+extension EntryTable {
+    /// Whether there is a value under a key.
+    func contains(_ key: StoreKey) -> Bool {
+        key.withUTF8 { entry(UnsafeRawBufferPointer($0)) != nil }
+    }
+
+    /// Whether a key has a value, or none.
+    func holds(_ value: StoredValue?, for key: StoreKey) -> Bool {
+        guard let value else {
+            return !contains(key)
+        }
+        var isSame = false
+        key.withUTF8 { key in
+            value.withBytes { isSame = holds(UnsafeRawBufferPointer(key), prefix: $0, $1) }
+        }
+        return isSame
+    }
+
+    /// What is known of a key without changing anything.
+    enum Reading {
+        case value(StoredValue)
+        case none
+        /// The value hasn't been read yet: ``makeValue(for:)`` makes it.
+        case unmade
+    }
+
+    /// The value for a key; any number of threads may call this at once.
+    func read(_ key: StoreKey) -> Reading {
+        key.withUTF8 { utf8 in
+            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else {
+                return .none
+            }
+            return entry.readForm.map { .value($0.pointee) } ?? .unmade
+        }
+    }
+
+    /// The value for a key; called while no other thread reads.
+    func makeValue(for key: StoreKey) -> StoredValue? {
+        key.withUTF8 { utf8 in
+            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else {
+                return nil
+            }
+            if let form = entry.readForm {
+                return form.pointee
+            }
+            let form = UnsafeMutablePointer<StoredValue>.allocate(capacity: 1)
+            form.initialize(to: StoredValue(entry.value))
+            entry.form = UnsafeMutableRawPointer(form)
+            return form.pointee
+        }
+    }
+
+    /// All values.
+    var values: [StoreKey: StoredValue] {
+        var values: [StoreKey: StoredValue] = [:]
+        values.reserveCapacity(count)
+        forEach { entry in
+            if !entry.isOwn {
+                let key = StoreKey(unchecked: String(decoding: entry.key, as: UTF8.self))
+                values[key] = entry.readForm?.pointee ?? StoredValue(entry.value)
+            }
+        }
+        return values
+    }
+}
+
+extension EntryTable.Entry {
+    /// Whether it is the library's own: no caller's key begins with NUL.
+    fileprivate var isOwn: Bool { key.first == 0 }
+
+    /// The form in which the value is read, if it has been read.
+    fileprivate var readForm: UnsafeMutablePointer<StoredValue>? { form?.assumingMemoryBound(to: StoredValue.self) }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import Default
+@testable import DefaultJournal
+
+@Suite("A suite's entries")
+struct SuiteEntriesTests {
+    private let key = StoreKey(unchecked: "k")
+
+    @Test("are the same, whether a value comes from memory or as a journal's bytes")
+    func inserting() throws {
+        // The text as bytes, and two strings that are equal, but not in their bytes.
+        let values: [PropertyListValue] = [
+            .data(Data("text".utf8)), .data(Data()), .string("text"), .string("\u{E9}"), .string("e\u{301}"),
+            .string(""),
+            .integer(-1),
+        ]
+        for first in values {
+            for second in values {
+                var inserted = EntryTable(freeForm: SuiteState.free)
+                var replayed = EntryTable(freeForm: SuiteState.free)
+                for value in [first, second] {
+                    replayed.set(value.binaryForm, for: key)
+                    StoredValue(value).withBytes { tag, rest in
+                        key.withUTF8 { key in
+                            let key = UnsafeRawBufferPointer(key)
+                            inserted.set(key, prefix: tag, rest)
+                            let isHeld = replayed.holds(key, prefix: tag, rest)
+                            #expect(isHeld)
+                        }
+                    }
+                    let (made, isHeld) = (inserted.makeValue(for: key), inserted.holds(StoredValue(value), for: key))
+                    #expect(made == StoredValue(value))
+                    #expect(isHeld)
+                    let entries = [inserted.values, replayed.values]
+                    #expect(entries[0] == entries[1])
+                    for entries in entries { #expect(entries[key]?.value?.binaryForm == value.binaryForm) }
+                }
+            }
+        }
+    }
+
+    @Test("know which values a journal's bytes are already, and how many bytes they have there")
+    func comparing() throws {
+        let values: [PropertyListValue] = [
+            .data(Data("text".utf8)), .string("text"), .string("test"), .string("\u{E9}"), .string("e\u{301}"),
+            .string(""), .integer(-1),
+        ]
+        for first in values {
+            let stored = StoredValue(first)
+            #expect(stored.byteCount == first.binaryForm.count)
+            for second in values {
+                let isSame = second.binaryForm == first.binaryForm
+                #expect((stored == StoredValue(second)) == isSame)
+                var table = EntryTable(freeForm: SuiteState.free)
+                table.set(first.binaryForm, for: key)
+                let isHeld = table.holds(StoredValue(second), for: key)
+                #expect(isHeld == isSame, "\(first), \(second)")
+            }
+        }
+    }
+
+    @Test("that are no value are kept as they are")
+    func invalidBytes() {
+        var table = EntryTable(freeForm: SuiteState.free)
+        for bytes: [UInt8] in [[PropertyListValue.Tag.string.rawValue, 0xFF], [200, 1], []] {
+            table.set(Data(bytes), for: key)
+            let stored = table.makeValue(for: key)
+            #expect(stored == .encoded(Data(bytes)))
+            #expect(stored?.value == nil)
+        }
+    }
+
+    @Test("that changed are named once: a thread's own by that thread, the others by the first that asks")
+    func changedKeys() {
+        let state = SuiteState()
+        func note(_ key: String, _ origin: ChangeOrigin) {
+            Array(key.utf8).withUnsafeBytes { state.noteChange(of: $0, by: origin) }
+        }
+        note("own", .thisThread)
+        note("other", .journal)
+        note("\0own", .journal)
+        #expect(onAnotherThread { state.takeChangedKeys() } == ["other"])
+        #expect(state.takeChangedKeys() == ["own"])
+        note("both", .thisThread)
+        note("other", .journal)
+        #expect(state.takeChangedKeys() == ["both", "other"])
+        #expect(state.takeChangedKeys().isEmpty)
+    }
+}
+
+extension EntryTable {
+    fileprivate mutating func set(_ bytes: Data, for key: StoreKey) {
+        key.withUTF8 { key in bytes.withUnsafeBytes { set(UnsafeRawBufferPointer(key), $0) } }
+    }
+}

@@ -1,0 +1,15 @@
+// The fuzz targets compile this file together with the engine's sources.
+#if canImport(DefaultJournal)
+package import DefaultJournal
+#endif
+
+extension Journal {
+    /// All entries, up to date.
+    package var all: [[UInt8]: [UInt8]] {
+        lockForReading()
+        defer { unlockForReading() }
+        var all: [[UInt8]: [UInt8]] = [:]
+        entries.forEach { all[Array($0.key)] = Array($0.value) }
+        return all
+    }
+}
