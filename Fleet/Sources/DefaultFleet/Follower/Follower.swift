@@ -199,8 +199,7 @@ final class Follower: Sendable {
         do throws(EtcdClient.Failure) {
             (found, succession) = try look()
             if succession != .same || found.identity != replica.state?.identity {
-                // A wrong bit in an answer looks like another store.
-                client.avoid(client.preferredMember)
+                // A wrong bit in an answer looks like another store. The same member is asked: the others may be silent.
                 let (again, sameSuccession) = try look()
                 guard again.identity == found.identity, sameSuccession == succession else {
                     throw .unintelligible("Two looks at the store's identity have found different things.")
