@@ -2,9 +2,9 @@ extension Defaults.Proxy {
     /// Adds to the stored number, atomically across threads and, on a ``FileDefaults``, processes.
     ///
     /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the other number has a
-    /// fraction or more than 64 bits. A missing value counts as 0, true as 1, and a string as the number that it begins with. A stored value of
-    /// any other type is quarantined and counts as 0. A sum that overflows is reported to ``DefaultsDiagnostics`` with the
-    /// code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
+    /// fraction or more than 64 bits. A missing value counts as 0, true as 1, and a string as the number that it begins with. A
+    /// stored value of any other type is quarantined and counts as 0. A sum that overflows is reported to
+    /// ``DefaultsDiagnostics`` with the code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
     ///
     /// - Parameters:
     ///   - proxy: The stored number.

@@ -26,8 +26,16 @@ extension UInt32: EmptyValueProviding {}
 extension UInt64: EmptyValueProviding {}
 extension Float: EmptyValueProviding {}
 extension Double: EmptyValueProviding {}
-extension CGFloat: EmptyValueProviding {}
-extension Decimal: EmptyValueProviding {}
+
+extension CGFloat: EmptyValueProviding {
+    /// 0.
+    public static var emptyValue: CGFloat { CGFloat(0.0) }
+}
+
+extension Decimal: EmptyValueProviding {
+    /// 0.
+    public static var emptyValue: Decimal { Decimal() }
+}
 
 extension EmptyValueProviding where Self: RangeReplaceableCollection {
     /// No elements.

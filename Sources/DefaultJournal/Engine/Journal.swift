@@ -33,18 +33,19 @@
 // refuse to write, readers keep what they have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so
 // that the next look compares at once.
 //
-// RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a torn tail, which
-// was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file up and replaces it by a new one with
-// everything that was valid. A process without the lock, or without the right to write, uses what is valid.
+// RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a torn tail,
+// which was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file up and replaces it by a
+// new one with everything that was valid. A process without the lock, or without the right to write, uses what is valid. The
+// entries are read into a table of their own, which then takes the place of the old one.
 //
 // FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock; those that
 // wait at the same time share a sync (`Flusher`). The header says whether the file's name is on the disk yet. After a sync that
 // failed only another file can be trusted, so the next flush rewrites the journal. What a process has read from others it
 // flushes too, in case they were killed.
 //
-// LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing thread), the `flock`,
-// `stateLock` (short: the position and the entries). A compaction also holds the `flock` of `journal.new`, which is taken
-// while none of these but `compaction` is held.
+// LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing thread), the
+// `flock`, `stateLock` (short: the position and the entries). A compaction also holds the `flock` of `journal.new`, which is
+// taken while none of these but `compaction` is held.
 //
 // FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must not write. That is
 // an error; what the child opens itself has threads of its own (`ProcessServices`).
