@@ -35,7 +35,9 @@ struct WatchFrameParser: Sendable {
     /// Thrown for bytes that are not frames: from a proxy, for example.
     struct Malformed: Error, Hashable {}
 
-    /// In bytes. A member divides what is longer than it accepts at once, which is 1.5 MB unless it is configured otherwise.
+    /// In bytes.
+    ///
+    /// A member divides what is longer than it accepts at once, which is 1.5 MB unless it is configured otherwise.
     private let longestFrame: Int
     private var frame: [UInt8] = []
     private var depth = 0

@@ -28,7 +28,9 @@ final class HTTPTransport: EtcdTransport {
         readings = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// In bytes. What is asked for in pages comes in smaller ones then.
+    /// In bytes.
+    ///
+    /// What is asked for in pages comes in smaller ones then.
     private static let longestAnswer = 64 << 20
     /// How long nothing may arrive of a long answer.
     private static let longestSilence = Duration.seconds(3)

@@ -190,7 +190,8 @@ extension ClusterTests {
                     let host = try TestHost(known, directory: directory, transport: transport)
                     host.follow()
                     try await host.waitUntilCurrent()
-                    #expect(transport.streamCount == 1)
+                    // A copy is current before its watch has begun.
+                    try await eventually("the watch has begun") { transport.streamCount == 1 }
 
                     let prefix = ["guest", "defaults/suite/", "--prefix"]
                     try cluster.control(["--user=root:secret", "role", "revoke-permission"] + prefix)
