@@ -58,7 +58,7 @@ extension EtcdDefaults {
         do throws(EtcdClient.Failure) {
             return try reader.status(until: Deadline(after: deadline)).identity
         } catch {
-            throw .failed(error, store: storeDescription, key: nil)
+            throw .failed(error, store: storeDescription, key: nil, isReading: true)
         }
     }
 

@@ -152,15 +152,18 @@ extension EtcdDefaults {
         do throws(EtcdClient.Failure) {
             found = try reader.status(until: deadline)
         } catch {
-            throw .failed(error, store: storeDescription, key: nil)
+            throw .failed(error, store: storeDescription, key: nil, isReading: true)
         }
-        guard replica.wait(until: deadline, for: { replica.isCurrent(with: found) }) else {
+        guard replica.wait(until: deadline, for: { replica.isCurrent(with: found) && replica.isIntact }) else {
             if let reason = replica.state?.replacement {
                 throw .storeReplaced(because: reason, store: storeDescription)
             }
             try checkAvailability()
             throw .unavailable(
-                "This host's copy does not have all that the cluster has. Is a process of the host following it?",
+                """
+                This host's copy does not have all that the cluster has. Is a process of the host following it? If so, and \
+                nothing arrives, the copy may be damaged, which the follower repairs with its next heartbeat, in 15 seconds at most.
+                """,
                 store: storeDescription
             )
         }

@@ -43,6 +43,18 @@ extension DefaultsError {
         )
     }
 
+    static func malformedText(_ form: String, key: String, store: String) -> DefaultsError {
+        DefaultsError(
+            .undecodable,
+            reason: """
+                What is stored under \(key.debugDescription) in \(store) is not JSON, but \(form). A program that reads it uses the \
+                default value that it declares for the key. Store true or false for a Boolean, and texts in double quotes.
+                """,
+            key: key,
+            store: store
+        )
+    }
+
     static func outcomeUnknown(after failure: EtcdClient.Failure?, store: String, key: String?) -> DefaultsError {
         DefaultsError(
             .outcomeUnknown,
@@ -91,7 +103,12 @@ extension DefaultsError {
     }
 
     /// The error for a request that a member refused, or that none could be sent.
-    static func failed(_ failure: EtcdClient.Failure, store: String, key: String?) -> DefaultsError {
+    static func failed(
+        _ failure: EtcdClient.Failure,
+        store: String,
+        key: String?,
+        isReading: Bool = false
+    ) -> DefaultsError {
         if case .replaced = failure {
             return storeReplaced(because: "its identity is another one", store: store)
         }
@@ -119,6 +136,14 @@ extension DefaultsError {
                 .tooManyKeys,
                 reason:
                     "A transaction of \(store) has more keys than the cluster is configured for. Nothing was stored.",
+                store: store
+            )
+        case .permissionDenied where isReading:
+            return unavailable(
+                """
+                The user has no permission to read the suite. An operator grants a role of the user the permission read for the \
+                suite's prefix: etcdctl role grant-permission.
+                """,
                 store: store
             )
         case .permissionDenied:

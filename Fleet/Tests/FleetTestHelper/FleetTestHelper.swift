@@ -1,8 +1,9 @@
 import Default
 import DefaultFleet
 import Foundation
+import Synchronization
 
-/// A process of a fleet, for tests: `FleetTestHelper count|follow REPLICA SUITE NUMBER ENDPOINT…`.
+/// A process of a fleet, for tests: `FleetTestHelper count|follow|block REPLICA SUITE NUMBER ENDPOINT…`.
 @main
 enum FleetTestHelper {
     static func main() async throws {
@@ -13,7 +14,7 @@ enum FleetTestHelper {
         let store = try EtcdDefaults(
             EtcdCluster(endpoints: arguments[5...].compactMap { URL(string: $0) }),
             suiteName: arguments[3],
-            deadline: .seconds(20),
+            deadline: .seconds(arguments[1] == "block" ? 1 : 20),
             replicaURL: URL(fileURLWithPath: arguments[2])
         )
         let running = Task { try await store.run() }
@@ -26,9 +27,33 @@ enum FleetTestHelper {
             print("current")
             fflush(nil)
             try await running.value
+        case "block":
+            try await store.perform {
+                try store.beginExclusiveAccess()
+                print(try outcomeOnOtherThread { try store.setStoredValue(.integer(1), forKey: "n") })
+                fflush(nil)
+                store.endExclusiveAccess()
+            }
+            try await running.value
         default:
             fatalError("\(arguments[1]) is not an action.")
         }
+    }
+
+    /// How a body ended that ran on another thread.
+    private static func outcomeOnOtherThread(_ body: @escaping @Sendable () throws -> Void) throws -> String {
+        let end = DispatchSemaphore(value: 0)
+        let outcome = Mutex("stored")
+        Thread {
+            do {
+                try body()
+            } catch {
+                outcome.withLock { $0 = (error as? DefaultsError)?.code.name ?? "\(error)" }
+            }
+            end.signal()
+        }.start()
+        end.wait()
+        return outcome.withLock { $0 }
     }
 
     /// The cluster may be without a leader at this moment.

@@ -20,6 +20,8 @@ final class Follower: Sendable {
 
     private let mailbox = Mailbox<Incoming>()
     private let isStopped = Atomic(false)
+    /// What the replica was when this follower has changed it last, or has begun to watch.
+    private let known = Mutex<ReplicaState?>(nil)
     // Queues of their own, which get threads however many of the system's are blocked.
     private let heartbeats = DispatchQueue(label: "DefaultFleet.heartbeats")
     private let memberChecks = DispatchQueue(label: "DefaultFleet.member-checks")
@@ -40,6 +42,9 @@ final class Follower: Sendable {
         case identityChanged
         case stalled
         case memberSilent
+        case replicaDamaged
+        /// This user may not read the suite, or is not known.
+        case refused(String)
         case replaced
         case uninitialized
     }
@@ -103,8 +108,12 @@ final class Follower: Sendable {
     private func follow() {
         var connection = 0
         var backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
+        var refusals = Backoff(from: timing.retryInterval, to: timing.heartbeatInterval)
         var needsListing = false
-        while !hasStopped {
+        if client.hasUser {
+            wait(for: authenticationPause())
+        }
+        while !hasStopped, lock.isAcquired {
             connection += 1
             var member = client.preferredMember
             var pause: Duration?
@@ -112,23 +121,42 @@ final class Follower: Sendable {
                 try stayConnected(to: &member, connection: connection, listing: needsListing) {
                     needsListing = false
                     backoff = Backoff(from: .milliseconds(20), to: timing.retryInterval)
+                    refusals = Backoff(from: timing.retryInterval, to: timing.heartbeatInterval)
                 }
             } catch {
                 switch error {
                 case .stopped: return
                 case .compacted, .identityChanged: needsListing = true
-                case .tokenRefused: client.renewToken()
+                case .replicaDamaged:
+                    needsListing = true
+                    logger.warning("This host's copy was damaged or replaced; all of the suite is listed.")
+                case .stalled:
+                    // What is missing may be something that no watch will bring.
+                    needsListing = true
+                    client.avoid(member)
+                case .tokenRefused:
+                    client.renewToken()
+                    pause = authenticationPause()
+                case .refused: pause = refusals.pause()
                 case .replaced, .uninitialized: pause = timing.retryInterval
-                case .streamEnded, .stalled, .memberSilent: client.avoid(member)
+                case .streamEnded, .memberSilent: client.avoid(member)
                 }
                 metrics.reconnections.increment()
                 logger.notice("The watch has ended; it is begun again.", metadata: ["reason": "\(error)"])
             }
-            let end = Deadline(after: pause ?? backoff.pause())
-            while !hasStopped, !end.hasPassed {
-                _ = mailbox.next(until: end)
-            }
+            wait(for: pause ?? backoff.pause())
         }
+    }
+
+    private func wait(for duration: Duration) {
+        let end = Deadline(after: duration)
+        while !hasStopped, !end.hasPassed {
+            _ = mailbox.next(until: end)
+        }
+    }
+
+    private func authenticationPause() -> Duration {
+        timing.authenticationJitter * Double.random(in: 0...1)
     }
 
     /// Compares the replica with the cluster, and applies changes until something ends that; calls back when the watch has begun.
@@ -165,23 +193,25 @@ final class Follower: Sendable {
     ///
     /// - Returns: What the watch has to reach.
     private func prepareReplica(listing needsListing: Bool) throws(Disconnection) -> StoreStatus {
-        let limit = Deadline(after: timing.connectLimit)
         let found: StoreStatus
         let succession: Succession
         var listing: StoreReader.Listing?
         do throws(EtcdClient.Failure) {
-            found = try reader.status(until: limit)
-            var trace = TraceResult.unknown
-            if let latest = replica.state?.latest {
-                trace = try reader.find(latest, until: limit)
+            (found, succession) = try look()
+            if succession != .same || found.identity != replica.state?.identity {
+                // A wrong bit in an answer looks like another store. The same member is asked: the others may be silent.
+                let (again, sameSuccession) = try look()
+                guard again.identity == found.identity, sameSuccession == succession else {
+                    throw .unintelligible("Two looks at the store's identity have found different things.")
+                }
             }
-            succession = Succession.of(replica.state, in: found, trace: trace)
-            if succession == .new || needsListing && succession == .same {
-                listing = try reader.list(pageLimit: timing.connectLimit)
+            let isComplete = !needsListing && replica.isIntact && replica.isIntactOnDisk
+            if succession == .new || succession == .same && !isComplete {
+                listing = try reader.list()
             }
         } catch {
             logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
-            throw .streamEnded("\(error)")
+            throw Self.disconnection(after: error)
         }
         switch succession {
         case .uninitialized:
@@ -194,26 +224,48 @@ final class Follower: Sendable {
         }
         guard let identity = found.identity else { throw .uninitialized }
         do {
+            var state = replica.state
             if let listing {
-                let state = ReplicaState(
+                let found = ReplicaState(
                     revision: listing.revision,
                     identity: identity,
                     clusterID: listing.clusterID,
                     latest: listing.latest,
                     ignoredKeys: listing.ignoredKeys
                 )
-                try replica.replaceContents(with: listing.values, state: state)
+                state = try replica.replaceContents(with: listing.values, state: found)
+                report(listing.malformed)
                 metrics.listings.increment()
                 logger.info("All of the suite was listed.", metadata: ["revision": "\(listing.revision)"])
-            } else if var state = replica.state, state.identity != identity || state.replacement != nil {
-                state.identity = identity
-                state.replacement = nil
-                try replica.setState(state)
+            } else if let before = state, before.identity != identity || before.replacement != nil {
+                var after = before
+                after.identity = identity
+                after.replacement = nil
+                state = try replica.apply([:], from: before, to: after)
             }
+            known.withLock { $0 = state }
         } catch {
             throw replicaFailure(error)
         }
         return found
+    }
+
+    /// Compares the replica with what the cluster has.
+    private func look() throws(EtcdClient.Failure) -> (StoreStatus, Succession) {
+        let found = try reader.status(until: Deadline(after: timing.connectLimit))
+        let state = replica.state
+        var trace = TraceResult.unknown
+        if let latest = state?.latest {
+            trace = try reader.find(latest)
+        }
+        return (found, Succession.of(state, in: found, trace: trace))
+    }
+
+    private static func disconnection(after failure: EtcdClient.Failure) -> Disconnection {
+        if case .refused(let refusal) = failure, !refusal.isTemporary {
+            return .refused(refusal.message)
+        }
+        return .streamEnded("\(failure)")
     }
 
     /// Applies what comes.
@@ -224,17 +276,24 @@ final class Follower: Sendable {
         onConnected: () -> Void
     ) throws(Disconnection) {
         var parser = WatchFrameParser()
+        /// Events of a transaction of which more may come.
+        var incomplete: [WatchEvent] = []
         /// Whether the watch has begun.
         var isCreated = false
-        /// What a heartbeat has found and the replica has not reached yet.
-        var expected: (status: StoreStatus, deadline: Deadline)? = (found, Deadline(after: timing.connectLimit))
+        /// What a heartbeat has found and the replica has not reached yet, and how long nothing may arrive until then.
+        ///
+        /// There is no limit for all of it: the link may be slow.
+        var expected: (status: StoreStatus, silence: Duration)? = (found, timing.connectLimit)
+        var lastArrival = ContinuousClock.now
+        var hasArrived: Bool { ContinuousClock.now - lastArrival < timing.grace }
         var heartbeat = Deadline(after: nextHeartbeat())
         while true {
-            if let (status, deadline) = expected {
+            if let (status, silence) = expected {
                 if isCreated, replica.isCurrent(with: status) {
+                    try verifyReplica()
                     lock.confirm()
                     expected = nil
-                } else if deadline.hasPassed {
+                } else if ContinuousClock.now - lastArrival > silence {
                     throw .stalled
                 }
             }
@@ -242,24 +301,33 @@ final class Follower: Sendable {
                 sendHeartbeat(watching: member, connection: connection)
                 heartbeat = Deadline(after: nextHeartbeat())
             }
-            let wait = expected.map { $0.deadline.or(after: heartbeat.remaining) } ?? heartbeat
+            let wait = expected.map { heartbeat.or(after: $0.silence - (.now - lastArrival)) } ?? heartbeat
             switch mailbox.next(until: wait) {
             case nil: break
             case .stop?: throw .stopped
             case .piece(let piece, connection)?:
-                try apply(piece, to: &parser) {
+                lastArrival = .now
+                try apply(piece, to: &parser, after: &incomplete) {
                     isCreated = true
                     onConnected()
                 }
             case .heartbeat(.success(let status), connection)?:
                 if expected == nil {
-                    expected = (status, Deadline(after: timing.grace))
+                    expected = (status, timing.grace)
+                    lastArrival = .now
                 }
             case .heartbeat(.failure(let error), connection)?:
-                if error is MemberSilent {
+                // A link that is full of changes may delay the answer.
+                if error is MemberSilent, !hasArrived {
                     throw .memberSilent
                 }
                 logger.warning("A heartbeat has failed.", metadata: ["reason": "\(error)"])
+                // The member goes on delivering to a user whose permission was revoked.
+                if let failure = error as? EtcdClient.Failure,
+                    case .refused(let reason) = Self.disconnection(after: failure)
+                {
+                    throw .refused(reason)
+                }
             // Of a connection that has ended.
             case .piece?, .heartbeat?: break
             }
@@ -269,6 +337,7 @@ final class Follower: Sendable {
     private func apply(
         _ piece: StreamPiece,
         to parser: inout WatchFrameParser,
+        after incomplete: inout [WatchEvent],
         onConnected: () -> Void
     ) throws(Disconnection) {
         switch piece {
@@ -291,22 +360,33 @@ final class Follower: Sendable {
                 if frame.isCreated {
                     onConnected()
                 }
-                try apply(frame.events, clusterID: frame.clusterID)
+                incomplete += frame.events
+                let last = frame.isFragment ? incomplete.last?.revision : nil
+                let end = incomplete.firstIndex { $0.revision == last } ?? incomplete.endIndex
+                try apply(incomplete[..<end])
+                incomplete.removeSubrange(..<end)
             }
         }
     }
 
     /// Applies events, those of one revision together.
-    private func apply(_ events: [WatchEvent], clusterID: String?) throws(Disconnection) {
+    private func apply(_ events: ArraySlice<WatchEvent>) throws(Disconnection) {
         for transaction in events.chunked(by: \.revision) {
-            guard var state = replica.state, let revision = transaction.first?.revision else { continue }
+            guard let before = known.withLock({ $0 }), let revision = transaction.first?.revision else { continue }
             guard !transaction.contains(where: { $0.key == keys.store }) else { throw .identityChanged }
             // It may come again after a listing.
-            guard revision > state.revision else { continue }
+            guard revision > before.revision else { continue }
+            var state = before
             var changes: [StoreKey: PropertyListValue?] = [:]
+            var malformed: [StoreKey: String] = [:]
             for event in transaction where keys.contains(event.key) {
                 if let name = keys.name(of: event.key) {
-                    changes.updateValue(event.text.map(JSONText.storedValue), forKey: StoreKey(unchecked: name))
+                    let key = StoreKey(unchecked: name)
+                    let value = event.text.map(JSONText.storedValue)
+                    changes.updateValue(value, forKey: key)
+                    if let text = event.text, let value {
+                        malformed[key] = JSONText.formOfMalformed(text, keptAs: value)
+                    }
                 } else if event.text == nil {
                     state.ignoredKeys.remove(event.key)
                 } else {
@@ -318,12 +398,30 @@ final class Follower: Sendable {
             }
             state.revision = revision
             do {
-                try replica.apply(changes, state: state)
+                let after = try replica.apply(changes, from: before, to: state)
+                known.withLock { $0 = after }
+                report(malformed)
+            } catch is Replica.ChangedByOthers {
+                throw .replicaDamaged
             } catch {
                 throw replicaFailure(error)
             }
             metrics.transactions.increment()
             metrics.revision.record(revision)
+        }
+    }
+
+    /// Reports texts that can't be read, each once: programs don't find what an operator has typed.
+    private func report(_ malformed: [StoreKey: String]) {
+        for (key, form) in malformed {
+            DefaultsDiagnostics.report(.readFailed, .malformedText(form, key: key.string, store: storeDescription))
+        }
+    }
+
+    /// Looks whether the replica is still what this follower has made it, at its place and on the disk.
+    private func verifyReplica() throws(Disconnection) {
+        guard lock.isAcquired, replica.state == known.withLock({ $0 }), replica.isIntact, replica.isIntactOnDisk else {
+            throw .replicaDamaged
         }
     }
 
@@ -334,10 +432,11 @@ final class Follower: Sendable {
 
     /// Keeps what the replica has, refuses writes, and reports it, once.
     private func noteReplacement(because reason: String) {
-        guard var state = replica.state, state.replacement != reason else { return }
+        guard let before = replica.state, before.replacement != reason else { return }
+        var state = before
         state.replacement = reason
         do {
-            try replica.setState(state)
+            _ = try replica.apply([:], from: before, to: state)
         } catch {
             logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
         }
@@ -380,7 +479,7 @@ extension Follower {
     }
 }
 
-extension Array {
+extension ArraySlice {
     /// The elements in groups of neighbours with the same property.
     fileprivate func chunked<Property: Equatable>(by property: (Element) -> Property) -> [[Element]] {
         var chunks: [[Element]] = []

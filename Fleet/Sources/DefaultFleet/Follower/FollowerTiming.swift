@@ -8,6 +8,8 @@ struct FollowerTiming: Sendable {
     var grace = Duration.seconds(2)
     /// How long a request may take while the follower connects.
     var connectLimit = Duration.seconds(3)
+    /// How long to wait at most, by chance, before a password is sent: hosts may start together.
+    var authenticationJitter = Duration.seconds(1)
     /// Between two looks at a cluster that can't be followed.
     var retryInterval = Duration.seconds(1)
 }

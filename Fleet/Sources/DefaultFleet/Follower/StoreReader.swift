@@ -6,7 +6,7 @@ struct StoreReader: Sendable {
     let client: EtcdClient
     let keys: SuiteKeys
 
-    /// How many keys are listed with one request, unless that takes too long.
+    /// How many keys are listed with one request at first.
     private static let pageSize: Int64 = 500
 
     /// What the suite is now, by the members' agreement; the given member is asked first, otherwise the preferred one.
@@ -39,11 +39,10 @@ struct StoreReader: Sendable {
     }
 
     /// Looks for a change in the cluster's history.
-    func find(_ trace: ReplicaState.Trace, until deadline: Deadline) throws(EtcdClient.Failure) -> TraceResult {
+    func find(_ trace: ReplicaState.Trace) throws(EtcdClient.Failure) -> TraceResult {
         func keyValue(at revision: Int64?) throws(EtcdClient.Failure) -> KeyValue? {
-            let request = RangeRequest(key: trace.key, revision: revision)
-            let answer: RangeResponse = try client.call("v3/kv/range", request, until: deadline)
-            return answer.keyValues.first
+            var request = RangeRequest(key: trace.key, revision: revision)
+            return try client.read(&request).keyValues.first
         }
         func isThere(_ found: KeyValue?) -> Bool {
             guard let found else { return false }
@@ -66,32 +65,26 @@ struct StoreReader: Sendable {
         var clusterID: String?
         var values: [StoreKey: PropertyListValue] = [:]
         var ignoredKeys: Set<Data> = []
+        /// What malformed texts look like.
+        var malformed: [StoreKey: String] = [:]
         var latest: ReplicaState.Trace?
     }
 
     /// Reads all of the suite, in pages of one revision.
-    ///
-    /// Each page may take as long as the limit. Values may be so large, or the network so slow, that no member answers in time; then
-    /// the pages get smaller.
-    func list(pageLimit limit: Duration) throws(EtcdClient.Failure) -> Listing {
+    func list() throws(EtcdClient.Failure) -> Listing {
         var listing: Listing?
-        var size = Self.pageSize
-        var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd)
+        var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd, limit: Self.pageSize)
         while true {
-            request.limit = size
-            let page: RangeResponse
-            do {
-                page = try client.call("v3/kv/range", request, until: Deadline(after: limit))
-            } catch .unanswered where size > 1 {
-                size = max(1, size / 8)
-                continue
-            }
+            let page = try client.read(&request)
             var found =
                 listing
                 ?? Listing(revision: page.header?.storeRevision ?? 0, clusterID: page.header?.clusterId)
             for pair in page.keyValues {
                 if let name = keys.name(of: pair.key) {
-                    found.values[StoreKey(unchecked: name)] = JSONText.storedValue(of: pair.text)
+                    let key = StoreKey(unchecked: name)
+                    let value = JSONText.storedValue(of: pair.text)
+                    found.values[key] = value
+                    found.malformed[key] = JSONText.formOfMalformed(pair.text, keptAs: value)
                 } else {
                     found.ignoredKeys.insert(pair.key)
                 }

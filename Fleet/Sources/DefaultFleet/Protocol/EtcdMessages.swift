@@ -192,6 +192,8 @@ struct WatchRequest: Encodable, Sendable {
         var key: Data
         var rangeEnd: Data
         var startRevision: Int64
+        /// Whether the member divides what is too long for one frame.
+        var fragment = true
     }
 
     var createRequest: Create

@@ -14,6 +14,8 @@ struct WatchFrame: Hashable, Sendable {
     /// Why the watch or the stream ended.
     var reason: String?
     var events: [WatchEvent] = []
+    /// Whether the next frame continues this one, perhaps in the middle of a transaction.
+    var isFragment = false
 }
 
 /// A change of one key.
@@ -33,10 +35,18 @@ struct WatchFrameParser: Sendable {
     /// Thrown for bytes that are not frames: from a proxy, for example.
     struct Malformed: Error, Hashable {}
 
+    /// In bytes.
+    ///
+    /// A member divides what is longer than it accepts at once, which is 1.5 MB unless it is configured otherwise.
+    private let longestFrame: Int
     private var frame: [UInt8] = []
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
+
+    init(longestFrame: Int = 32 << 20) {
+        self.longestFrame = longestFrame
+    }
 
     /// Takes a piece of the stream.
     ///
@@ -48,6 +58,7 @@ struct WatchFrameParser: Sendable {
                 guard JSONScanner.isSpace(byte) else { throw Malformed() }
                 continue
             }
+            guard frame.count < longestFrame else { throw Malformed() }
             frame.append(byte)
             if isInString {
                 isInString = isEscaped || byte != UInt8(ascii: "\"")
@@ -86,7 +97,8 @@ struct WatchFrameParser: Sendable {
             isCanceled: result.canceled ?? false,
             compactRevision: result.compactRevision.map(\.value),
             reason: result.cancelReason,
-            events: (result.events ?? []).map(\.event)
+            events: (result.events ?? []).map(\.event),
+            isFragment: result.fragment ?? false
         )
     }
 
@@ -101,6 +113,7 @@ struct WatchFrameParser: Sendable {
             var compactRevision: EtcdNumber?
             var cancelReason: String?
             var events: [Event]?
+            var fragment: Bool?
         }
 
         struct Event: Decodable {

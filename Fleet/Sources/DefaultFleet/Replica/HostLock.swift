@@ -16,44 +16,83 @@ internal import Musl
 /// The lock is a `flock`, which the system releases when the process ends, however it ends. The file's content is the time of the
 /// last confirmation: in monotonic time, and so with the identity of the system's start.
 final class HostLock: Sendable {
-    private let descriptor: Int32
+    private let path: String
     private let boot = SystemBoot.identity
-    /// Whether this object has the lock.
-    ///
     /// `flock` is called with it only: the lock is the descriptor's, so a thread that looks would release what another one acquired.
-    private let ownership = Mutex(false)
+    private let state: Mutex<State>
+
+    private struct State {
+        var descriptor: Int32
+        /// Whether this object has the lock.
+        var isOwner = false
+    }
 
     /// Opens the lock's file, and creates it if it doesn't exist.
     ///
     /// - Throws: `POSIXError`.
     init(at path: String) throws {
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
+        self.path = path
+        state = Mutex(State(descriptor: try Self.openFile(at: path)))
     }
 
     deinit {
         // Also releases the lock.
-        close(descriptor)
+        state.withLock { _ = close($0.descriptor) }
     }
 
-    /// Whether this object has the lock.
-    var isAcquired: Bool { ownership.withLock { $0 } }
+    private static func openFile(at path: String) throws -> Int32 {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        return descriptor
+    }
+
+    /// Whether this object has the lock, in the file that the others look at.
+    ///
+    /// When the replica's directory was deleted or replaced, the lock in the earlier file keeps nobody out.
+    var isAcquired: Bool { state.withLock { $0.isOwner && isInPlace($0.descriptor) } }
+
+    private func isInPlace(_ descriptor: Int32) -> Bool {
+        var (mine, present) = (stat(), stat())
+        return fstat(descriptor, &mine) == 0 && stat(path, &present) == 0
+            && mine.st_dev == present.st_dev && mine.st_ino == present.st_ino
+    }
+
+    /// Opens the file that is at the path now, if it is another one; its directory is created if it is missing.
+    private func reopenIfReplaced(_ state: inout State) {
+        guard !isInPlace(state.descriptor) else { return }
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
+        // Where it can't be created, opening fails too, and is tried again soon.
+        try? FileManager.default.createDirectory(
+            at: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        if let descriptor = try? Self.openFile(at: path) {
+            close(state.descriptor)
+            state.descriptor = descriptor
+        }
+    }
 
     /// Acquires the lock, unless another process has it, or another thread with this object.
     func tryAcquire() -> Bool {
-        ownership.withLock { isOwner in
-            guard !isOwner, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
-            isOwner = true
-            return true
+        state.withLock { state in
+            guard !state.isOwner else { return false }
+            reopenIfReplaced(&state)
+            guard flock(state.descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+            state.isOwner = isInPlace(state.descriptor)
+            if !state.isOwner {
+                flock(state.descriptor, LOCK_UN)
+            }
+            return state.isOwner
         }
     }
 
     func release() {
-        ownership.withLock { isOwner in
-            isOwner = false
-            flock(descriptor, LOCK_UN)
+        state.withLock { state in
+            state.isOwner = false
+            flock(state.descriptor, LOCK_UN)
         }
     }
 
@@ -61,12 +100,11 @@ final class HostLock: Sendable {
     ///
     /// To find out, this takes it for a moment if it is free; a process that wants it then finds it taken, and tries again soon.
     var isHeld: Bool {
-        ownership.withLock { isOwner in
-            if isOwner {
-                return true
-            }
-            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
-            flock(descriptor, LOCK_UN)
+        state.withLock { state in
+            guard !state.isOwner else { return isInPlace(state.descriptor) }
+            reopenIfReplaced(&state)
+            guard flock(state.descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
+            flock(state.descriptor, LOCK_UN)
             return false
         }
     }
@@ -76,13 +114,20 @@ final class HostLock: Sendable {
         var text = Array("\(SystemBoot.nanoseconds) \(boot)\n".utf8)
         text += Array(repeating: UInt8(ascii: " "), count: max(0, 80 - text.count))
         // The time is needed for what `Freshness` says only. Where the disk is full, it says that the time is long ago.
-        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        state.withLock { state in
+            _ = text.withUnsafeBytes { pwrite(state.descriptor, $0.baseAddress, $0.count, 0) }
+        }
     }
 
     /// How long ago the replica was last found to be current; nil if it wasn't since the system was started.
     var timeSinceConfirmation: Duration? {
         var buffer = [UInt8](repeating: 0, count: 80)
-        let count = buffer.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        let count = state.withLock { state in
+            if !state.isOwner {
+                reopenIfReplaced(&state)
+            }
+            return buffer.withUnsafeMutableBytes { pread(state.descriptor, $0.baseAddress, $0.count, 0) }
+        }
         guard count > 0 else { return nil }
         let words = String(decoding: buffer[..<count], as: UTF8.self).split(whereSeparator: \.isWhitespace)
         let now = SystemBoot.nanoseconds

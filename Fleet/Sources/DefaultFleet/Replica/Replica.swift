@@ -36,7 +36,8 @@ struct Replica: Sendable {
     /// If it has the newest value that is there, only removals can be missing, and the number of keys shows those.
     func isCurrent(with found: StoreStatus) -> Bool {
         guard let state, state.replacement == nil else { return false }
-        if state.revision >= found.revision {
+        guard state.revision <= found.revision else {
+            // What was counted is the past.
             return true
         }
         guard state.revision >= found.newestChange, keys().count + state.ignoredKeys.count == found.keyCount else {
@@ -44,6 +45,23 @@ struct Replica: Sendable {
         }
         // The keys were counted at this revision.
         return self.revision == state.revision
+    }
+
+    /// Whether the keys and values are those that the follower has stored.
+    ///
+    /// Looks at all of them. False also when the follower changes something meanwhile.
+    var isIntact: Bool {
+        guard let state else { return false }
+        return digest == state.digest && self.state == state
+    }
+
+    /// Whether the files are intact too, from which other processes read.
+    var isIntactOnDisk: Bool {
+        (try? suite.verify().isIntact) ?? false
+    }
+
+    private var digest: UInt64 {
+        keys().reduce(0) { $0 &+ Digest.of($1, suite.storedValue(forKey: $1)) }
     }
 
     /// Waits for the cluster's contents as of a revision, on a thread that may block.
@@ -63,31 +81,54 @@ struct Replica: Sendable {
         return true
     }
 
+    /// Thrown when the replica is not what the follower has made it: its directory was replaced, or part of it was lost.
+    struct ChangedByOthers: Error {}
+
     /// Makes changes that the cluster made together.
-    func apply(_ changes: [StoreKey: PropertyListValue?], state: ReplicaState) throws {
+    ///
+    /// - Parameters:
+    ///   - changes: The new values; nil removes.
+    ///   - known: The state that the replica must have, since only the follower changes it.
+    ///   - state: The new state; its digest is computed.
+    /// - Returns: The new state.
+    /// - Throws: ``ChangedByOthers``, or errors of the suite.
+    func apply(
+        _ changes: [StoreKey: PropertyListValue?],
+        from known: ReplicaState,
+        to state: ReplicaState
+    ) throws -> ReplicaState {
         try suite.transaction {
+            guard self.state == known else { throw ChangedByOthers() }
+            var state = state
             for (key, value) in changes {
+                state.digest &-= Digest.of(key.string, suite.storedValue(forKey: key.string))
+                state.digest &+= Digest.of(key.string, value)
+                try suite.setStoredValue(value, forKey: key.string)
+            }
+            try suite.setStoredValue(state.value, forKey: Self.stateKey)
+            return state
+        }
+    }
+
+    /// Makes the replica a copy of a listing, by the differences only, whatever it was.
+    ///
+    /// - Returns: The new state.
+    func replaceContents(with listed: [StoreKey: PropertyListValue], state: ReplicaState) throws -> ReplicaState {
+        var state = state
+        state.digest = listed.reduce(0) { $0 &+ Digest.of($1.key.string, $1.value) }
+        try suite.transaction {
+            for key in keys() where listed[StoreKey(unchecked: key)] == nil {
+                try suite.setStoredValue(nil, forKey: key)
+            }
+            for (key, value) in listed {
                 try suite.setStoredValue(value, forKey: key.string)
             }
             try suite.setStoredValue(state.value, forKey: Self.stateKey)
         }
-    }
-
-    /// Makes the replica a copy of a listing, by the differences only.
-    func replaceContents(with listed: [StoreKey: PropertyListValue], state: ReplicaState) throws {
-        var changes: [StoreKey: PropertyListValue?] = [:]
-        for key in keys().map(StoreKey.init(unchecked:)) where listed[key] == nil {
-            changes.updateValue(nil, forKey: key)
+        if !isIntactOnDisk {
+            try suite.compact()
         }
-        for (key, value) in listed where suite.storedValue(forKey: key.string)?.binaryForm != value.binaryForm {
-            changes.updateValue(value, forKey: key)
-        }
-        try apply(changes, state: state)
-    }
-
-    /// Changes the state only.
-    func setState(_ state: ReplicaState) throws {
-        try suite.setStoredValue(state.value, forKey: Self.stateKey)
+        return state
     }
 }
 

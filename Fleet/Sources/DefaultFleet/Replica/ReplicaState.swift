@@ -13,6 +13,8 @@ struct ReplicaState: Hashable, Sendable {
     var latest: Trace?
     /// Keys of the cluster that can't be keys of a suite.
     var ignoredKeys: Set<Data> = []
+    /// The sum of the digests of all keys with their values, by which a copy that was damaged or exchanged is recognized.
+    var digest: UInt64 = 0
     /// Why the cluster's contents are not those that the replica is a copy of; nil if they are.
     var replacement: String?
 
@@ -24,7 +26,7 @@ struct ReplicaState: Hashable, Sendable {
         var digest: UInt64
 
         init(key: Data, revision: Int64, text: Data) {
-            self.init(key: key, revision: revision, digest: Self.digest(of: text))
+            self.init(key: key, revision: revision, digest: Digest.of(text))
         }
 
         fileprivate init(key: Data, revision: Int64, digest: UInt64) {
@@ -32,11 +34,21 @@ struct ReplicaState: Hashable, Sendable {
             self.revision = revision
             self.digest = digest
         }
+    }
+}
 
-        /// FNV-1a, which is the same in all processes.
-        private static func digest(of text: Data) -> UInt64 {
-            text.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        }
+/// FNV-1a, which is the same in all processes.
+enum Digest {
+    static func of(_ bytes: some Sequence<UInt8>, from start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
+        bytes.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    /// The digest of a key with its value; 0 without one.
+    ///
+    /// Equal values have equal text, and no key contains NUL.
+    static func of(_ key: String, _ value: PropertyListValue?) -> UInt64 {
+        guard let value else { return 0 }
+        return of(JSONText.text(of: value), from: of(CollectionOfOne(0), from: of(key.utf8)))
     }
 }
 
@@ -46,6 +58,7 @@ extension ReplicaState {
         var entries: [String: PropertyListValue] = [
             "revision": .integer(revision),
             "identity": .data(identity),
+            "digest": .integer(Int64(bitPattern: digest)),
             "ignored": .array(ignoredKeys.sorted { $0.lexicographicallyPrecedes($1) }.map { .data($0) }),
         ]
         entries["cluster"] = clusterID.map { .string($0) }
@@ -61,12 +74,13 @@ extension ReplicaState {
     /// Creates a state from a value; nil when it is another one.
     init?(_ value: PropertyListValue?) {
         guard case .dictionary(let entries)? = value, case .integer(let revision)? = entries["revision"],
-            case .data(let identity)? = entries["identity"]
+            case .data(let identity)? = entries["identity"], case .integer(let digest)? = entries["digest"]
         else {
             return nil
         }
         self.revision = revision
         self.identity = identity
+        self.digest = UInt64(bitPattern: digest)
         if case .string(let clusterID)? = entries["cluster"] {
             self.clusterID = clusterID
         }

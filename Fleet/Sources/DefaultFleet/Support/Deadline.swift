@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// A point in monotonic time.
 struct Deadline: Sendable {
     private let instant: ContinuousClock.Instant
@@ -25,10 +23,5 @@ struct Deadline: Sendable {
 extension Duration {
     var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
-
-    /// Sleeps, on a thread that may block.
-    func sleep() {
-        Thread.sleep(forTimeInterval: seconds)
     }
 }

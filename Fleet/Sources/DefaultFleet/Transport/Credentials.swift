@@ -1,42 +1,109 @@
 internal import Foundation
-internal import Synchronization
 
 /// The token that members know a user by.
 ///
 /// A token is of the cluster, but a member that restarts forgets it, and each expires after some minutes without use.
-final class Credentials: Sendable {
+///
+/// A password costs a member 50 ms of a processor. When many hosts start together, each has to wait for the others, and one that gave
+/// up and began again would double the work. So there is one attempt at a time, which goes on when its caller can't wait any longer,
+/// and after a refusal the next one is made after seconds at first, and after half an hour in the end.
+final class Credentials: @unchecked Sendable {
+    typealias Answer = Result<String?, EtcdClient.Failure>
+
     private let user: EtcdCluster.User?
-    private let current = Mutex<String?>(nil)
+    private let queue = DispatchQueue(label: "DefaultFleet.authentication")
+    private let condition = MonotonicCondition()
+
+    // Used under the condition.
+    private var state = State.unknown
+    private var refusals = Backoff.afterRefusals
+    private var losses = Backoff.afterLosses
+
+    private enum State {
+        case unknown
+        case asking
+        /// The token; nil where none is needed.
+        case known(String?)
+        case failed(EtcdClient.Failure, until: Deadline)
+    }
+
+    /// How long a member may take.
+    static let limit = Duration.seconds(10)
 
     init(user: EtcdCluster.User?) {
         self.user = user
     }
 
-    /// The token; nil without a user.
+    /// Whether there is a user.
+    var isNeeded: Bool { user != nil }
+
+    /// The token; nil without a user, and where none is needed.
     ///
-    /// The body asks a member for one, if there is none, and gives nil where none is needed.
-    func token<Failure: Error>(
-        authenticate: (EtcdCluster.User) throws(Failure) -> String?
-    ) throws(Failure) -> String? {
+    /// The body asks a member for one, if there is none, on a thread of its own; this call waits for it until the deadline.
+    func token(
+        until deadline: Deadline,
+        authenticate: @escaping @Sendable (EtcdCluster.User) -> Answer
+    ) throws(EtcdClient.Failure) -> String? {
         guard let user else { return nil }
-        if let token = current.withLock({ $0 }) {
-            return token
+        return try condition.withLock { () -> Answer in
+            while true {
+                switch state {
+                case .known(let token): return .success(token)
+                case .failed(let failure, let end) where !end.hasPassed: return .failure(failure)
+                case .unknown, .failed:
+                    state = .asking
+                    queue.async { [self] in end(with: authenticate(user)) }
+                case .asking: break
+                }
+                guard !deadline.hasPassed else {
+                    return .failure(.notSent("The cluster has not answered in time who the user is"))
+                }
+                condition.wait(until: deadline)
+                if case .failed(let failure, _) = state {
+                    return .failure(failure)
+                }
+            }
+        }.get()
+    }
+
+    private func end(with answer: Answer) {
+        condition.withLock {
+            switch answer {
+            case .success(let token):
+                state = .known(token)
+                refusals = .afterRefusals
+                losses = .afterLosses
+            // No member has worked for it, so another one may be asked at once.
+            case .failure(.notSent(let reason)):
+                state = .failed(.notSent(reason), until: Deadline(after: .zero))
+            case .failure(let failure):
+                let pause = failure.isTemporary ? losses.pause() : refusals.pause()
+                state = .failed(failure, until: Deadline(after: pause))
+            }
+            condition.broadcast()
         }
-        let token = try authenticate(user)
-        current.withLock { $0 = token }
-        return token
     }
 
     /// Forgets a token that was refused, unless there is another one by now.
     func discard(_ token: String?) {
-        current.withLock { current in
-            if current == token {
-                current = nil
+        condition.withLock {
+            if case .known(token) = state {
+                state = .unknown
             }
         }
     }
 
     func discardAny() {
-        current.withLock { $0 = nil }
+        condition.withLock {
+            if case .known = state {
+                state = .unknown
+            }
+        }
     }
+}
+
+extension Backoff {
+    /// 500 hosts with an outdated password take less than a hundredth of a processor of each of three members.
+    fileprivate static var afterRefusals: Backoff { Backoff(from: .seconds(5), to: .seconds(1_800)) }
+    fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(30)) }
 }

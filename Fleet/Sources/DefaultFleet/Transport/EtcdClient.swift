@@ -86,16 +86,48 @@ final class EtcdClient: Sendable {
         _ path: String,
         _ body: Data,
         member: Int,
+        isLong: Bool = false,
         until deadline: Deadline
     ) throws(Failure) -> Response {
-        let limit = deadline.or(after: Self.patience)
-        let token = try token(from: member, until: limit)
+        func send(_ token: String?) throws(Failure) -> Response {
+            let limit = isLong ? deadline : deadline.or(after: Self.patience)
+            return try post(path, body, token: token, member: member, isLong: isLong, until: limit)
+        }
+        let token = try token(from: member, until: deadline)
         do {
-            return try post(path, body, token: token, member: member, until: limit)
-        } catch .refused(let refusal) where refusal.cause == .invalidToken && token != nil {
+            return try send(token)
+        } catch .refused(let refusal) where credentials.isNeeded && refusal.asksForToken {
             credentials.discard(token)
-            let token = try self.token(from: member, until: limit)
-            return try post(path, body, token: token, member: member, until: limit)
+            return try send(self.token(from: member, until: deadline))
+        }
+    }
+
+    /// Reads what may be long, from one member after the other; the answer may take minutes as long as it goes on arriving.
+    ///
+    /// Values may be so large, or the network so slow, that none answers in time. Then fewer keys are asked for, down to one.
+    func read(_ request: inout RangeRequest) throws(Failure) -> RangeResponse {
+        var attempts = endpoints.count + 3
+        var backoff = Backoff(from: .milliseconds(20))
+        while true {
+            let member = preferredMember
+            do {
+                let body = EtcdCoding.encode(request)
+                return try attempt(
+                    "v3/kv/range",
+                    body,
+                    member: member,
+                    isLong: true,
+                    until: Deadline(after: .seconds(600))
+                )
+            } catch {
+                attempts -= 1
+                guard error.isTemporary, attempts > 0 else { throw error }
+                if case .unanswered = error {
+                    request.limit = request.limit.map { max(1, $0 / 8) }
+                }
+                avoid(member)
+                backoff.pause().sleep()
+            }
         }
     }
 
@@ -118,21 +150,19 @@ final class EtcdClient: Sendable {
         credentials.discardAny()
     }
 
+    /// Whether requests need a token.
+    var hasUser: Bool { credentials.isNeeded }
+
     private func token(from member: Int, until deadline: Deadline) throws(Failure) -> String? {
-        try credentials.token { user throws(Failure) in
+        try credentials.token(until: deadline) { [self] user in
             let body = EtcdCoding.encode(AuthenticateRequest(name: user.name, password: user.password))
+            let limit = Deadline(after: Credentials.limit)
             do throws(Failure) {
-                let answer: AuthenticateResponse = try post(
-                    "v3/auth/authenticate",
-                    body,
-                    token: nil,
-                    member: member,
-                    until: deadline
-                )
-                return answer.token
+                let answer: AuthenticateResponse =
+                    try post("v3/auth/authenticate", body, token: nil, member: member, until: limit)
+                return .success(answer.token)
             } catch {
-                guard error.refusal?.cause == .authenticationDisabled else { throw error }
-                return nil
+                return error.refusal?.cause == .authenticationDisabled ? .success(nil) : .failure(error)
             }
         }
     }
@@ -142,14 +172,14 @@ final class EtcdClient: Sendable {
         _ body: Data,
         token: String?,
         member: Int,
+        isLong: Bool = false,
         until deadline: Deadline
     ) throws(Failure) -> Response {
         let answer: EtcdAnswer
         do {
-            answer = try transport.send(
-                request(path, body, token: token, member: member),
-                until: deadline
-            )
+            var request = request(path, body, token: token, member: member)
+            request.isLong = isLong
+            answer = try transport.send(request, until: deadline)
         } catch {
             switch error {
             case .notSent(let reason): throw .notSent(reason)

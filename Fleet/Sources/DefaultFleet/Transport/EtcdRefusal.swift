@@ -37,6 +37,8 @@ struct EtcdRefusal: Error, Hashable, Sendable {
         cause = found?.cause ?? .other
     }
 
+    static let tooLarge = EtcdRefusal(message: "etcdserver: request is too large")
+
     private static let causes: [(text: String, cause: Cause)] = [
         ("invalid auth token", .invalidToken),
         ("auth revision in the header is old", .invalidToken),
@@ -55,6 +57,9 @@ struct EtcdRefusal: Error, Hashable, Sendable {
         ("future revision", .futureRevision),
         ("lease not found", .leaseNotFound),
     ]
+
+    /// Whether a new token may help.
+    var asksForToken: Bool { cause == .invalidToken || cause == .missingUser }
 
     /// Whether nothing can have changed.
     var isDefinite: Bool { cause != .other }

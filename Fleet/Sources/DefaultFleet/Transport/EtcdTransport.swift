@@ -19,11 +19,13 @@ struct EtcdRequest: Sendable {
     let path: String
     let headers: [(name: String, value: String)]
     let body: Data
+    /// Whether the answer may be so long that it takes any time; it has to go on arriving then.
+    var isLong = false
 }
 
 struct EtcdAnswer: Sendable {
     let status: Int
-    let body: Data
+    var body: Data
 }
 
 /// Why the answer is missing.

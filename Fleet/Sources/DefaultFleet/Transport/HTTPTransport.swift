@@ -9,6 +9,8 @@ internal import Synchronization
 /// Requests to etcd's JSON gateway, on the threads of NIO.
 final class HTTPTransport: EtcdTransport {
     private let calls: HTTPClient
+    /// For long answers.
+    private let readings: HTTPClient
     /// A client of its own: each watch takes a connection for as long as it lasts.
     private let streams: HTTPClient
 
@@ -22,24 +24,35 @@ final class HTTPTransport: EtcdTransport {
         configuration.connectionPool.retryConnectionEstablishment = false
         calls = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         streams = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        configuration.timeout.read = .nanoseconds(Int64(Self.longestSilence.seconds * 1e9))
+        readings = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
+
+    /// In bytes.
+    ///
+    /// What is asked for in pages comes in smaller ones then.
+    private static let longestAnswer = 64 << 20
+    /// How long nothing may arrive of a long answer.
+    private static let longestSilence = Duration.seconds(3)
 
     deinit {
         // The client lives on until it has been shut down.
         calls.shutdown { _ in }
+        readings.shutdown { _ in }
         streams.shutdown { _ in }
     }
 
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
         let collected = Mutex((status: 0, body: Data()))
-        let delegate = PieceDelegate { head in
+        let delegate = PieceDelegate(longest: Self.longestAnswer) { head in
             collected.withLock { $0.status = Int(head.status.code) }
         } receive: { bytes in
             collected.withLock { $0.body.append(contentsOf: bytes) }
         }
         do {
             let limit = NIODeadline.now() + .nanoseconds(Int64(deadline.remaining.seconds * 1e9))
-            try calls.execute(request: request.httpRequest(), delegate: delegate, deadline: limit).wait()
+            let client = request.isLong ? readings : calls
+            try client.execute(request: request.httpRequest(), delegate: delegate, deadline: limit).wait()
         } catch {
             throw delegate.error(error)
         }
@@ -47,7 +60,7 @@ final class HTTPTransport: EtcdTransport {
     }
 
     func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
-        let delegate = PieceDelegate { _ in
+        let delegate = PieceDelegate(longest: .max) { _ in
         } receive: { bytes in
             receive(.bytes(bytes))
         }
@@ -97,8 +110,19 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
     private let begin: @Sendable (HTTPResponseHead) -> Void
     private let receive: @Sendable ([UInt8]) -> Void
     private let wasSent = Atomic(false)
+    private let longest: Int
+    private let count = Atomic(0)
 
-    init(begin: @escaping @Sendable (HTTPResponseHead) -> Void, receive: @escaping @Sendable ([UInt8]) -> Void) {
+    struct AnswerTooLong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(
+        longest: Int,
+        begin: @escaping @Sendable (HTTPResponseHead) -> Void,
+        receive: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.longest = longest
         self.begin = begin
         self.receive = receive
     }
@@ -113,6 +137,11 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        guard count.add(buffer.readableBytes, ordering: .relaxed).newValue <= longest else {
+            return task.eventLoop.makeFailedFuture(
+                AnswerTooLong(description: "An answer is longer than \(longest) bytes.")
+            )
+        }
         receive(Array(buffer.readableBytesView))
         return task.eventLoop.makeSucceededVoidFuture()
     }

@@ -12,7 +12,8 @@ internal import Foundation
 /// - `{"$real": "inf"}`, also `-inf`, `nan` and a bit pattern like `0x7ff8000000000001`, are the reals that JSON lacks.
 /// - A key of a dictionary that begins with `$` begins with `$$`.
 ///
-/// Equal values have equal text. Text that is none of this is malformed.
+/// Equal values have equal text. Text that a person has typed is also read after a byte order mark, and as a Boolean when it is one of
+/// the words true, yes, on, false, no and off in any case. Text that is none of this is malformed.
 enum JSONText {
     /// The text of a value.
     static func text(of value: PropertyListValue) -> Data {
@@ -23,8 +24,40 @@ enum JSONText {
 
     /// The value that a text means; nil when it is malformed or nests more than 256 levels.
     static func value(of text: Data) -> PropertyListValue? {
-        var reader = JSONReader([UInt8](text))
-        return reader.wholeValue()
+        var bytes = [UInt8](text)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            bytes.removeFirst(3)
+        }
+        var reader = JSONReader(bytes)
+        return reader.wholeValue() ?? boolean(in: bytes)
+    }
+
+    /// The Boolean that a word means, which is no JSON, and so can't be taken for another value.
+    private static func boolean(in bytes: [UInt8]) -> PropertyListValue? {
+        guard bytes.count < 100 else { return nil }
+        return
+            switch String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
+        {
+        case "true", "yes", "on": .boolean(true)
+        case "false", "no", "off": .boolean(false)
+        default: nil
+        }
+    }
+
+    /// What malformed text looks like, without showing it; nil if the value that is kept for the text is not its bytes.
+    static func formOfMalformed(_ text: Data, keptAs value: PropertyListValue) -> String? {
+        guard case .data(text) = value else { return nil }
+        guard let string = String(validating: text, as: UTF8.self) else {
+            return "\(text.count) bytes that are not UTF-8"
+        }
+        let trimmed = string.trimmingCharacters(in: .whitespacesAndNewlines)
+        if trimmed.isEmpty {
+            return "empty"
+        }
+        if trimmed.utf8.count < 100, trimmed.allSatisfy({ $0.isLetter || $0.isNumber || "._-".contains($0) }) {
+            return "a word without quotes, of \(trimmed.count) characters"
+        }
+        return "\(text.count) bytes of text"
     }
 
     /// The value to keep for a text: for malformed text its bytes.

@@ -1,7 +1,8 @@
-internal import Foundation
 internal import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
@@ -12,7 +13,7 @@ internal import Musl
 /// Threads of one process write one after the other: their changes would conflict, and a plain write has to wait for exclusive access.
 final class WriteLock: @unchecked Sendable {
     // The depth is used under the condition only.
-    private let condition = NSCondition()
+    private let condition = MonotonicCondition()
     private var depth = 0
     private let owner = Atomic<UInt>(0)
 
@@ -36,7 +37,7 @@ final class WriteLock: @unchecked Sendable {
         return condition.withLock {
             while owner.load(ordering: .relaxed) != 0 {
                 guard !deadline.hasPassed else { return false }
-                _ = condition.wait(until: Date(timeIntervalSinceNow: min(deadline.remaining.seconds, 60)))
+                condition.wait(until: deadline)
             }
             owner.store(Self.currentThread, ordering: .relaxed)
             depth = 1

@@ -119,6 +119,7 @@ final class Writer {
     ) throws(EtcdClient.Failure) -> WritePlan.Verdict {
         let lease = plan.marker == nil ? nil : try currentLease(until: deadline)
         let body = EtcdCoding.encode(plan.request(lease: lease))
+        guard body.count <= WriteLimits.requestBytes else { throw .refused(.tooLarge) }
         do throws(EtcdClient.Failure) {
             let answer: TransactionResponse =
                 try client.attempt("v3/kv/txn", body, member: attempts.member, until: deadline)

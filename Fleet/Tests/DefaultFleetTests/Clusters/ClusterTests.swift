@@ -159,6 +159,60 @@ extension ClusterTests {
             }
         }
 
+        @Test("a flag that is typed by hand is read in each usual spelling")
+        func spellings() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let flags = Defaults(suite: hosts[0].store)
+                    for (isOpen, spellings) in [
+                        (false, ["false", "False", "FALSE", "off", "no", "No\n", "0", #""no""#, #"{"$json": false}"#]),
+                        (true, ["true", "True", "on", " yes", "1", #""True""#, #"{"$json": true}"#]),
+                    ] {
+                        // What is used when nothing can be read.
+                        let key = Defaults.Key<Bool>("isOpen", default: !isOpen)
+                        for text in spellings + ["\u{FEFF}\(isOpen)"] {
+                            try cluster.control("del", "defaults/suite/k/isOpen")
+                            try await eventually("the flag is its default") { flags[key] == !isOpen }
+                            try cluster.control("put", "defaults/suite/k/isOpen", "--", text)
+                            try await eventually("\(text) is read") { flags[key] == isOpen }
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test("text that can't be read is an event on a host that follows, or lists, with the key and the text's form")
+        func unreadableText() async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster, suiteName: "typed") { hosts in
+                    let forms = [
+                        ("Flase", "a word without quotes"), ("  ", "empty"), (#"{"limit": 5,}"#, "13 bytes of text"),
+                        (#"{"$bool": false}"#, "16 bytes of text"), ("'false'", "7 bytes of text"),
+                    ]
+                    for (number, (text, _)) in forms.enumerated() {
+                        try cluster.control("put", "defaults/typed/k/key \(number)", "--", text)
+                    }
+                    try await hosts[0].waitUntilCurrent()
+                    let new = try TestHost(
+                        cluster.cluster,
+                        suiteName: "typed",
+                        directory: hosts[0].directory.appendingPathComponent("new")
+                    )
+                    new.follow()
+                    try await new.waitUntilCurrent()
+                    try await new.stopFollowing()
+                    let events = EventLog.events(of: hosts[0].store).filter { $0.error.code == .undecodable }
+                    for (number, (text, form)) in forms.enumerated() {
+                        let found = events.filter { $0.error.key == "key \(number)" }
+                        // The two hosts are one process, in which each is reported once.
+                        #expect(found.count == 1, "\(text)")
+                        #expect(found.allSatisfy { "\($0)".contains(form) && "\($0)".contains("default") }, "\(found)")
+                    }
+                }
+            }
+        }
+
         @Test("keys beside the suite's are not the suite's, and the copy is current with them")
         func neighbours() async throws {
             try await TestCluster.run { cluster in
@@ -382,6 +436,27 @@ extension ClusterTests {
             }
         }
 
+        @Test("a value that no cluster accepts is refused before it is sent")
+        func hugeValue() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let transport = RecordingTransport(try HTTPTransport(cluster.cluster))
+                    let host = try TestHost(cluster.cluster, directory: directory, transport: transport)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    let huge = PropertyListValue.string(String(repeating: "x", count: 20_000_000))
+                    await #expect {
+                        try await host.store.perform { try host.store.setStoredValue(huge, forKey: "huge") }
+                    } throws: {
+                        DefaultsError.Code.valueTooLarge ~= $0
+                    }
+                    #expect(transport.largestRequest < 10_000)
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("a full cluster accepts removals only, and writes again when there is space")
         func quota() async throws {
             let options = TestCluster.Options(flags: ["--quota-backend-bytes", "2000000"])
@@ -595,6 +670,64 @@ extension ClusterTests {
                 }
             }
         }
+
+        #if os(Linux)
+        /// A library that makes a process see a clock that is an hour ahead of the system's.
+        ///
+        /// To a wait until a time of the clock, that is as if the clock had been set back by an hour after the wait began.
+        private func clockAhead(in directory: URL) throws -> [String: String] {
+            let source = directory.appendingPathComponent("clock.c")
+            let library = directory.appendingPathComponent("clock.so")
+            try Data(
+                """
+                #include <sys/syscall.h>
+                #include <sys/time.h>
+                #include <time.h>
+                #include <unistd.h>
+                int clock_gettime(clockid_t clock, struct timespec *now) {
+                    int result = syscall(SYS_clock_gettime, clock, now);
+                    if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += 3600;
+                    return result;
+                }
+                int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+                    struct timespec time;
+                    clock_gettime(CLOCK_REALTIME, &time);
+                    now->tv_sec = time.tv_sec;
+                    now->tv_usec = time.tv_nsec / 1000;
+                    return 0;
+                }
+
+                """.utf8
+            ).write(to: source)
+            try TestCluster.run("clang", ["-shared", "-fPIC", "-o", library.path, source.path])
+            return ["LD_PRELOAD": library.path]
+        }
+
+        @Test(
+            "a clock that is set back delays neither another process that takes over, nor the end of a wait for its turn"
+        )
+        func clockSetBack() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let environment = try clockAhead(in: directory)
+                    let host = try TestHost(cluster.cluster, directory: directory)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    let helper = try HelperProcess(
+                        "block",
+                        replica: host.replica,
+                        count: 1,
+                        cluster: cluster,
+                        environment: environment
+                    )
+                    try await eventually("the write of another thread ends") { helper.output == "storeBusy\n" }
+                    try await host.stopFollowing()
+                    try await eventually("the other process follows") { host.store.freshness.hasFollower }
+                }
+            }
+        }
+        #endif
 
         @Test("while heartbeats are lost, the copy is not confirmed, and still has each change that comes")
         func lostHeartbeats() async throws {

@@ -105,6 +105,120 @@ extension ClusterTests {
             }
         }
 
+        @Test("sixty hosts that start together are all let in, with one password each")
+        func manyHosts() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let place = directory.appendingPathComponent("operator")
+                    let first = try TestHost(cluster.cluster, directory: place)
+                    _ = try await onThread { try first.store.initialize() }
+                    try enableAuthentication(in: cluster)
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "guest", password: "open")
+                    let transports = try (0..<60).map { _ in RecordingTransport(try HTTPTransport(known)) }
+                    let hosts = try transports.enumerated().map { number, transport in
+                        let place = directory.appendingPathComponent("host\(number)")
+                        return try TestHost(known, directory: place, transport: transport)
+                    }
+                    defer { hosts.forEach { $0.stopSoon() } }
+                    for host in hosts {
+                        host.follow()
+                    }
+                    for host in hosts {
+                        try await eventually("each host is current") { host.store.freshness.unconfirmedFor != nil }
+                    }
+                    let passwords = transports.map { $0.sent.count { $0 == "v3/auth/authenticate" } }
+                    #expect(passwords.allSatisfy { $0 == 1 }, "\(passwords)")
+                    for host in hosts {
+                        try await host.stopFollowing()
+                    }
+                }
+            }
+        }
+
+        @Test("a password that was refused is not sent again with the next requests, which throw the same")
+        func wrongPassword() async throws {
+            try await TestCluster.run { cluster in
+                try enableAuthentication(in: cluster)
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "shop", password: "shut")
+                    let transport = RecordingTransport(try HTTPTransport(known))
+                    let host = try TestHost(known, directory: directory, transport: transport)
+                    host.follow()
+                    for _ in 0..<20 {
+                        await #expect { try await host.store.perform { try host.store.flush() } } throws: {
+                            "\($0)".contains("password is wrong")
+                        }
+                    }
+                    try await host.stopFollowing()
+                    #expect(transport.sent == ["v3/auth/authenticate"])
+                }
+            }
+        }
+
+        @Test("a user that is known before authentication is enabled has a token as soon as it is")
+        func enabledLater() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "shop", password: "open")
+                    let transport = RecordingTransport(try HTTPTransport(known))
+                    let host = try TestHost(known, directory: directory, transport: transport)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    #expect(transport.sent.count { $0 == "v3/auth/authenticate" } == 1)
+                    try enableAuthentication(in: cluster)
+                    try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
+                    #expect(transport.sent.count { $0 == "v3/auth/authenticate" } == 2)
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
+        @Test("a reader whose permission is revoked gets no more changes, is told so, and goes on when it has it again")
+        func revokedReader() async throws {
+            try await TestCluster.run { cluster in
+                let first = try TestHost(cluster.cluster, directory: cluster.directory.appendingPathComponent("first"))
+                _ = try await onThread { try first.store.initialize() }
+                try enableAuthentication(in: cluster)
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "guest", password: "open")
+                    let transport = RecordingTransport(try HTTPTransport(known))
+                    let host = try TestHost(known, directory: directory, transport: transport)
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    // A copy is current before its watch has begun.
+                    try await eventually("the watch has begun") { transport.streamCount == 1 }
+
+                    let prefix = ["guest", "defaults/suite/", "--prefix"]
+                    try cluster.control(["--user=root:secret", "role", "revoke-permission"] + prefix)
+                    try await eventually("the watch is ended") { transport.streamCount == 0 }
+                    try cluster.control("--user=root:secret", "put", "defaults/suite/k/n", "7")
+                    await #expect { try await host.store.perform { try host.store.flush() } } throws: { error in
+                        DefaultsError.Code.storeUnavailable ~= error && "\(error)".contains("permission to read")
+                    }
+                    #expect(host.store.storedValue(forKey: "n") == nil)
+
+                    try cluster.control(
+                        "--user=root:secret",
+                        "role",
+                        "grant-permission",
+                        "guest",
+                        "read",
+                        "defaults/suite/",
+                        "--prefix"
+                    )
+                    try await eventually("the host has the value") {
+                        host.store.storedValue(forKey: "n") == .integer(7)
+                    }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("a token that only the watched member has forgotten is replaced")
         func tokenOfTheWatch() async throws {
             try await TestCluster.run { cluster in

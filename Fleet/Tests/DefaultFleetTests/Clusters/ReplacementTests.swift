@@ -7,6 +7,33 @@ import Testing
 extension ClusterTests {
     @Suite("Whose cluster was replaced")
     struct Replacement {
+        @Test("is not mistaken for another one because of a wrong bit in an answer")
+        func wrongBit() async throws {
+            EventLog.install()
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let transport = RecordingTransport(try HTTPTransport(cluster.cluster))
+                    let host = try TestHost(cluster.cluster, directory: directory, transport: transport)
+                    _ = try await onThread { try host.store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try cluster.control("put", "defaults/suite/k/text", #""a text of some length""#)
+                    try await host.waitUntilCurrent()
+                    let identity = try #require(host.store.replica.state?.identity)
+                    for text in [identity, Data(#""a text of some length""#.utf8)] {
+                        try await host.stopFollowing()
+                        transport.flipBit(of: text)
+                        host.follow()
+                        try await eventually("an answer is wrong") { !transport.isFlipping }
+                        try await host.waitUntilCurrent()
+                    }
+                    #expect(host.store.freshness.replacement == nil)
+                    #expect(!EventLog.codes(of: host.store).contains(.storeReplaced))
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         enum Contents: String, CaseIterable, Sendable {
             case empty, initialized, backup
         }

@@ -6,10 +6,18 @@ final class HelperProcess: Sendable {
     private let process: Mutex<Process>
     private let collected = Mutex(Data())
 
-    init(_ action: String, replica: URL, suiteName: String = "suite", count: Int, cluster: TestCluster) throws {
+    init(
+        _ action: String,
+        replica: URL,
+        suiteName: String = "suite",
+        count: Int,
+        cluster: TestCluster,
+        environment: [String: String] = [:]
+    ) throws {
         let process = Process()
         process.executableURL = try Self.executable("FleetTestHelper")
         process.arguments = [action, replica.path, suiteName, "\(count)"] + cluster.endpoints.map(\.absoluteString)
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         self.process = Mutex(process)

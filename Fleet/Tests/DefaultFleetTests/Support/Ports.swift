@@ -25,6 +25,33 @@ enum Ports {
     }
 }
 
+extension Ports {
+    /// Calls `bind` or `connect` with a port of the loopback address.
+    static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32,
+        _ descriptor: Int32,
+        _ port: UInt16
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// A socket that connections to a port get to.
+    static func listen(on port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // The system completes connections up to the number, also when none is accepted.
+        guard call(bind, descriptor, port) == 0, Foundation.listen(descriptor, 512) == 0 else { throw Unavailable() }
+        return descriptor
+    }
+}
+
 /// A port of the loopback address that accepts connections and answers nothing, as behind a network that loses everything.
 final class SilentEndpoint: Sendable {
     private let descriptor: Int32
@@ -33,21 +60,36 @@ final class SilentEndpoint: Sendable {
     init() throws {
         let port = try #require(Ports.free(1).first)
         url = try #require(URL(string: "http://127.0.0.1:\(port)"))
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        // The system completes connections up to the number, also when none is accepted.
-        guard result == 0, listen(descriptor, 512) == 0 else { throw Ports.Unavailable() }
+        descriptor = try Ports.listen(on: port)
     }
 
     deinit {
         close(descriptor)
+    }
+}
+
+/// A port of the loopback address whose answers never end.
+final class EndlessEndpoint: Sendable {
+    private let descriptor: Int32
+    let url: URL
+
+    init() throws {
+        let port = try #require(Ports.free(1).first)
+        url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+        descriptor = try Ports.listen(on: port)
+        Thread { [descriptor] in
+            while case let client = accept(descriptor, nil, nil), client >= 0 {
+                var piece = Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"result\":\"".utf8)
+                while send(client, piece, piece.count, Int32(MSG_NOSIGNAL)) == piece.count {
+                    piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+                }
+                Foundation.close(client)
+            }
+        }.start()
+    }
+
+    /// Accepts no more connections.
+    func close() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
     }
 }

@@ -7,6 +7,10 @@ import Synchronization
 final class RecordingTransport: EtcdTransport {
     private let transport: HTTPTransport
     private let paths = Mutex<[String]>([])
+    private let longAnswers = Atomic(0)
+    private let openStreams = Atomic(0)
+    private let largest = Mutex(0)
+    private let flip = Mutex<(text: Data, flipped: Data)?>(nil)
     private let pieces = Mutex("")
     private let lostPath = Mutex<String?>(nil)
     private let longestAnswer: Int
@@ -20,6 +24,25 @@ final class RecordingTransport: EtcdTransport {
     /// The paths of the requests that were sent, except for streams.
     var sent: [String] { paths.withLock { $0 } }
 
+    /// How many requests may have had long answers.
+    var listings: Int { longAnswers.load(ordering: .relaxed) }
+
+    /// The number of streams that have not ended.
+    var streamCount: Int { openStreams.load(ordering: .relaxed) }
+
+    /// The number of bytes of the largest request.
+    var largestRequest: Int { largest.withLock { $0 } }
+
+    /// Changes a bit of a text in the next answer that has it.
+    func flipBit(of text: Data) {
+        var flipped = text
+        flipped[flipped.startIndex + flipped.count / 2] ^= 1
+        flip.withLock { $0 = (text, flipped) }
+    }
+
+    /// Whether a bit is still to be changed.
+    var isFlipping: Bool { flip.withLock { $0 != nil } }
+
     /// All that streams have delivered.
     var streamed: String { pieces.withLock { $0 } }
 
@@ -30,18 +53,30 @@ final class RecordingTransport: EtcdTransport {
 
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
         paths.withLock { $0.append(request.path) }
+        if request.isLong {
+            longAnswers.add(1, ordering: .relaxed)
+        }
         if lostPath.withLock({ $0 }) == request.path {
             throw .unanswered("lost by the test")
         }
-        let answer = try transport.send(request, until: deadline)
+        largest.withLock { $0 = max($0, request.body.count) }
+        var answer = try transport.send(request, until: deadline)
+        if let (text, flipped) = flip.withLock({ $0 }),
+            let place = answer.body.firstRange(of: Data(text.base64EncodedString().utf8))
+        {
+            flip.withLock { $0 = nil }
+            answer.body.replaceSubrange(place, with: Data(flipped.base64EncodedString().utf8))
+        }
         guard answer.body.count <= longestAnswer else { throw .unanswered("too slow for the test") }
         return answer
     }
 
     func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
-        transport.stream(request) { [self] piece in
-            if case .bytes(let bytes) = piece {
-                pieces.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+        openStreams.add(1, ordering: .relaxed)
+        return transport.stream(request) { [self] piece in
+            switch piece {
+            case .bytes(let bytes): pieces.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+            case .ended: openStreams.subtract(1, ordering: .relaxed)
             }
             receive(piece)
         }

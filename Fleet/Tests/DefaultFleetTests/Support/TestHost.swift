@@ -18,6 +18,7 @@ final class TestHost: Sendable {
         heartbeatInterval: .milliseconds(700),
         grace: .seconds(1),
         connectLimit: .seconds(2),
+        authenticationJitter: .milliseconds(50),
         retryInterval: .milliseconds(200)
     )
 
@@ -39,6 +40,9 @@ final class TestHost: Sendable {
             timing: Self.timing
         )
     }
+
+    /// The directory of the host's copy.
+    var replica: URL { directory.appendingPathComponent("replica") }
 
     deinit {
         follower.withLock { $0 }?.stop()
