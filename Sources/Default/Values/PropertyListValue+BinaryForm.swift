@@ -26,24 +26,29 @@ extension PropertyListValue {
         return Data(bytes)
     }
 
+    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
+    ///
+    /// Without copies: each costs two changes of a count that all threads see.
+    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
+        func number(_ tag: Tag, _ bits: UInt64) {
+            withUnsafeBytes(of: bits.littleEndian) { body(tag.rawValue, $0) }
+        }
+        switch self {
+        case .data(let data): data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+        case .string(var string): string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
+        case .boolean(let boolean):
+            body((boolean ? Tag.booleanTrue : Tag.booleanFalse).rawValue, UnsafeRawBufferPointer(start: nil, count: 0))
+        case .integer(let integer): number(.integer, UInt64(bitPattern: integer))
+        case .unsigned(let unsigned): number(.unsigned, unsigned)
+        case .real(let real): number(.real, real.bitPattern)
+        case .date(let date): number(.date, date.timeIntervalSinceReferenceDate.bitPattern)
+        case .array, .dictionary:
+            binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+        }
+    }
+
     private func encode(to bytes: inout [UInt8]) {
         switch self {
-        case .data(let data):
-            bytes.append(Tag.data.rawValue)
-            bytes.append(contentsOf: data)
-        case .string(let string):
-            bytes.append(Tag.string.rawValue)
-            bytes.append(contentsOf: string.utf8)
-        case .boolean(let boolean):
-            bytes.append((boolean ? Tag.booleanTrue : Tag.booleanFalse).rawValue)
-        case .integer(let integer):
-            bytes.append(.integer, UInt64(bitPattern: integer))
-        case .unsigned(let unsigned):
-            bytes.append(.unsigned, unsigned)
-        case .real(let real):
-            bytes.append(.real, real.bitPattern)
-        case .date(let date):
-            bytes.append(.date, date.timeIntervalSinceReferenceDate.bitPattern)
         case .array(let elements):
             bytes.append(Tag.array.rawValue)
             for element in elements {
@@ -55,6 +60,11 @@ extension PropertyListValue {
             for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
                 bytes.appendCounted { $0.append(contentsOf: key.utf8) }
                 bytes.appendCounted { value.encode(to: &$0) }
+            }
+        default:
+            withBytes { tag, rest in
+                bytes.append(tag)
+                bytes.append(contentsOf: rest)
             }
         }
     }
@@ -115,11 +125,6 @@ extension String {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(_ tag: PropertyListValue.Tag, _ bits: UInt64) {
-        append(tag.rawValue)
-        Swift.withUnsafeBytes(of: bits.littleEndian) { append(contentsOf: $0) }
-    }
-
     /// Appends a four-byte length, then the bytes that a body appends.
     fileprivate mutating func appendCounted(_ appendBytes: (inout Self) -> Void) {
         let start = count

@@ -78,20 +78,6 @@ enum StoredValue: Equatable, Sendable {
     }
 }
 
-extension PropertyListValue {
-    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
-    ///
-    /// Without copies: each costs two changes of a count that all threads see.
-    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
-        switch self {
-        case .data(let data): data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
-        case .string(var string): string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
-        default:
-            binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
-        }
-    }
-}
-
 /// What a suite's entries are to the layers above.
 ///
 /// The journal keeps the bytes. The form in which a value is read is made when it is first read, and kept with the entry.
