@@ -30,20 +30,23 @@ extension PropertyListValue {
     ///
     /// Without copies: each costs two changes of a count that all threads see.
     func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
-        func number(_ tag: Tag, _ bits: UInt64) {
-            withUnsafeBytes(of: bits.littleEndian) { body(tag.rawValue, $0) }
-        }
+        let (tag, bits): (Tag, UInt64)
         switch self {
-        case .data(let data): data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
-        case .string(var string): string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
-        case .boolean(let boolean):
-            body((boolean ? Tag.booleanTrue : Tag.booleanFalse).rawValue, UnsafeRawBufferPointer(start: nil, count: 0))
-        case .integer(let integer): number(.integer, UInt64(bitPattern: integer))
-        case .unsigned(let unsigned): number(.unsigned, unsigned)
-        case .real(let real): number(.real, real.bitPattern)
-        case .date(let date): number(.date, date.timeIntervalSinceReferenceDate.bitPattern)
+        case .data(let data):
+            return data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+        case .string(var string):
+            return string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .array, .dictionary:
-            binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+            return binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+        case .boolean(let boolean): (tag, bits) = (boolean ? .booleanTrue : .booleanFalse, 0)
+        case .integer(let integer): (tag, bits) = (.integer, UInt64(bitPattern: integer))
+        case .unsigned(let unsigned): (tag, bits) = (.unsigned, unsigned)
+        case .real(let real): (tag, bits) = (.real, real.bitPattern)
+        case .date(let date): (tag, bits) = (.date, date.timeIntervalSinceReferenceDate.bitPattern)
+        }
+        withUnsafeBytes(of: bits.littleEndian) {
+            let isBoolean = tag == .booleanTrue || tag == .booleanFalse
+            body(tag.rawValue, UnsafeRawBufferPointer(rebasing: isBoolean ? $0[..<0] : $0[...]))
         }
     }
 

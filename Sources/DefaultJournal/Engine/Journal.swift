@@ -4,7 +4,7 @@
 //
 // FILES. A suite is a directory with one file, `journal`: a header with a random salt, and records one after another, each
 // with one or more operations that happen together (`JournalHeader`, `Record`, `Operation`). The last operation on a key wins. Nothing
-// beside the journal has to agree with it. Each process keeps the live entries in memory (`JournalIndex`), with the offset up to
+// beside the journal has to agree with it. Each process keeps the live entries in memory (`EntryTable`), with the offset up to
 // which they are those of the journal: the position.
 //
 // LOCK. Writers exclude each other by an exclusive `flock` of the directory, and the threads of one process before that by a

@@ -1,5 +1,5 @@
 /// An event that no caller's error covers, because it happened outside of their calls.
-package enum JournalReport: Sendable, Hashable {
+package enum JournalReport: Sendable, Equatable {
     /// Damage was found in a journal; all that was valid is kept.
     case damaged(Damage)
     /// Committed bytes are missing at the journal's end: it was truncated, or power was lost before a sync.
@@ -22,7 +22,7 @@ package enum JournalReport: Sendable, Hashable {
     case watchRefused(JournalError, isPolled: Bool)
 
     /// What was damaged, and where the damaged file is backed up.
-    package struct Damage: Sendable, Hashable {
+    package struct Damage: Sendable, Equatable {
         /// The journal.
         package var path: String
         /// Bytes that could not be used.
@@ -40,7 +40,7 @@ package enum JournalReport: Sendable, Hashable {
     }
 
     /// Keys that have something to do with damage: 20 of each kind at most.
-    package struct DamagedKeys: Sendable, Hashable {
+    package struct DamagedKeys: Sendable, Equatable {
         /// Those that have another value now, or none, than this process had before it read the journal again, sorted.
         package var changed: [String] = []
         /// Those whose newest value, or whose removal, may have been in a damaged record, in the order of the file.

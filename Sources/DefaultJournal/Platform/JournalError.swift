@@ -1,7 +1,8 @@
 /// An error of the storage engine.
-package struct JournalError: Error, Hashable, Sendable {
+// An object, because every function that throws would copy several words otherwise.
+package final class JournalError: Error, Sendable {
     /// What went wrong.
-    package enum Kind: Hashable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// A system call failed.
         case system(SystemCall, code: Int32)
         /// The journal was written by a later version of the library, in a format unknown to this one.
@@ -39,7 +40,7 @@ package struct JournalError: Error, Hashable, Sendable {
     }
 
     /// Why nothing can be written.
-    package enum ReadOnlyReason: Hashable, Sendable {
+    package enum ReadOnlyReason: Equatable, Sendable {
         /// The system refuses it, with this error number.
         case refused(code: Int32)
         /// The suite is another user's, and this process is root's.
@@ -49,12 +50,12 @@ package struct JournalError: Error, Hashable, Sendable {
     }
 
     /// What went wrong.
-    package var kind: Kind
+    package let kind: Kind
     /// The file or directory it is about.
     ///
     /// Inside the engine a name in the suite's directory, "." for the directory, and empty for the journal; ``located(in:)``
     /// makes it a path where the error leaves the engine.
-    package var path: String
+    package let path: String
 
     package init(_ kind: Kind, path: String = "") {
         self.kind = kind
@@ -72,11 +73,16 @@ package struct JournalError: Error, Hashable, Sendable {
     /// The error with the path of what it is about, in the suite at a path.
     func located(in directory: String) -> JournalError {
         if path.utf8.first == UInt8(ascii: "/") { return self }
-        var error = self
-        error.path = path == "." ? directory : directory + "/" + (path.isEmpty ? "journal" : path)
-        return error
+        let name = path.isEmpty ? "journal" : path
+        return JournalError(kind, path: path == "." ? directory : directory + "/" + name)
     }
 
     /// The error about a file with this name, if it doesn't say which.
     func about(_ name: String) -> JournalError { path.isEmpty ? JournalError(kind, path: name) : self }
+}
+
+extension JournalError: Equatable {
+    package static func == (lhs: JournalError, rhs: JournalError) -> Bool {
+        lhs.kind == rhs.kind && lhs.path == rhs.path
+    }
 }

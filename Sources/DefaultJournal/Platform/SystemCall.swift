@@ -1,5 +1,5 @@
 /// The system calls that the engine makes, by the name they have in an error message.
-package enum SystemCall: String, Sendable, Hashable, CaseIterable {
+package enum SystemCall: String, Sendable, CaseIterable {
     case open
     case fstat
     case stat
