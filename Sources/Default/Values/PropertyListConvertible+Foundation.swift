@@ -2,7 +2,9 @@
 public import Foundation
 
 extension CGFloat: PropertyListConvertible {
-    /// The number, in double precision. The conformance needs the trait `Foundation`.
+    /// The number, in double precision.
+    ///
+    /// The conformance needs the package's trait `Foundation`.
     public var propertyListValue: PropertyListValue { .real(Double(self)) }
 
     /// Creates a number from a stored value, as `Double` does; the result is nil when the value is not a number.

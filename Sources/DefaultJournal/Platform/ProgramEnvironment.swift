@@ -15,7 +15,9 @@ package enum ProgramEnvironment {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// Writes a text to standard error. If that can't be written, there is nowhere left to report to.
+    /// Writes a text to standard error.
+    ///
+    /// If that can't be written, there is nowhere left to report to.
     package static func writeError(_ text: String) {
         var text = text
         text.withUTF8 { utf8 in
