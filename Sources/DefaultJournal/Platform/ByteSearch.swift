@@ -8,7 +8,7 @@ internal import Musl
 #endif
 
 /// Searches in bytes with the C library's functions, which are fast enough for gigabytes.
-public enum ByteSearch {
+public enum ByteSearch: Sendable {
     /// Whether all bytes are 0.
     static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, let first = bytes.first else { return true }
