@@ -49,6 +49,11 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        .target(
+            name: "FleetRecipes",
+            dependencies: [.product(name: "Default", package: "Default")],
+            path: "Recipes"
+        ),
         .executableTarget(
             name: "FleetTestHelper",
             dependencies: ["DefaultFleet", .product(name: "Default", package: "Default")],
@@ -67,6 +72,7 @@ let package = Package(
             name: "DefaultFleetTests",
             dependencies: [
                 "DefaultFleet",
+                "FleetRecipes",
                 "FleetTestHelper",
                 "fleet-agent",
                 .product(name: "Default", package: "Default"),
