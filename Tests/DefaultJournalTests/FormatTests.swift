@@ -123,4 +123,14 @@ struct FormatTests {
         #expect(batch.problem == .keyInvalid(bytes: 0))
         #expect(batch.isEmpty)
     }
+
+    @Test("A batch takes keys of 65,535 bytes, and not of one more")
+    func keyLimit() {
+        let key = [UInt8](repeating: 65, count: 65_536)
+        var batch = JournalBatch()
+        key.withUnsafeBytes { batch.remove(key: UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
+        #expect(batch.problem == nil)
+        key.withUnsafeBytes { batch.remove(key: $0) }
+        #expect(batch.problem == .keyInvalid(bytes: 65_536))
+    }
 }

@@ -92,6 +92,21 @@ struct LookingTests {
     }
 
     @Test(
+        "that finds a recreated suite takes it over: the process has no second engine for it",
+        arguments: [Look.read, .write]
+    )
+    func taken(foundBy look: Look) throws {
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("key", "old")
+        try replace(.recreated)
+        try wait(for: "the new suite") {
+            if look == .write { try journal.set("other", "1") }
+            return journal["key"] == "new"
+        }
+        #expect(try Journal.openTest(directory.suite, options) === journal)
+    }
+
+    @Test(
         "on a file system whose times have whole seconds finds a replacement in the same second",
         .enabled(if: canMakeExt4)
     )
