@@ -37,7 +37,7 @@ struct NumberTextTests {
     }
 
     @Test("are written as Foundation writes them")
-    func texts() {
+    func writtenText() {
         var generator = SeededGenerator(state: TestExtent.seed)
         for _ in 0..<1_000 {
             let real = Double(bitPattern: UInt64.random(in: 0...UInt64.max, using: &generator))
