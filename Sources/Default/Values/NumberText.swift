@@ -18,7 +18,7 @@ extension NumberText {
 #else
 // As Foundation does on Linux, except that it traps for characters outside the Basic Multilingual Plane.
 extension NumberText {
-    static func text(of real: Double) -> String { "\(real)" }
+    static func text(of real: Double) -> String { real.isNaN ? "nan" : "\(real)" }
 
     /// The whole number that a text begins with, clamped to the range of `Int`; 0 without one.
     static func integer(in text: String) -> Int {
@@ -68,7 +68,7 @@ extension NumberText {
             user.isEmpty
             ? FileManager.default.homeDirectoryForCurrentUser : FileManager.default.homeDirectory(forUser: String(user))
         var expanded = (home?.path ?? "~\(user)") + path.dropFirst(1 + user.count)
-        while expanded.last == "/", expanded.count > 1 {
+        if expanded.last == "/", expanded.count > 1 {
             expanded.removeLast()
         }
         return expanded
