@@ -20,6 +20,13 @@ let package = Package(
         .library(name: "DefaultSwiftUI", targets: ["DefaultSwiftUI"]),
         .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
+    traits: [
+        .trait(
+            name: "Foundation",
+            description: "Stores in UserDefaults, archived objects and NSNumber. Always on, on Apple platforms."
+        ),
+        .default(enabledTraits: ["Foundation"]),
+    ],
     targets: [
         .target(name: "CDefaultSystem"),
         .target(name: "DefaultJournal", dependencies: ["CDefaultSystem"]),
@@ -90,5 +97,7 @@ for target in package.targets where target.name != "CDefaultSystem" && target.sw
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatWarning("ExplicitSendable", as: .error),
+        // With the trait, the package manager defines it.
+        .define("Foundation", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS, .macCatalyst])),
     ]
 }

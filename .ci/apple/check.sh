@@ -62,6 +62,7 @@ ours=(
     "${common[@]}" -target "${triple[0]}$minimum${triple[1]}" -wmo -swift-version 6 -package-name default
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
     -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
+    -D Foundation
 )
 strictly=(-warnings-as-errors -Werror ExplicitSendable)
 configurations=("-Onone -D DEBUG" "-O")
@@ -119,6 +120,7 @@ for target in "x86_64-apple-macosx$minimum" "arm64-apple-macosx$minimum"; do
         -o "$work/objects/CDefaultSystem-${target%%-*}.o" Sources/CDefaultSystem/processor.c ||
         fail "CDefaultSystem does not compile for $target."
 done
+"$kit/c.sh" || fail "CDefaultSystem does not compile and link with Apple's headers."
 # The module uses no class of Objective-C's. Without interoperability the compiler can generate code.
 for configuration in "${configurations[@]}"; do
     echo "DefaultJournal to an object file, $configuration"

@@ -30,7 +30,7 @@ bool default_crc32c_is_in_hardware(void) {
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
 }
 
-__attribute__((target("sse4.2")))
+__attribute__((target("sse4.2,crc32")))
 uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
     const unsigned char *cursor = bytes;
     uint64_t wide = state;

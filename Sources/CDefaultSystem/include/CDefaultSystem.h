@@ -46,6 +46,13 @@ DEFAULT_ATOMIC void default_atomic_add(uint64_t *_Nonnull word, uint64_t value, 
 
 #undef DEFAULT_ATOMIC
 
+/// Whether two buffers of the same size have the same content.
+static inline __attribute__((always_inline)) bool default_is_same(
+    const void *_Nonnull one, const void *_Nonnull other, size_t count
+) {
+    return __builtin_memcmp(one, other, count) == 0;
+}
+
 // Memory that maps files which other programs may shorten at any time. Reading a mapped page that its file lacks, or that can't
 // be read from its disk, is answered by SIGBUS, which ends the process. A guarded page reads as ones from then on instead. The
 // handler is set when the first memory is reserved, and passes every signal that isn't about it to the one before it.

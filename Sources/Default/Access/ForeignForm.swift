@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// The forms in which other libraries store values, read by typed keys and containers whose own form isn't there.
 ///
@@ -113,7 +117,7 @@ extension ForeignForm {
 
     /// Whether a text is one value in JSON, so that it may become a part of another.
     private static func isJSON(_ text: String) -> Bool {
-        (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
+        PropertyListValue.isJSON(Data(text.utf8))
     }
 }
 
@@ -130,7 +134,9 @@ extension ForeignForm {
             guard let type = type as? any ForeignDictionary.Type else { return nil }
             return .dictionary(entries.mapValues { element($0, as: type.element) })
         case .data(let data):
-            return archived(data, as: type) ?? (type as? any Codable.Type).flatMap { coded(data, as: $0) }
+            let element = (type as? any ForeignList.Type)?.element
+            return archived(data, as: type, element: element)
+                ?? (type as? any Codable.Type).flatMap { coded(data, as: $0) }
         case .string, .integer, .real:
             if type == Date.self {
                 return date(of: stored)
@@ -174,7 +180,7 @@ extension ForeignForm {
     private static func decoded<Value: Decodable>(_ type: Value.Type, from data: Data) -> Value? {
         guard data.isPropertyList else { return try? DefaultsCoder.json.decodeTopLevel(type, from: data) }
         // An archive is a property list, but not of a type's properties.
-        let isArchive = data.range(of: Data("$archiver".utf8)) != nil
+        let isArchive = data.contains("$archiver")
         return isArchive ? nil : try? DefaultsCoder.propertyList.decodeTopLevel(type, from: data)
     }
 
@@ -188,38 +194,6 @@ extension ForeignForm {
             seconds < Date.timeIntervalBetween1970AndReferenceDate
         else { return nil }
         return .date(Date(timeIntervalSinceReferenceDate: seconds))
-    }
-
-    /// The own form of an archived URL, or of an archived array of URLs or other objects.
-    private static func archived(_ data: Data, as type: Any.Type) -> PropertyListValue? {
-        guard data.starts(with: Data("bplist".utf8)), BinaryPropertyList.isSafe(data) else { return nil }
-        if type == URL.self {
-            return (try? ObjectArchive.object(of: NSURL.self, in: data)).map(string(of:))
-        }
-        guard let element = (type as? any ForeignList.Type)?.element else { return nil }
-        if element == URL.self {
-            return objects(of: NSURL.self, in: data, form: string(of:))
-        }
-        return (element as? any (NSObject & NSSecureCoding).Type).flatMap { list(of: $0, in: data) }
-    }
-
-    private static func list<Object: NSObject & NSSecureCoding>(
-        of type: Object.Type,
-        in data: Data
-    ) -> PropertyListValue? {
-        objects(of: type, in: data, form: ValueBridge<Object>.object.encode)
-    }
-
-    private static func objects<Object: NSObject & NSSecureCoding>(
-        of type: Object.Type,
-        in data: Data,
-        form: (Object) throws -> PropertyListValue?
-    ) -> PropertyListValue? {
-        (try? ObjectArchive.objects(of: type, in: data).compactMap(form)).map { .array($0) }
-    }
-
-    private static func string(of url: NSURL) -> PropertyListValue {
-        (url as URL).propertyListValue
     }
 }
 

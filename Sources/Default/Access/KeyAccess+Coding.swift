@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 // Values that are encoded with a coder that the caller chooses: settings types and `df`.
 extension KeyAccess {

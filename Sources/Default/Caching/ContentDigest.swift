@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Identifies contents without storing them: the 64-bit FNV-1a hash, which is the same in every process and version.
 struct ContentDigest: Hashable, Sendable {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Caches which stored bytes can be decoded as a type, and the values they decode to, for this process.
 ///

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Determines whether several reads may return the same decoded value.
 ///
@@ -10,7 +14,7 @@ internal import Foundation
 enum ValueSemantics {
     /// Equatable types whose values share no mutable state.
     private static let leaves: Set<ObjectIdentifier> = {
-        var leaves = leavesOfAllSystems
+        var leaves = leavesOfAllSystems.union(leavesOfFoundation)
         if #available(macOS 13, iOS 16, tvOS 16, watchOS 9, visionOS 1, *) {
             leaves.insert(ObjectIdentifier(Duration.self))
         }
@@ -26,7 +30,7 @@ enum ValueSemantics {
         ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self),
         ObjectIdentifier(UInt.self), ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self),
         ObjectIdentifier(UInt32.self), ObjectIdentifier(UInt64.self),
-        ObjectIdentifier(Float.self), ObjectIdentifier(Double.self), ObjectIdentifier(CGFloat.self),
+        ObjectIdentifier(Float.self), ObjectIdentifier(Double.self),
         ObjectIdentifier(Decimal.self), ObjectIdentifier(Data.self), ObjectIdentifier(Date.self),
         ObjectIdentifier(URL.self), ObjectIdentifier(UUID.self),
     ]

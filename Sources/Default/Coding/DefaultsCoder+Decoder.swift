@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension DefaultsCoder {
     /// Calls a body with the decoder of some bytes, while the coder decodes them; not when it can't parse them.

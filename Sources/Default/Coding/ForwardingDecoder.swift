@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Decides what a ``ForwardingDecoder`` does; passes everything on unless a subclass overrides it.
 ///
 /// A part of a value has the name of its key, or its index in an unkeyed container. Without a name it is the whole value, which
@@ -265,7 +263,7 @@ extension ForwardingValue {
 /// A value that was decoded as this type by code that isn't generic.
 func typed<Value: Decodable>(_ value: any Decodable) throws -> Value {
     guard let value = value as? Value else {
-        throw CocoaError(.coderInvalidValue)
+        throw UnexpectedValue()
     }
     return value
 }

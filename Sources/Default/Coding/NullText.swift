@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// The string "$null" in property lists.
 ///
@@ -10,7 +14,7 @@ enum NullText {
 
     /// Whether bytes are a property list that may contain the string.
     static func mayBe(in data: Data) -> Bool {
-        data.isPropertyList && data.range(of: Data(text.utf8)) != nil
+        data.isPropertyList && data.contains(text)
     }
 
     /// A value in which nil was taken for the string where nothing but a string can be meant.

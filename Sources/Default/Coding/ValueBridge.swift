@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Converts values of a type to and from stored values.
 ///
@@ -116,6 +120,24 @@ extension ValueBridge where Value: Codable {
                 return try coder.decodeTopLevel(Value.self, from: data)
             },
             isExclusive: true
+        )
+    }
+}
+
+extension ValueBridge {
+    /// Stores anything that a property list can hold.
+    ///
+    /// - Parameter cast: Casts a property-list object to the type.
+    /// - Returns: The bridge.
+    static func propertyListObject(as cast: @escaping (Any) -> Value?) -> ValueBridge {
+        ValueBridge(
+            encode: { try PropertyListValue(object: $0) },
+            decode: { stored in
+                guard let value = cast(stored.object) else {
+                    throw UnexpectedValue()
+                }
+                return value
+            }
         )
     }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The part of a suite whose keys begin with a prefix, for the containers of one component.
 ///
 /// ```swift

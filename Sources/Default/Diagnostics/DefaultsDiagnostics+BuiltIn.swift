@@ -1,7 +1,7 @@
 #if canImport(os)
 internal import os
 #else
-internal import Foundation
+internal import DefaultJournal
 #endif
 
 extension DefaultsDiagnostics {
@@ -17,8 +17,7 @@ extension DefaultsDiagnostics {
         guard event.severity >= .warning else {
             return
         }
-        // If standard error can't be written, there is nowhere left to report to.
-        try? FileHandle.standardError.write(contentsOf: Data("Default: \(event)\n".utf8))
+        ProgramEnvironment.writeError("Default: \(event)\n")
     }
     #endif
 }

@@ -1,6 +1,4 @@
 internal import DefaultJournal
-internal import Foundation
-
 /// Receives the errors that non-throwing calls swallow.
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They

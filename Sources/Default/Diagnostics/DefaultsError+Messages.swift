@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 // All error messages of the library, in one place, so that it is easy to check that each names the key, type and store and
 // says what to do, and that none contains a stored value.
@@ -213,7 +217,7 @@ extension DefaultsError {
         case EncodingError.invalidValue(let value, let context):
             "\(path(context.codingPath)) has a value of type \(Swift.type(of: value)) that the format can't represent"
         default:
-            "\(Swift.type(of: error)), domain \((error as NSError).domain), code \((error as NSError).code)"
+            identity(of: error)
         }
     }
 

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Finds out in one pass which parts of stored bytes a type can't use.
 ///
@@ -125,7 +129,7 @@ final class FaultFinder {
             withFallback(value) { fallback in
                 result = Result { try body(fallback) }
             }
-            guard let result else { throw CocoaError(.coderInvalidValue) }
+            guard let result else { throw UnexpectedValue() }
             return try result.get()
         }
     }

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Keeps the values of a key that could not be used and were replaced, as an array of dictionaries under a companion key,
 /// newest first.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Stored bytes with the new names of renamed properties.
 ///
@@ -148,23 +152,5 @@ extension StoredTree {
         guard renamed[rule.new] != nil else { return false }
         self = renamed
         return true
-    }
-}
-
-extension Data {
-    /// Whether the bytes contain those of a text; this takes a fifth of the time of `range(of:)`.
-    fileprivate func contains(_ text: String) -> Bool {
-        let text = Array(text.utf8)
-        return withUnsafeBytes { bytes in
-            guard let first = text.first, var start = bytes.baseAddress else { return false }
-            let end = start + bytes.count
-            while start + text.count <= end, let found = memchr(start, Int32(first), end - start - text.count + 1) {
-                if memcmp(found, text, text.count) == 0 {
-                    return true
-                }
-                start = UnsafeRawPointer(found) + 1
-            }
-            return false
-        }
     }
 }

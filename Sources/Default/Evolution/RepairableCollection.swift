@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// A collection whose elements are decoded one by one by a ``FaultFinder``.
 ///
 /// An element that can't be used is removed where neither order nor count can have a meaning: in sets and dictionaries. In

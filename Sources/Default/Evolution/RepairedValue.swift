@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// One value whose parts are decoded one by one, because it can't be decoded as it is; see ``FaultFinder``.
 ///
 /// The value's initializer is called again after each part that it needs and that can't be used, with that part filled in or,

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// The schema version stored beside a value, such as "2 c3ab8ff13720e8ad".
 ///

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension StoredTree {
     /// Parses the containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Stored bytes as a tree of containers; everything else in them is kept as it was written, so that a number keeps all its
 /// digits.
@@ -105,8 +109,7 @@ extension StoredTree {
     }
 
     var propertyListData: Data? {
-        guard let value = propertyListValue else { return nil }
-        return try? PropertyListSerialization.data(fromPropertyList: value.object, format: .binary, options: 0)
+        propertyListValue?.propertyListData
     }
 
     private var propertyListValue: PropertyListValue? {

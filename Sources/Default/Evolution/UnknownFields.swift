@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// What stored bytes have and a type doesn't know, which the type's next write keeps.
 struct UnknownFields {

@@ -1,5 +1,3 @@
-public import Foundation
-
 extension Defaults {
     /// The base class of all keys, and the namespace in which keys are declared.
     ///
@@ -133,16 +131,6 @@ where Value: RawRepresentable & PropertyListConvertible, Value.RawValue: Propert
     }
 }
 
-extension Defaults.Key where Value: NSObject & NSSecureCoding {
-    /// Creates a key for Foundation's property-list objects, or for other objects, which are stored as keyed archives.
-    ///
-    /// On systems other than Apple's, an object of a private, nested or generic class can't be archived: storing it is
-    /// reported with the code ``DefaultsError/Code/encodingFailed``.
-    public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .object, default: makeDefault)
-    }
-}
-
 extension Defaults.Key where Value: Codable {
     /// Creates a key for values that are stored as JSON `Data`, or as their raw value if that is a property-list type.
     @_disfavoredOverload
@@ -194,15 +182,6 @@ extension Defaults.Key {
         default value: sending Value = nil
     ) where Value == Raw?, Raw.RawValue: PropertyListConvertible {
         self.init(name, bridge: ValueBridge<Raw>.native.optional, constant: value)
-    }
-
-    /// Creates a key for an optional object; Foundation's property-list objects are stored as they are, others as keyed
-    /// archives.
-    public convenience init<Object: NSObject & NSSecureCoding>(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
-    ) where Value == Object? {
-        self.init(name, bridge: ValueBridge<Object>.object.optional, default: makeDefault)
     }
 
     /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
@@ -262,33 +241,5 @@ extension Defaults.Key where Value: EmptyValueProviding & Codable {
     @_disfavoredOverload
     public convenience init(_ name: String) {
         self.init(name, bridge: .stored(), constant: Value.emptyValue)
-    }
-}
-
-extension Defaults.Key where Value == NSData {
-    /// Creates a key that reads as no bytes while nothing is stored.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSData())
-    }
-}
-
-extension Defaults.Key where Value == NSString {
-    /// Creates a key that reads as the empty string while nothing is stored.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSString())
-    }
-}
-
-extension Defaults.Key where Value == NSArray {
-    /// Creates a key that reads as an empty array while nothing is stored.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSArray())
-    }
-}
-
-extension Defaults.Key where Value == NSDictionary {
-    /// Creates a key that reads as an empty dictionary while nothing is stored.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSDictionary())
     }
 }

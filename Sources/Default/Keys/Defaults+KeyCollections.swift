@@ -1,5 +1,3 @@
-public import Foundation
-
 // Keys for collections of enums, option sets and objects, which are stored as collections of what the elements are stored as.
 // Nothing but `Codable` need be said of other collections.
 
@@ -26,20 +24,6 @@ where
     }
 }
 
-extension Defaults.Key
-where
-    Value: PropertyListCollection & EmptyValueProviding & SendableMetatype,
-    Value.StoredElement: NSObject & NSSecureCoding
-{
-    /// Creates a key for a collection of objects, which is stored as a collection of property-list objects or archives.
-    public convenience init(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
-    ) {
-        self.init(name, bridge: .collection(of: .object), default: makeDefault)
-    }
-}
-
 // Keys for collections of those collections: `[[Theme]]`, `[String: [Theme]]`, `[[String: NSUUID]]`.
 
 extension Defaults.Key
@@ -51,21 +35,6 @@ where
     /// Creates a key for a collection of collections of enums or option sets, which are stored as raw values.
     public convenience init(_ name: String, default value: sending Value = .emptyValue) {
         self.init(name, bridge: .collection(of: .collection(of: .rawValue(by: .native))), constant: value)
-    }
-}
-
-extension Defaults.Key
-where
-    Value: PropertyListCollection & EmptyValueProviding & SendableMetatype,
-    Value.StoredElement: PropertyListCollection,
-    Value.StoredElement.StoredElement: NSObject & NSSecureCoding
-{
-    /// Creates a key for a collection of collections of objects, which are stored as property-list objects or archives.
-    public convenience init(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
-    ) {
-        self.init(name, bridge: .collection(of: .collection(of: .object)), default: makeDefault)
     }
 }
 
@@ -86,14 +55,6 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<List>.native.optional, constant: value)
     }
 
-    /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
-    public convenience init<List: PropertyListCollection & SendableMetatype>(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
-    ) where Value == List?, List.StoredElement: NSObject & NSSecureCoding {
-        self.init(name, bridge: ValueBridge<List>.collection(of: .object).optional, default: makeDefault)
-    }
-
     /// Creates a key for an optional collection of collections of enums or option sets, which are stored as raw values.
     public convenience init<List: PropertyListCollection>(
         _ name: String,
@@ -106,22 +67,6 @@ extension Defaults.Key {
     {
         let bridge = ValueBridge<List>.collection(of: .collection(of: .rawValue(by: .native)))
         self.init(name, bridge: bridge.optional, constant: value)
-    }
-
-    /// Creates a key for an optional collection of collections of objects, stored as property-list objects or archives.
-    public convenience init<List: PropertyListCollection & SendableMetatype>(
-        _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
-    )
-    where
-        Value == List?, List.StoredElement: PropertyListCollection,
-        List.StoredElement.StoredElement: NSObject & NSSecureCoding
-    {
-        self.init(
-            name,
-            bridge: ValueBridge<List>.collection(of: .collection(of: .object)).optional,
-            default: makeDefault
-        )
     }
 }
 

@@ -1,5 +1,3 @@
-public import Foundation
-
 // The initializers of Defaults+Key.swift with a closure: `Key<Date>("now") { Date() }`. It is
 // called at each read while nothing is stored.
 
@@ -22,13 +20,6 @@ where Value: RawRepresentable & PropertyListConvertible, Value.RawValue: Propert
     /// Creates a key with a default that is created at each read while nothing is stored.
     public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
         self.init(name, bridge: .native, default: makeDefault)
-    }
-}
-
-extension Defaults.Key where Value: NSObject & NSSecureCoding {
-    /// Creates a key with a default that is created at each read while nothing is stored.
-    public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .object, default: makeDefault)
     }
 }
 

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 extension Defaults {
     /// The value of a string key, which can be read as any type.
@@ -16,7 +20,7 @@ extension Defaults {
             self.key = key
         }
 
-        private var stored: PropertyListValue? {
+        var stored: PropertyListValue? {
             TrackedKeys.access([key], in: suite)
             return suite.storedValue(forKey: key)
         }
@@ -53,9 +57,6 @@ extension Defaults.Proxy {
     /// Strings that begin like "YES", "true", "NO" or "false", or with a number, are converted.
     public var bool: Bool? { stored.flatMap { $0.isBoolean ? $0.asBool : nil } }
 
-    /// The number, or a Boolean as a number; strings are not converted.
-    public var number: NSNumber? { stored?.asNumber }
-
     /// The bytes.
     public var data: Data? { stored.flatMap(Data.init(propertyListValue:)) }
 
@@ -81,9 +82,6 @@ extension Defaults.Proxy {
 
     /// The Boolean (``bool``), or false.
     public var boolValue: Bool { bool ?? false }
-
-    /// The ``number``, or 0.
-    public var numberValue: NSNumber { number ?? 0 }
 
     /// The ``data``, or no bytes.
     public var dataValue: Data { data ?? Data() }

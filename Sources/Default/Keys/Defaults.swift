@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Access to single values of a store by typed keys or string keys.
 ///
 /// Static members use the platform's standard store, and instances any store:
@@ -61,14 +59,6 @@ public struct Defaults: @unchecked Sendable {
     public init(suite: StandardDefaults) {
         explicitStore = suite
     }
-
-    #if !canImport(Darwin)
-    /// Creates an instance for a `UserDefaults`, where that isn't the platform's default type.
-    @_disfavoredOverload
-    public init(suite: UserDefaults) {
-        explicitStore = suite
-    }
-    #endif
 
     /// Creates an instance for the platform's standard store: `UserDefaults.standard` on Apple's systems,
     /// ``FileDefaults/standard`` elsewhere.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 /// A type with an empty value (0, false, or an empty collection), so that a key for it needs no default.
 ///
@@ -26,11 +30,6 @@ extension UInt32: EmptyValueProviding {}
 extension UInt64: EmptyValueProviding {}
 extension Float: EmptyValueProviding {}
 extension Double: EmptyValueProviding {}
-
-extension CGFloat: EmptyValueProviding {
-    /// 0.
-    public static var emptyValue: CGFloat { CGFloat(0.0) }
-}
 
 extension Decimal: EmptyValueProviding {
     /// 0.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension DefaultStorable {
     /// Loads the stored value, with a report of how it differs from the stored form.

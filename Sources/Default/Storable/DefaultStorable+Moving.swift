@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension DefaultStorable {
     /// Imports a value once from another store, or from a value that another library stored.

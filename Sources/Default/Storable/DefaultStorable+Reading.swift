@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
 private struct Remembered<Settings> {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension DefaultStorable {
     /// Stores the value, with what it replaces and the type doesn't know.

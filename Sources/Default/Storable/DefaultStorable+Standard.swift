@@ -1,5 +1,4 @@
 #if canImport(Darwin)
-public import Foundation
 #endif
 
 extension DefaultStorable where DefaultsSuite == StandardDefaults {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Thrown for bytes that a newer version of a type stored.
 struct NewerVersion: Error {

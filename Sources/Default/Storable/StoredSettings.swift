@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// A settings value that was found in a store.
 struct StoredSettings<Settings: DefaultStorable> {

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// A type that stored bytes may be of: a settings type, or one of its predecessors.
 struct StoredType {
@@ -143,7 +147,7 @@ extension DefaultMigratable {
 
     fileprivate static func migrating(_ value: any Decodable) throws -> any Decodable {
         do {
-            guard let previous = value as? Previous else { throw CocoaError(.coderInvalidValue) }
+            guard let previous = value as? Previous else { throw UnexpectedValue() }
             return try Self(migrating: previous)
         } catch {
             throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)

@@ -1,6 +1,10 @@
 // The checks that every store makes before it stores a value; public, because third-party stores need them.
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension ErrorContext {
     init(_ key: String? = nil, _ type: Any.Type? = nil, in store: any DefaultsStore) {

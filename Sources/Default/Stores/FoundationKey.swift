@@ -1,27 +1,10 @@
-internal import Foundation
-
 /// The name under which a `UserDefaults` stores a key's value: usually the key itself.
 ///
 /// On systems other than Apple's, `synchronize` copies the keys to a Swift dictionary, which drops one of two canonically
 /// equivalent keys. So there a key that is not in Unicode's normalization form C is stored under the private-use character
 /// U+E000 followed by its percent-encoded bytes. So is a key that begins with that character.
 enum FoundationKey {
-    private static let marker: Unicode.Scalar = "\u{E000}"
-
-    static func name(forKey key: String) -> String {
-        #if canImport(Darwin)
-        return key
-        #else
-        let isPlain =
-            key.utf8.allSatisfy { $0 < 0x80 }
-            || key.unicodeScalars.first != marker
-                && key.utf8.elementsEqual(key.precomposedStringWithCanonicalMapping.utf8)
-        guard !isPlain, let encoded = key.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
-            return key
-        }
-        return String(marker) + encoded
-        #endif
-    }
+    static let marker: Unicode.Scalar = "\u{E000}"
 
     /// The key that a name belongs to.
     static func key(forName name: String) -> String {
@@ -31,7 +14,18 @@ enum FoundationKey {
         guard name.unicodeScalars.first == marker else {
             return name
         }
-        return String(name.unicodeScalars.dropFirst()).removingPercentEncoding ?? name
+        var encoded = Substring(name.unicodeScalars.dropFirst()).utf8
+        var decoded: [UInt8] = []
+        while let byte = encoded.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            guard let value = UInt8(Substring(encoded.prefix(2)), radix: 16) else { return name }
+            decoded.append(value)
+            encoded = encoded.dropFirst(2)
+        }
+        return String(validating: decoded, as: UTF8.self) ?? name
         #endif
     }
 }

@@ -1,3 +1,4 @@
+#if Foundation
 internal import Foundation
 #if canImport(ObjectiveC)
 internal import ObjectiveC
@@ -33,3 +34,4 @@ enum FoundationSuite {
     }
     #endif
 }
+#endif

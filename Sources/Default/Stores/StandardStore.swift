@@ -1,6 +1,4 @@
 internal import DefaultJournal
-internal import Foundation
-
 /// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {
     private struct Substitute: @unchecked Sendable {

@@ -1,4 +1,9 @@
+internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Checks that all offsets and counts in a binary property list are in bounds.
 ///
@@ -201,5 +206,10 @@ extension Data {
     /// Whether this begins like a property list, which no JSON does.
     var isPropertyList: Bool {
         ["bplist", "<"].contains { starts(with: Data($0.utf8)) }
+    }
+
+    /// Whether the bytes contain those of a text.
+    func contains(_ text: String) -> Bool {
+        withUnsafeBytes { ByteSearch.contains(text, in: $0) }
     }
 }

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 // How a value is stored in a journal. The article "File format" describes it for implementations in other languages.
 // Existing files contain these bytes, so a change needs a new format version.

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 // The conversions of UserDefaults's typed getters: numbers and strings are converted to each other, other types are not.
 extension PropertyListValue {
@@ -6,8 +10,11 @@ extension PropertyListValue {
     var asString: String? {
         switch self {
         case .string(let string): string
+        case .boolean(let boolean): boolean ? "1" : "0"
+        case .integer(let integer): "\(integer)"
+        case .unsigned(let unsigned): "\(unsigned)"
         case .real(let real): Self.text(of: real)
-        default: asNumber?.stringValue
+        default: nil
         }
     }
 
@@ -16,36 +23,44 @@ extension PropertyListValue {
     /// A stored `Float` has become a `Double`. A `Double` that has a fraction, needs more than 15 digits, and is a `Float` as well,
     /// was hardly anything else before.
     private static func text(of real: Double) -> String {
-        let float = Float(exactly: real)
-        let isShort = real.rounded() == real || Double(String(format: "%.15g", real)) == real
-        return float.flatMap { isShort ? nil : "\($0)" } ?? NSNumber(value: real).stringValue
+        if real.rounded() != real, let float = Float(exactly: real) {
+            let digits = "\(real)".prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }
+            if digits.count > 15 {
+                return "\(float)"
+            }
+        }
+        return NumberText.text(of: real)
     }
 
     /// The result of `integer(forKey:)`: the whole part, clamped to the range of `Int`; 0 for anything but a number.
     var asInteger: Int {
         switch self {
-        case .string(let string): (string as NSString).integerValue
+        case .string(let string): NumberText.integer(in: string)
+        case .boolean(let boolean): boolean ? 1 : 0
         case .real(let real): real.isNaN ? 0 : Int(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
         case .integer(let integer): Int(clamping: integer)
         case .unsigned(let unsigned): Int(clamping: unsigned)
-        default: asNumber?.intValue ?? 0
+        default: 0
         }
     }
 
     /// The result of `double(forKey:)`; 0 for anything but a number.
     var asDouble: Double {
         switch self {
-        case .string(let string): (string as NSString).doubleValue
-        default: asNumber?.doubleValue ?? 0
+        case .string(let string): NumberText.double(in: string)
+        case .boolean(let boolean): boolean ? 1 : 0
+        case .integer(let integer): Double(integer)
+        case .unsigned(let unsigned): Double(unsigned)
+        case .real(let real): real
+        default: 0
         }
     }
 
     /// The result of `bool(forKey:)`: true for numbers other than 0, and for strings like "YES", "true" and "1".
     var asBool: Bool {
         switch self {
-        case .string(let string): (string as NSString).boolValue
-        case .real(let real): real != 0
-        default: asNumber?.boolValue ?? false
+        case .string(let string): NumberText.boolean(in: string)
+        default: asDouble != 0
         }
     }
 
@@ -56,27 +71,24 @@ extension PropertyListValue {
             return URL(fileURLWithPath: string, isDirectory: string.hasSuffix("/"))
         }
         if string.hasPrefix("~") {
-            let path = (string as NSString).expandingTildeInPath
+            let path = NumberText.expandingTilde(in: string)
             return URL(fileURLWithPath: path, isDirectory: path.hasSuffix("/"))
         }
         return URL(string: string)
     }
 
-    /// The number, Booleans included; strings are not numbers.
-    var asNumber: NSNumber? {
+    /// Whether this is a number or a Boolean.
+    private var isNumber: Bool {
         switch self {
-        case .boolean(let boolean): NSNumber(value: boolean)
-        case .integer(let integer): NSNumber(value: integer)
-        case .unsigned(let unsigned): NSNumber(value: unsigned)
-        case .real(let real): NSNumber(value: real)
-        default: nil
+        case .boolean, .integer, .unsigned, .real: true
+        default: false
         }
     }
 
     /// Whether ``asInteger`` and ``asDouble`` find a number, which may be 0.
     var isNumeric: Bool {
         guard case .string(let string) = self else {
-            return asNumber != nil
+            return isNumber
         }
         var digits = string.drop(while: \.isWhitespace)
         if digits.first == "+" || digits.first == "-" {
@@ -91,7 +103,7 @@ extension PropertyListValue {
     /// Whether ``asBool`` finds a value that means true or false.
     var isBoolean: Bool {
         guard case .string(let string) = self else {
-            return asNumber != nil
+            return isNumber
         }
         let word = string.drop(while: \.isWhitespace).lowercased()
         return isNumeric || word.hasPrefix("y") || word.hasPrefix("t") || word.hasPrefix("n") || word.hasPrefix("f")

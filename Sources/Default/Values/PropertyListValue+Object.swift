@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension PropertyListValue {
     /// Why an object is not a property-list value.
@@ -33,8 +37,17 @@ extension PropertyListValue {
             self = .data(data)
         case let date as Date:
             self = .date(date)
-        case let number as NSNumber:
-            self.init(number)
+        default:
+            if let number = Self(number: object) {
+                self = number
+            } else {
+                try self.init(container: object, depth: depth)
+            }
+        }
+    }
+
+    private init(container object: Any, depth: Int) throws(UnsupportedObject) {
+        switch object {
         case let array as [Any] where depth < Self.maximumDepth:
             self = .array(try Self.elements(of: array, depth: depth))
         case let dictionary as [AnyHashable: Any] where depth < Self.maximumDepth:
@@ -51,19 +64,6 @@ extension PropertyListValue {
                 )
             }
             try self.init(wrapped, depth: depth)
-        }
-    }
-
-    private init(_ number: NSNumber) {
-        // The only way to distinguish a Bool from an Int8 on every platform: their objCType is the same.
-        if type(of: number) == type(of: NSNumber(value: true)) {
-            self = .boolean(number.boolValue)
-        } else if let integer = number as? Int64 {
-            self = number.isFloatingPoint ? .real(number.doubleValue) : .integer(integer)
-        } else if let unsigned = number as? UInt64, !number.isFloatingPoint {
-            self = .unsigned(unsigned)
-        } else {
-            self = .real(number.doubleValue)
         }
     }
 
@@ -136,12 +136,5 @@ extension FixedWidthInteger {
     /// The number as another type; itself where that can't represent it.
     func narrowed<Narrow: FixedWidthInteger>(to type: Narrow.Type) -> Any {
         if let narrow = Narrow(exactly: self) { narrow } else { self }
-    }
-}
-
-extension NSNumber {
-    fileprivate var isFloatingPoint: Bool {
-        // "f" and "d", as in Objective-C's type encodings.
-        objCType[0] == 0x66 || objCType[0] == 0x64
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import DefaultJournal
 
 /// A key as stores distinguish keys: by its bytes.
 ///
@@ -28,7 +28,7 @@ public struct StoreKey: Hashable, Sendable {
         if utf8.count > Self.maximumByteCount {
             return "it has \(utf8.count) bytes, more than \(Self.maximumByteCount)"
         }
-        return withUTF8 { memchr($0.baseAddress!, 0, $0.count) != nil } ? "it contains a NUL character" : nil
+        return withUTF8 { ByteSearch.contains(0, in: UnsafeRawBufferPointer($0)) } ? "it contains a NUL character" : nil
     }
 
     /// Whether two keys are the same bytes.
@@ -63,7 +63,7 @@ public struct StoreKey: Hashable, Sendable {
 /// Each of the two comparisons of contents that this avoids would take a tenth of a read.
 func haveSameRepresentation<Value>(_ one: Value, _ other: Value) -> Bool {
     withUnsafeBytes(of: one) { own in
-        withUnsafeBytes(of: other) { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
+        withUnsafeBytes(of: other) { ByteSearch.isSame(own.baseAddress!, $0.baseAddress!, count: own.count) }
     }
 }
 
@@ -73,6 +73,6 @@ extension UnsafeRawBufferPointer {
         guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else {
             return count == other.count
         }
-        return start == otherStart || memcmp(start, otherStart, count) == 0
+        return start == otherStart || ByteSearch.isSame(start, otherStart, count: count)
     }
 }

@@ -7,6 +7,10 @@ enum StoreKind: CaseIterable, Sendable {
     case userDefaults
     case file
 
+    /// The kinds that the library was built with.
+    static let allCases: [StoreKind] =
+        userDefaults(named: "any") == nil ? [.memory, .file] : [.memory, .userDefaults, .file]
+
     /// Runs a test on an empty store of this kind, which is removed afterwards.
     func withStore(_ test: (any DefaultsStore) throws -> Void) throws {
         switch self {
@@ -14,7 +18,7 @@ enum StoreKind: CaseIterable, Sendable {
             try test(MemoryDefaults())
         case .userDefaults:
             try withTemporarySuite { name in
-                guard let suite = UserDefaults(suiteName: name) else {
+                guard let suite = Self.userDefaults(named: name) else {
                     throw CocoaError(.fileNoSuchFile)
                 }
                 try test(suite)
@@ -28,6 +32,13 @@ enum StoreKind: CaseIterable, Sendable {
 }
 
 extension StoreKind {
+    #if Foundation
+    private static func userDefaults(named name: String) -> (any DefaultsStore)? { UserDefaults(suiteName: name) }
+    #else
+    /// Nil: this form of the library has no such store.
+    private static func userDefaults(named name: String) -> (any DefaultsStore)? { nil }
+    #endif
+
     /// Runs a test in which an empty store of this kind replaces the standard one.
     func withStandardStore(_ test: (any DefaultsStore) throws -> Void) throws {
         try withStore { store in
@@ -58,7 +69,7 @@ extension StoreKind {
             try await test(MemoryDefaults())
         case .userDefaults:
             try await withTemporarySuite { name in
-                guard let suite = UserDefaults(suiteName: name) else {
+                guard let suite = Self.userDefaults(named: name) else {
                     throw CocoaError(.fileNoSuchFile)
                 }
                 try await test(suite)

@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 // Converts the engine's errors and reports to those of the library.
 extension DefaultsError {
@@ -77,10 +81,7 @@ extension DefaultsError {
 extension JournalError {
     /// The system's error if there is one, because callers know its type; otherwise the engine's own error.
     fileprivate var underlyingError: any Error {
-        if let code, let posix = POSIXErrorCode(rawValue: code) {
-            return POSIXError(posix, userInfo: [NSFilePathErrorKey: path])
-        }
-        return self
+        systemErrorCode.map { POSIXError($0, path: path) } ?? self
     }
 }
 

@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 extension FileDefaults {
     /// The result of ``FileDefaults/inspect(at:)``.

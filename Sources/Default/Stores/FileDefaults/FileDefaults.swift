@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 internal import DefaultJournal
 
 /// A suite of settings in its own files, which survives killed processes, concurrent writers and damaged files.

@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// An open suite: its journal with the entries, and what else is known of it.
 final class OpenSuite: Sendable {
@@ -19,7 +23,7 @@ final class FileSuite: @unchecked Sendable {
     private let lockTimeout: UInt64
     /// Whether nothing is ever created, repaired or locked.
     private let isReadOnly: Bool
-    private let opening = NSLock()
+    private let opening = ThreadLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`, and only read after it.
     @exclusivity(unchecked) private var opened: Opened?

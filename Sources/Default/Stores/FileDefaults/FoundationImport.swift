@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Imports the values that Foundation stored under a suite's name, so that a program that moves from `UserDefaults` to
 /// `FileDefaults` finds its settings.
@@ -51,25 +55,23 @@ enum FoundationImport {
         guard FileManager.default.fileExists(atPath: propertyList.path) else {
             return nil
         }
-        let objects: [String: Any]
+        let entries: [String: Result<PropertyListValue, any Error>]
         do {
             let data = try Data(contentsOf: propertyList)
             // Bytes that aren't safe may take exponential time: each use of a shared object is a copy in a suite.
-            guard BinaryPropertyList.isSafe(data),
-                let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-            else {
+            guard BinaryPropertyList.isSafe(data) else {
                 throw CocoaError(.propertyListReadCorrupt)
             }
-            objects = list
+            entries = try PropertyListFile.entries(of: data)
         } catch {
             events.report(.init(kind: .importFailed, error: .importFailed(propertyList: propertyList, error)))
             return nil
         }
         var contents: [StoreKey: StoredValue] = [:]
-        for (name, object) in objects {
+        for (name, entry) in entries {
             do {
                 let key = try StoreKey(FoundationKey.key(forName: name))
-                let value = StoredValue(try PropertyListValue(object: object))
+                let value = StoredValue(try entry.get())
                 guard value.byteCount <= DefaultJournal.Operation.maximumValue else {
                     throw PropertyListValue.UnsupportedObject(reason: "The value is larger than 64 MiB", path: "")
                 }

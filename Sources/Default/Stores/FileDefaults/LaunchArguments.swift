@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// Values from the command line: `-key value`, as in `UserDefaults`'s argument domain.
 struct LaunchArguments: Sendable {
@@ -35,8 +39,7 @@ struct LaunchArguments: Sendable {
 
     private static func parse(_ text: String) -> PropertyListValue {
         if let first = text.first, "({<".contains(first),
-            let object = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil),
-            let value = try? PropertyListValue(object: object)
+            let value = PropertyListFile.value(of: Data(text.utf8))
         {
             return value
         }

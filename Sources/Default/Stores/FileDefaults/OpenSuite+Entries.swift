@@ -1,6 +1,4 @@
 internal import DefaultJournal
-internal import Foundation
-
 extension OpenSuite {
     /// The stored value for a key, including changes by this thread's transaction.
     func value(for key: StoreKey) -> PropertyListValue? {

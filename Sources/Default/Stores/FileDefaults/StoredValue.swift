@@ -1,5 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// The in-memory form of a value: `Data` and strings are ready to be returned, everything else is in its binary form.
 enum StoredValue: Equatable, Sendable {

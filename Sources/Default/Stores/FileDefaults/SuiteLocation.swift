@@ -1,4 +1,9 @@
+internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 /// The location of a suite that may not exist yet.
 enum SuiteLocation: Sendable {
@@ -93,8 +98,7 @@ enum SuiteLocation: Sendable {
     #if !canImport(Darwin)
     /// The directory that a variable names; nil without one, and for a relative path, which the specification calls invalid.
     private static func directory(inEnvironment name: String) -> String? {
-        // Foundation's `environment` makes a dictionary of all variables.
-        getenv(name).flatMap { absolute(String(cString: $0)) }
+        ProgramEnvironment.variable(name).flatMap(absolute)
     }
 
     /// An absolute path without slashes at its end, so that of the root nothing is left; nil for a relative one.

@@ -1,3 +1,4 @@
+#if Foundation
 internal import Foundation
 
 extension ValueBridge where Value: NSObject & NSSecureCoding {
@@ -47,24 +48,6 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
                     throw UnexpectedValue()
                 }
                 return try ObjectArchive.object(of: Value.self, in: data)
-            }
-        )
-    }
-}
-
-extension ValueBridge {
-    /// Stores anything that a property list can hold.
-    ///
-    /// - Parameter cast: Casts a property-list object to the type.
-    /// - Returns: The bridge.
-    static func propertyListObject(as cast: @escaping (Any) -> Value?) -> ValueBridge {
-        ValueBridge(
-            encode: { try PropertyListValue(object: $0) },
-            decode: { stored in
-                guard let value = cast(stored.object) else {
-                    throw UnexpectedValue()
-                }
-                return value
             }
         )
     }
@@ -209,4 +192,5 @@ private final class Inspector: NSObject, NSKeyedArchiverDelegate {
         sequence(first: Mirror(reflecting: object), next: \.superclassMirror).compactMap { $0.subjectType as? AnyClass }
     }
 }
+#endif
 #endif

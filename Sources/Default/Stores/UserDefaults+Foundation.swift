@@ -1,3 +1,4 @@
+#if Foundation
 public import Foundation
 
 /// Makes `UserDefaults` a store.
@@ -11,6 +12,8 @@ public import Foundation
 /// is killed while Foundation writes the file leaves an empty suite, two processes that write to one suite lose each other's
 /// values, and a damaged file is treated as empty. Dates are read back in whole seconds, and -0.0 as 0.0. ``FileDefaults``
 /// has none of these faults.
+///
+/// On systems other than Apple's, this needs the package's trait `Foundation`, which is on by default.
 extension UserDefaults: FoundationStore, LayeredStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library.
@@ -131,4 +134,5 @@ extension UserDefaults: KeyObservable {
         FoundationWatch.observe(self, named: ownHubName, keys: keys, handler)
     }
 }
+#endif
 #endif

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
 internal import Foundation
+#endif
 
 extension PropertyListValue {
     /// The value of a property list in any form; nil for other bytes, and for damaged ones.
@@ -13,14 +17,31 @@ extension PropertyListValue {
         guard BinaryPropertyList.isSafe(data) else { return nil }
         return try? PropertyListDecoder().decode(CodedPropertyList.self, from: data).value
     }
+
+    /// The value as a binary property list; nil for one that is no array or dictionary.
+    var propertyListData: Data? {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return try? encoder.encode(CodedPropertyList(value: self))
+    }
+
+    /// Whether bytes are one value in JSON.
+    static func isJSON(_ data: Data) -> Bool {
+        let decoder = JSONDecoder()
+        return (try? decoder.decode(CodedPropertyList?.self, from: data)) != nil
+    }
 }
 
 /// A property-list value that determines its type from the decoder.
-private struct CodedPropertyList: Decodable {
+struct CodedPropertyList: Codable {
     /// What nil is written as.
     static let null = PropertyListValue.string("$null")
 
     let value: PropertyListValue
+
+    init(value: PropertyListValue) {
+        self.value = value
+    }
 
     init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= PropertyListValue.maximumDepth else {
@@ -46,6 +67,21 @@ private struct CodedPropertyList: Decodable {
             value = .array(elements)
         } else {
             value = try PropertyListValue(scalar: decoder.singleValueContainer())
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch value {
+        case .string(let string): try container.encode(string)
+        case .boolean(let boolean): try container.encode(boolean)
+        case .integer(let integer): try container.encode(integer)
+        case .unsigned(let unsigned): try container.encode(unsigned)
+        case .real(let real): try container.encode(real)
+        case .data(let data): try container.encode(data)
+        case .date(let date): try container.encode(date)
+        case .array(let elements): try container.encode(elements.map(Self.init(value:)))
+        case .dictionary(let entries): try container.encode(entries.mapValues(Self.init(value:)))
         }
     }
 }

@@ -1,0 +1,24 @@
+import Default
+
+/// What is kept from one visit to the next.
+struct Visits: DefaultStorable {
+    var count = 0
+    var places: [String] = []
+
+    static var defaultValue: Visits? { Visits() }
+}
+
+extension Defaults.Keys {
+    static let greeting = Defaults.Key<String>("greeting", default: "Hello")
+}
+
+if let greeting = CommandLine.arguments.dropFirst(2).first, CommandLine.arguments[1] == "greet" {
+    Defaults[.greeting] = greeting
+} else if let place = CommandLine.arguments.dropFirst().first {
+    try Visits.update { visits in
+        visits.count += 1
+        visits.places.append(place)
+    }
+}
+let visits = Visits.read() ?? Visits()
+print("\(Defaults[.greeting]), visit \(visits.count): \(visits.places.joined(separator: ", "))")

@@ -1,0 +1,34 @@
+#if Foundation
+public import Foundation
+
+extension Defaults.Proxy {
+    /// The number, or a Boolean as a number; strings are not converted.
+    ///
+    /// This needs the package's trait `Foundation`.
+    public var number: NSNumber? { stored?.asNumber }
+
+    /// The ``number``, or 0.
+    ///
+    /// This needs the package's trait `Foundation`.
+    public var numberValue: NSNumber { number ?? 0 }
+}
+
+extension CGFloat: EmptyValueProviding {
+    /// 0.
+    ///
+    /// The conformance needs the package's trait `Foundation`.
+    public static var emptyValue: CGFloat { CGFloat(0.0) }
+}
+
+#if !canImport(Darwin)
+extension Defaults {
+    /// Creates an instance for a `UserDefaults`, where that isn't the platform's default type.
+    ///
+    /// This needs the package's trait `Foundation`.
+    @_disfavoredOverload
+    public init(suite: UserDefaults) {
+        self.init(suite: suite as any DefaultsStore)
+    }
+}
+#endif
+#endif

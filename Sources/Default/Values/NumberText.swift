@@ -1,0 +1,96 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The numbers in strings, and the strings of numbers, as `UserDefaults` converts them.
+enum NumberText {}
+
+#if canImport(Darwin)
+extension NumberText {
+    static func text(of real: Double) -> String { NSNumber(value: real).stringValue }
+    static func integer(in text: String) -> Int { (text as NSString).integerValue }
+    static func double(in text: String) -> Double { (text as NSString).doubleValue }
+    static func boolean(in text: String) -> Bool { (text as NSString).boolValue }
+    static func expandingTilde(in path: String) -> String { (path as NSString).expandingTildeInPath }
+}
+#else
+// As Foundation does on Linux, except that it traps for characters outside the Basic Multilingual Plane.
+extension NumberText {
+    static func text(of real: Double) -> String { real.isNaN ? "nan" : "\(real)" }
+
+    /// The whole number that a text begins with, clamped to the range of `Int`; 0 without one.
+    static func integer(in text: String) -> Int {
+        var rest = text.unicodeScalars.drop(while: isSpace)
+        let sign = rest.takeSign()
+        rest = rest.drop(while: isSpace)
+        let digits = rest.takeDigits()
+        return Int(sign + digits) ?? (digits.isEmpty ? 0 : sign == "-" ? .min : .max)
+    }
+
+    /// The number that a text begins with; 0 without one.
+    static func double(in text: String) -> Double {
+        func isBlank(_ scalar: Unicode.Scalar) -> Bool { isSpace(scalar) && !isNewline(scalar) }
+        var rest = text.unicodeScalars.drop(while: isBlank)
+        var number = rest.takeSign()
+        rest = rest.drop(while: isBlank)
+        number += rest.takeDigits()
+        if rest.first == "." {
+            rest.removeFirst()
+            number += "." + rest.takeDigits()
+        }
+        if rest.first == "e" || rest.first == "E" {
+            rest.removeFirst()
+            number += "e" + rest.takeSign() + rest.takeDigits()
+        }
+        return Double(number) ?? 0
+    }
+
+    /// Whether a text begins like "YES" or "true", or with a digit other than 0.
+    static func boolean(in text: String) -> Bool {
+        func trimmed(_ text: Substring) -> Substring { text.drop { $0.unicodeScalars.allSatisfy(isSpace) } }
+        var rest = trimmed(text[...])
+        if let first = rest.first, "tTyY".contains(first) {
+            return true
+        }
+        if let first = rest.first, "+-".contains(first) {
+            rest = trimmed(rest.dropFirst())
+        }
+        rest = trimmed(rest.drop { $0 == "0" })
+        return rest.first.map("123456789".contains) ?? false
+    }
+
+    /// A path that begins with "~" or "~user", with the home directory in their place; the path itself if there is none.
+    static func expandingTilde(in path: String) -> String {
+        let user = path.dropFirst().prefix { $0 != "/" }
+        let home =
+            user.isEmpty
+            ? FileManager.default.homeDirectoryForCurrentUser : FileManager.default.homeDirectory(forUser: String(user))
+        var expanded = (home?.path ?? "~\(user)") + path.dropFirst(1 + user.count)
+        if expanded.last == "/", expanded.count > 1 {
+            expanded.removeLast()
+        }
+        return expanded
+    }
+
+    /// Also the zero-width space, which Foundation counts among the spaces.
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || scalar == "\u{200B}"
+    }
+
+    private static func isNewline(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isNewline }
+}
+
+extension Substring.UnicodeScalarView {
+    fileprivate mutating func takeSign() -> String {
+        first == "-" || first == "+" ? String(removeFirst()) : ""
+    }
+
+    fileprivate mutating func takeDigits() -> String {
+        let digits = prefix { ("0"..."9").contains($0) }
+        removeFirst(digits.count)
+        return String(digits)
+    }
+}
+#endif

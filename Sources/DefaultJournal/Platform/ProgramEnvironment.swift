@@ -1,0 +1,35 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// What a program has from the process that started it.
+package enum ProgramEnvironment {
+    /// The value of an environment variable; nil without one.
+    ///
+    /// Foundation's `environment` makes a dictionary of all variables.
+    package static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    /// Writes a text to standard error.
+    ///
+    /// If that can't be written, there is nowhere left to report to.
+    package static func writeError(_ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            var rest = UnsafeRawBufferPointer(utf8)[...]
+            while !rest.isEmpty {
+                let count = write(STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if count == 0 || errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
+}
