@@ -39,11 +39,20 @@ let package = Package(
             dependencies: [
                 "DefaultFleet",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Default", package: "Default"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
+        ),
+        .target(
+            name: "FleetRecipes",
+            dependencies: [.product(name: "Default", package: "Default")],
+            path: "Recipes"
         ),
         .executableTarget(
             name: "FleetTestHelper",
@@ -63,6 +72,7 @@ let package = Package(
             name: "DefaultFleetTests",
             dependencies: [
                 "DefaultFleet",
+                "FleetRecipes",
                 "FleetTestHelper",
                 "fleet-agent",
                 .product(name: "Default", package: "Default"),

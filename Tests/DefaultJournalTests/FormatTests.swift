@@ -92,6 +92,27 @@ struct FormatTests {
         }
     }
 
+    @Test("Each operation has the bytes of the format")
+    func operationBytes() {
+        func bytes(_ operation: DefaultJournal.Operation) -> [UInt8] {
+            [UInt8](unsafeUninitializedCapacity: operation.encodedSize) { buffer, count in
+                operation.encode(to: buffer.baseAddress!)
+                count = operation.encodedSize
+            }
+        }
+        let (key, value): ([UInt8], [UInt8]) = ([65, 66], [1, 2, 3])
+        key.withUnsafeBytes { key in
+            value.withUnsafeBytes { value in
+                #expect(bytes(.set(key: key, prefix: nil, value: value)) == [1, 2, 0, 3, 0, 0, 0, 65, 66, 1, 2, 3])
+                #expect(bytes(.set(key: key, prefix: 9, value: value)) == [1, 2, 0, 4, 0, 0, 0, 65, 66, 9, 1, 2, 3])
+            }
+            #expect(bytes(.remove(key: key)) == [2, 2, 0, 65, 66])
+        }
+        #expect(bytes(.removeAll) == [3])
+        let moved: [UInt8] = [4, 8, 7, 6, 5, 4, 3, 2, 1, 16, 15, 14, 13, 12, 11, 10, 9]
+        #expect(bytes(.moved(salt: 0x0102_0304_0506_0708, end: 0x090A_0B0C_0D0E_0F10)) == moved)
+    }
+
     @Test("The golden file of version 1 can be read")
     func goldenFile() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -41,7 +41,10 @@ public struct EtcdCluster: Sendable {
         /// The path of a PEM file with the certificate's private key.
         public var privateKey: String?
 
-        /// Describes the certificates, whose files are read when a store is made.
+        /// Describes the certificates.
+        ///
+        /// Their files are read when a store is made, and again when they have changed: connections that are made later use what is in
+        /// them then. Files that can't be used, since only one of them was changed so far, leave it at what was read before.
         ///
         /// - Parameters:
         ///   - trustRoots: The path of a PEM file with the authorities to trust; nil for the system's.
@@ -52,6 +55,9 @@ public struct EtcdCluster: Sendable {
             self.certificate = certificate
             self.privateKey = privateKey
         }
+
+        /// What its files are now.
+        var stamp: FileStamp { FileStamp(of: [trustRoots, certificate, privateKey]) }
 
         func configuration() throws -> TLSConfiguration {
             var configuration = TLSConfiguration.makeClientConfiguration()
@@ -73,8 +79,12 @@ public struct EtcdCluster: Sendable {
     public struct User: Sendable {
         /// The name.
         public var name: String
-        /// The password, which is sent to the members, so use `https`.
+        /// The password, which is sent to the members, so use `https`; not used if there is a file.
         public var password: String
+        /// The path of a file with the password, whose last line break is no part of it; nil for none.
+        ///
+        /// It is read each time that the password is sent. A password that was refused is sent again soon after the file has changed.
+        public var passwordFile: String?
 
         /// Describes a user.
         ///
@@ -84,6 +94,25 @@ public struct EtcdCluster: Sendable {
         public init(name: String, password: String) {
             self.name = name
             self.password = password
+        }
+
+        /// Describes a user whose password is in a file.
+        ///
+        /// - Parameters:
+        ///   - name: The name.
+        ///   - passwordFile: The path of the file.
+        public init(name: String, passwordFile: String) {
+            self.name = name
+            self.passwordFile = passwordFile
+            password = ""
+        }
+
+        /// The password, wherever it is.
+        func readPassword() throws -> String {
+            guard let passwordFile else { return password }
+            let text = try String(contentsOfFile: passwordFile, encoding: .utf8)
+            // One character, also when it is CR LF.
+            return text.last?.isNewline == true ? String(text.dropLast()) : text
         }
     }
 }

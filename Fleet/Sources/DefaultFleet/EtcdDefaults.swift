@@ -81,20 +81,7 @@ public final class EtcdDefaults: Sendable {
         replicaURL: URL? = nil,
         logger: Logger = Logger(label: "default.fleet")
     ) throws(DefaultsError) {
-        let description = Self.describe(suiteName, in: cluster)
-        let isValid = cluster.endpoints.allSatisfy { ["http", "https"].contains($0.scheme) && $0.host != nil }
-        guard isValid, !cluster.endpoints.isEmpty else {
-            throw .unavailable("The cluster needs at least one endpoint, each with http or https.", store: description)
-        }
-        let transport: HTTPTransport
-        do {
-            transport = try HTTPTransport(cluster)
-        } catch {
-            throw .unavailable(
-                "A file of certificates can't be used. Check EtcdCluster.tls: \(error)",
-                store: description
-            )
-        }
+        let transport = try HTTPTransport(to: cluster, for: Self.describe(suiteName, in: cluster))
         try self.init(
             cluster,
             suiteName: suiteName,
@@ -126,14 +113,7 @@ public final class EtcdDefaults: Sendable {
         self.logger = logger
         metrics = FleetMetrics(suiteName: suiteName)
         // Checked as a name in any case: it is part of the keys.
-        guard (1...190).contains(suiteName.utf8.count), !suiteName.utf8.contains(0), !suiteName.utf8.contains(0x2F)
-        else {
-            throw DefaultsError(
-                .invalidSuiteName,
-                reason: "A suite's name has 1 to 190 bytes of UTF-8, no slash and no NUL.",
-                store: description
-            )
-        }
+        keys = try SuiteKeys(validating: suiteName, store: description)
         let suite: FileDefaults
         if let replicaURL {
             suite = try FileDefaults(url: replicaURL)
@@ -147,12 +127,11 @@ public final class EtcdDefaults: Sendable {
             throw .unavailable("The replica's directory can't be written: \(error)", store: description)
         }
         client = EtcdClient(cluster, transport: transport)
-        keys = SuiteKeys(suiteName: suiteName)
         reader = StoreReader(client: client, keys: keys)
         writing = WritingState(writer: Writer(client: client, keys: keys, storeDescription: description))
     }
 
-    private static func describe(_ suiteName: String, in cluster: EtcdCluster) -> String {
+    static func describe(_ suiteName: String, in cluster: EtcdCluster) -> String {
         "EtcdDefaults(\(suiteName) in \(cluster))"
     }
 

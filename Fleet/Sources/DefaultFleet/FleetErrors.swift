@@ -37,8 +37,30 @@ extension DefaultsError {
             .storeReplaced,
             reason: """
                 \(store) is not what this host has a copy of: \(reason). The host keeps its last values, and nothing is written. \
-                If the cluster is the right one, an operator calls acceptReplacement() once, from one host.
+                If the cluster is the right one, an operator calls acceptReplacement once, from one host.
                 """,
+            store: store
+        )
+    }
+
+    static func emptyReplacement(_ keyCount: Int, store: String) -> DefaultsError {
+        DefaultsError(
+            .storeReplaced,
+            reason: """
+                The cluster has no values of \(store), and this host has \(keyCount). Accepting that would remove all of them from all \
+                hosts. Fill the cluster from this host's copy: fleet-agent seed. Or say that all hosts shall be emptied: \
+                --empty-all-hosts.
+                """,
+            store: store
+        )
+    }
+
+    static func noSuchRevision(_ revision: Int64, isFuture: Bool, _ store: String) -> DefaultsError {
+        DefaultsError(
+            .storeUnavailable,
+            reason: isFuture
+                ? "The cluster of \(store) has no revision \(revision) yet."
+                : "The cluster of \(store) has deleted its history before and including revision \(revision).",
             store: store
         )
     }

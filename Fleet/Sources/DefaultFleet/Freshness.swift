@@ -20,6 +20,6 @@ public struct Freshness: Sendable, Hashable {
     public let hasFollower: Bool
     /// Why writes are refused: the cluster's contents are not those that the host has a copy of; nil if they are.
     ///
-    /// See ``EtcdDefaults/acceptReplacement()``.
+    /// See ``EtcdDefaults/acceptReplacement(emptyingAllHosts:)``.
     public let replacement: String?
 }

@@ -29,7 +29,7 @@ final class Follower: Sendable {
     /// What the follower's thread waits for.
     private enum Incoming: Sendable {
         case piece(StreamPiece, connection: Int)
-        case heartbeat(Result<StoreStatus, any Error>, connection: Int)
+        case heartbeat(Result<Heartbeat, any Error>, connection: Int)
         case stop
     }
 
@@ -129,6 +129,7 @@ final class Follower: Sendable {
                 case .compacted, .identityChanged: needsListing = true
                 case .replicaDamaged:
                     needsListing = true
+                    metrics.damages.increment()
                     logger.warning("This host's copy was damaged or replaced; all of the suite is listed.")
                 case .stalled:
                     // What is missing may be something that no watch will bring.
@@ -137,7 +138,10 @@ final class Follower: Sendable {
                 case .tokenRefused:
                     client.renewToken()
                     pause = authenticationPause()
-                case .refused: pause = refusals.pause()
+                    metrics.refusals.increment()
+                case .refused:
+                    pause = refusals.pause()
+                    metrics.refusals.increment()
                 case .replaced, .uninitialized: pause = timing.retryInterval
                 case .streamEnded, .memberSilent: client.avoid(member)
                 }
@@ -166,6 +170,7 @@ final class Follower: Sendable {
         listing needsListing: Bool,
         onConnected: () -> Void
     ) throws(Disconnection) {
+        let asked = ContinuousClock.now
         let found = try prepareReplica(listing: needsListing)
         // One that has just answered.
         member = client.preferredMember
@@ -186,7 +191,14 @@ final class Follower: Sendable {
             throw .streamEnded("\(error)")
         }
         defer { stream.cancel() }
-        try receive(from: member, connection: connection, expecting: found, onConnected: onConnected)
+        let first = Heartbeat(
+            target: .status(found),
+            asOf: asked,
+            sent: asked,
+            pulse: found.pulse,
+            clusterRevision: found.revision
+        )
+        try receive(from: member, connection: connection, after: first, onConnected: onConnected)
     }
 
     /// Verifies that the replica is a copy of this store, and makes it one if it may.
@@ -244,10 +256,27 @@ final class Follower: Sendable {
                 state = try replica.apply([:], from: before, to: after)
             }
             known.withLock { $0 = state }
+            try advance(to: found)
         } catch {
             throw replicaFailure(error)
         }
         return found
+    }
+
+    /// Records that the replica has everything up to the revision of a status that it agrees with.
+    ///
+    /// A suite that is never changed beside others that are would have to be listed otherwise, when the history since its last
+    /// change was compacted.
+    private func advance(to found: StoreStatus) throws {
+        guard let before = known.withLock({ $0 }), before.revision < found.revision, replica.isCurrent(with: found)
+        else {
+            return
+        }
+        var after = before
+        after.revision = found.revision
+        let state = try replica.apply([:], from: before, to: after)
+        known.withLock { $0 = state }
+        metrics.revision.record(found.revision)
     }
 
     /// Compares the replica with what the cluster has.
@@ -262,17 +291,18 @@ final class Follower: Sendable {
     }
 
     private static func disconnection(after failure: EtcdClient.Failure) -> Disconnection {
-        if case .refused(let refusal) = failure, !refusal.isTemporary {
-            return .refused(refusal.message)
+        switch failure {
+        case .refused(let refusal) where !refusal.isTemporary: .refused(refusal.message)
+        case .replaced: .identityChanged
+        default: .streamEnded("\(failure)")
         }
-        return .streamEnded("\(failure)")
     }
 
     /// Applies what comes.
     private func receive(
         from member: Int,
         connection: Int,
-        expecting found: StoreStatus,
+        after first: Heartbeat,
         onConnected: () -> Void
     ) throws(Disconnection) {
         var parser = WatchFrameParser()
@@ -283,22 +313,22 @@ final class Follower: Sendable {
         /// What a heartbeat has found and the replica has not reached yet, and how long nothing may arrive until then.
         ///
         /// There is no limit for all of it: the link may be slow.
-        var expected: (status: StoreStatus, silence: Duration)? = (found, timing.connectLimit)
+        var expected: (heartbeat: Heartbeat, silence: Duration)? = (first, timing.connectLimit)
+        var last = first
         var lastArrival = ContinuousClock.now
         var hasArrived: Bool { ContinuousClock.now - lastArrival < timing.grace }
         var heartbeat = Deadline(after: nextHeartbeat())
         while true {
-            if let (status, silence) = expected {
-                if isCreated, replica.isCurrent(with: status) {
-                    try verifyReplica()
-                    lock.confirm()
+            if let (beat, silence) = expected {
+                if isCreated, beat.isReached(by: replica) {
+                    try confirm(beat)
                     expected = nil
                 } else if ContinuousClock.now - lastArrival > silence {
                     throw .stalled
                 }
             }
             if heartbeat.hasPassed {
-                sendHeartbeat(watching: member, connection: connection)
+                sendHeartbeat(watching: member, connection: connection, after: last)
                 heartbeat = Deadline(after: nextHeartbeat())
             }
             let wait = expected.map { heartbeat.or(after: $0.silence - (.now - lastArrival)) } ?? heartbeat
@@ -311,9 +341,11 @@ final class Follower: Sendable {
                     isCreated = true
                     onConnected()
                 }
-            case .heartbeat(.success(let status), connection)?:
+            case .heartbeat(.success(let beat), connection)?:
+                metrics.clusterRevision.record(beat.clusterRevision)
+                last = beat
                 if expected == nil {
-                    expected = (status, timing.grace)
+                    expected = (beat, timing.grace)
                     lastArrival = .now
                 }
             case .heartbeat(.failure(let error), connection)?:
@@ -323,10 +355,11 @@ final class Follower: Sendable {
                 }
                 logger.warning("A heartbeat has failed.", metadata: ["reason": "\(error)"])
                 // The member goes on delivering to a user whose permission was revoked.
-                if let failure = error as? EtcdClient.Failure,
-                    case .refused(let reason) = Self.disconnection(after: failure)
-                {
-                    throw .refused(reason)
+                if let failure = error as? EtcdClient.Failure {
+                    switch Self.disconnection(after: failure) {
+                    case .streamEnded: break
+                    case let disconnection: throw disconnection
+                    }
                 }
             // Of a connection that has ended.
             case .piece?, .heartbeat?: break
@@ -425,6 +458,19 @@ final class Follower: Sendable {
         }
     }
 
+    /// Records that the replica has what a heartbeat has found.
+    private func confirm(_ beat: Heartbeat) throws(Disconnection) {
+        try verifyReplica()
+        if case .status(let found) = beat.target {
+            do {
+                try advance(to: found)
+            } catch {
+                throw replicaFailure(error)
+            }
+        }
+        lock.confirm(asOf: .now - beat.asOf)
+    }
+
     private func replicaFailure(_ error: any Error) -> Disconnection {
         logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
         return .streamEnded("\(error)")
@@ -454,27 +500,34 @@ extension Follower {
         timing.heartbeatInterval * Double.random(in: 0.8...1)
     }
 
-    /// Asks another member what the suite is by now, and the watched one whether it is there.
+    /// Asks the watched member what the replica has to reach by now, and the others if it doesn't answer.
     ///
     /// A member that was stopped, or that lost its network, keeps its connections, and just delivers nothing.
-    private func sendHeartbeat(watching member: Int, connection: Int) {
-        let limit = Deadline(after: timing.grace)
+    private func sendHeartbeat(watching member: Int, connection: Int, after last: Heartbeat) {
         let post = { @Sendable [mailbox] result in mailbox.post(.heartbeat(result, connection: connection)) }
-        heartbeats.async { [client, reader, timing] in
-            // Time for all members: some may not be reachable from this host.
-            let limit = Deadline(after: timing.grace * client.memberCount)
-            post(Result { try reader.status(from: (member + 1) % client.memberCount, until: limit) })
-        }
-        memberChecks.async { [client, keys] in
-            let request = EtcdCoding.encode(RangeRequest(key: keys.store, serializable: true, keysOnly: true))
+        guard let state = known.withLock({ $0 }) else { return }
+        heartbeats.async { [client, reader, memberChecks, keys, timing] in
+            let limit = Deadline(after: timing.grace)
             do throws(EtcdClient.Failure) {
-                let _: RangeResponse = try client.attempt("v3/kv/range", request, member: member, until: limit)
+                return post(.success(try reader.heartbeat(of: state, after: last, from: member, until: limit)))
             } catch {
-                // One that refuses is there.
-                if error.refusal == nil {
-                    post(.failure(MemberSilent()))
+                guard error.isTemporary else { return post(.failure(error)) }
+            }
+            memberChecks.async {
+                let request = EtcdCoding.encode(RangeRequest(key: keys.store, serializable: true, keysOnly: true))
+                let limit = Deadline(after: timing.grace)
+                do throws(EtcdClient.Failure) {
+                    let _: RangeResponse = try client.attempt("v3/kv/range", request, member: member, until: limit)
+                } catch {
+                    // One that refuses is there.
+                    if error.refusal == nil {
+                        post(.failure(MemberSilent()))
+                    }
                 }
             }
+            // Time for all members: some may not be reachable from this host.
+            let longer = Deadline(after: timing.grace * client.memberCount)
+            post(Result { try reader.heartbeat(of: state, after: last, from: nil, until: longer) })
         }
     }
 }

@@ -12,7 +12,8 @@ struct StoreIdentity: Codable, Hashable, Sendable {
 
     init(replacing replaced: [String] = []) {
         id = UUID().uuidString
-        replaces = replaced.isEmpty ? nil : replaced
+        let distinct = replaced.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        replaces = distinct.isEmpty ? nil : distinct
     }
 
     /// Creates an identity from its text; nil for another text.
@@ -20,6 +21,9 @@ struct StoreIdentity: Codable, Hashable, Sendable {
         guard let identity = try? JSONDecoder().decode(Self.self, from: text) else { return nil }
         self = identity
     }
+
+    /// The stores that hosts may have a copy of which follow this one.
+    var lineage: [String] { [id] + (replaces ?? []) }
 
     var text: Data {
         let encoder = JSONEncoder()

@@ -10,9 +10,11 @@ struct StoreReader: Sendable {
     private static let pageSize: Int64 = 500
 
     /// What the suite is now, by the members' agreement; the given member is asked first, otherwise the preferred one.
+    ///
+    /// The member looks at all of the suite for it.
     func status(from member: Int? = nil, until deadline: Deadline) throws(EtcdClient.Failure) -> StoreStatus {
         let request = TransactionRequest(success: [
-            RequestOperation(requestRange: RangeRequest(key: keys.store)),
+            RequestOperation(requestRange: keys.pulseAndStore),
             RequestOperation(
                 requestRange: RangeRequest(
                     key: keys.prefix,
@@ -32,9 +34,10 @@ struct StoreReader: Sendable {
         return StoreStatus(
             clusterID: answer.header?.clusterId,
             revision: answer.header?.storeRevision ?? 0,
-            identity: ranges[0].keyValues.first?.text,
+            identity: ranges[0].value(of: keys.store)?.text,
             newestChange: ranges[1].keyValues.first?.revision ?? 0,
-            keyCount: ranges[1].total
+            keyCount: ranges[1].total,
+            pulse: ranges[0].value(of: keys.pulse)?.revision ?? 0
         )
     }
 
@@ -64,6 +67,8 @@ struct StoreReader: Sendable {
         var revision: Int64
         var clusterID: String?
         var values: [StoreKey: PropertyListValue] = [:]
+        /// The revisions that wrote the values.
+        var revisions: [StoreKey: Int64] = [:]
         var ignoredKeys: Set<Data> = []
         /// What malformed texts look like.
         var malformed: [StoreKey: String] = [:]
@@ -84,6 +89,7 @@ struct StoreReader: Sendable {
                     let key = StoreKey(unchecked: name)
                     let value = JSONText.storedValue(of: pair.text)
                     found.values[key] = value
+                    found.revisions[key] = pair.revision
                     found.malformed[key] = JSONText.formOfMalformed(pair.text, keptAs: value)
                 } else {
                     found.ignoredKeys.insert(pair.key)

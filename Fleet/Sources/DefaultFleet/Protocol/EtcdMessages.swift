@@ -108,6 +108,8 @@ struct RangeResponse: Decodable, Sendable {
     var hasMore: Bool { more ?? false }
     /// The number of keys in the range, whatever the limit.
     var total: Int { Int(count?.value ?? 0) }
+
+    func value(of key: Data) -> KeyValue? { keyValues.first { $0.key == key } }
 }
 
 struct PutRequest: Encodable, Sendable {

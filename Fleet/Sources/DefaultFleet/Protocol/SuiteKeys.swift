@@ -7,6 +7,10 @@ struct SuiteKeys: Hashable, Sendable {
     let prefix: Data
     /// The key of the store's identity.
     let store: Data
+    /// A key that is changed for its revision only; see ``Heartbeat``.
+    let pulse: Data
+    /// A key that exists while a host fills the suite from its copy: whose turn it is.
+    let seed: Data
     /// Before the names of writers, whose markers say what each has written last.
     private let markers: Data
 
@@ -14,14 +18,28 @@ struct SuiteKeys: Hashable, Sendable {
         let base = "defaults/\(suiteName)/"
         prefix = Data((base + "k/").utf8)
         store = Data((base + "store").utf8)
+        pulse = Data((base + "pulse").utf8)
+        seed = Data((base + "seed").utf8)
         markers = Data((base + "w/").utf8)
+    }
+
+    init(validating suiteName: String, store: String) throws(DefaultsError) {
+        guard (1...190).contains(suiteName.utf8.count), !suiteName.utf8.contains(0), !suiteName.utf8.contains(0x2F)
+        else {
+            throw DefaultsError(
+                .invalidSuiteName,
+                reason: "A suite's name has 1 to 190 bytes of UTF-8, no slash and no NUL.",
+                store: store
+            )
+        }
+        self.init(suiteName: suiteName)
     }
 
     /// The key after the suite's last one.
     var prefixEnd: Data { Self.successor(of: prefix) }
 
-    /// The key after the store's identity: what is watched, from the first of the suite's keys on, includes the identity but no
-    /// markers.
+    /// The key after the store's identity: what is watched, from the first of the suite's keys on, includes the pulse and the identity,
+    /// but no markers.
     var watchEnd: Data { store + [0] }
 
     /// Where a key's value is.

@@ -17,6 +17,8 @@ internal import Musl
 /// last confirmation: in monotonic time, and so with the identity of the system's start.
 final class HostLock: Sendable {
     private let path: String
+    /// Whether nothing is created or changed.
+    private let isReadOnly: Bool
     private let boot = SystemBoot.identity
     /// `flock` is called with it only: the lock is the descriptor's, so a thread that looks would release what another one acquired.
     private let state: Mutex<State>
@@ -27,12 +29,15 @@ final class HostLock: Sendable {
         var isOwner = false
     }
 
-    /// Opens the lock's file, and creates it if it doesn't exist.
+    /// Opens the lock's file, and creates it if it doesn't exist, unless it is for reading only.
     ///
     /// - Throws: `POSIXError`.
-    init(at path: String) throws {
+    init(at path: String, isReadOnly: Bool = false) throws {
         self.path = path
-        state = Mutex(State(descriptor: try Self.openFile(at: path)))
+        self.isReadOnly = isReadOnly
+        state = Mutex(
+            State(descriptor: try Self.openFile(at: path, O_CLOEXEC | (isReadOnly ? O_RDONLY : O_RDWR | O_CREAT)))
+        )
     }
 
     deinit {
@@ -40,8 +45,8 @@ final class HostLock: Sendable {
         state.withLock { _ = close($0.descriptor) }
     }
 
-    private static func openFile(at path: String) throws -> Int32 {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    private static func openFile(at path: String, _ flags: Int32 = O_CLOEXEC | O_RDWR | O_CREAT) throws -> Int32 {
+        let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
@@ -61,7 +66,7 @@ final class HostLock: Sendable {
 
     /// Opens the file that is at the path now, if it is another one; its directory is created if it is missing.
     private func reopenIfReplaced(_ state: inout State) {
-        guard !isInPlace(state.descriptor) else { return }
+        guard !isReadOnly, !isInPlace(state.descriptor) else { return }
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
         // Where it can't be created, opening fails too, and is tried again soon.
         try? FileManager.default.createDirectory(
@@ -109,9 +114,11 @@ final class HostLock: Sendable {
         }
     }
 
-    /// Records that the replica was found to be current.
-    func confirm() {
-        var text = Array("\(SystemBoot.nanoseconds) \(boot)\n".utf8)
+    /// Records that the replica was found to have everything that the cluster had some time ago.
+    func confirm(asOf age: Duration) {
+        let past = UInt64(max(0, age.seconds) * 1e9)
+        let now = SystemBoot.nanoseconds
+        var text = Array("\(now - min(now, past)) \(boot)\n".utf8)
         text += Array(repeating: UInt8(ascii: " "), count: max(0, 80 - text.count))
         // The time is needed for what `Freshness` says only. Where the disk is full, it says that the time is long ago.
         state.withLock { state in

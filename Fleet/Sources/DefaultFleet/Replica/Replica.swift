@@ -141,4 +141,6 @@ struct StoreStatus: Hashable, Sendable {
     /// The revision of the newest value; 0 if there is none, since removals leave none.
     var newestChange: Int64
     var keyCount: Int
+    /// The revision of the pulse; 0 if there was none yet.
+    var pulse: Int64
 }

@@ -8,8 +8,14 @@ struct FleetMetrics: Sendable {
     let listings: Counter
     /// How often a watch was begun again.
     let reconnections: Counter
+    /// How often the cluster has refused what a follower asked for: a password, a token or a permission.
+    let refusals: Counter
+    /// How often the copy was found damaged, deleted or exchanged.
+    let damages: Counter
     /// The revision of the replica.
     let revision: Gauge
+    /// The revision of the cluster at the last heartbeat.
+    let clusterRevision: Gauge
     /// Writes that the cluster has accepted.
     let writes: Counter
     /// Writes that failed.
@@ -24,6 +30,9 @@ struct FleetMetrics: Sendable {
         transactions = Counter(label: "default_fleet_transactions", dimensions: dimensions)
         listings = Counter(label: "default_fleet_listings", dimensions: dimensions)
         reconnections = Counter(label: "default_fleet_reconnections", dimensions: dimensions)
+        refusals = Counter(label: "default_fleet_refusals", dimensions: dimensions)
+        damages = Counter(label: "default_fleet_damages", dimensions: dimensions)
+        clusterRevision = Gauge(label: "default_fleet_cluster_revision", dimensions: dimensions)
         revision = Gauge(label: "default_fleet_revision", dimensions: dimensions)
         writes = Counter(label: "default_fleet_writes", dimensions: dimensions)
         failures = Counter(label: "default_fleet_write_failures", dimensions: dimensions)

@@ -16,6 +16,8 @@ final class Credentials: @unchecked Sendable {
 
     // Used under the condition.
     private var state = State.unknown
+    /// What the password's file was when the password was read last.
+    private var stamp: FileStamp?
     private var refusals = Backoff.afterRefusals
     private var losses = Backoff.afterLosses
 
@@ -49,10 +51,11 @@ final class Credentials: @unchecked Sendable {
             while true {
                 switch state {
                 case .known(let token): return .success(token)
-                case .failed(let failure, let end) where !end.hasPassed: return .failure(failure)
+                case .failed(let failure, let end) where !end.hasPassed && !isFileChanged: return .failure(failure)
                 case .unknown, .failed:
                     state = .asking
-                    queue.async { [self] in end(with: authenticate(user)) }
+                    stamp = FileStamp(of: [user.passwordFile])
+                    queue.async { [self] in end(with: ask(user, authenticate)) }
                 case .asking: break
                 }
                 guard !deadline.hasPassed else {
@@ -64,6 +67,21 @@ final class Credentials: @unchecked Sendable {
                 }
             }
         }.get()
+    }
+
+    private var isFileChanged: Bool { FileStamp(of: [user?.passwordFile]) != stamp }
+
+    private func ask(
+        _ user: EtcdCluster.User,
+        _ authenticate: @Sendable (EtcdCluster.User) -> Answer
+    ) -> Answer {
+        var user = user
+        do {
+            user.password = try user.readPassword()
+        } catch {
+            return .failure(.notSent("The file with the password can't be read: \(error)"))
+        }
+        return authenticate(user)
     }
 
     private func end(with answer: Answer) {

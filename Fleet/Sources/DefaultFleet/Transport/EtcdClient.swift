@@ -194,7 +194,7 @@ final class EtcdClient: Sendable {
             guard let message = error.message ?? error.error else {
                 throw Failure.unintelligible("HTTP status \(answer.status)")
             }
-            throw Failure.refused(EtcdRefusal(message: message))
+            throw Failure.refused(EtcdRefusal(code: error.code, message: message))
         } catch let failure as Failure {
             throw failure
         } catch {

@@ -1,7 +1,7 @@
 /// Why a member refused a request.
 ///
-/// The gateway's status and code are the same for causes that need different answers (a full quota and too large a request are both
-/// "resource exhausted"), so the cause is found by the message. The messages are those of etcd 3.4 to 3.6.
+/// The cause is found by the code of gRPC. Where the same code has causes that need different answers (a full quota and too many requests
+/// are both "resource exhausted"), and in frames of a watch, which have none, the message decides. The messages are those of etcd 3.4 to 3.6.
 struct EtcdRefusal: Error, Hashable, Sendable {
     enum Cause: Sendable {
         /// The token has expired, or the member that made it has restarted.
@@ -31,10 +31,20 @@ struct EtcdRefusal: Error, Hashable, Sendable {
     /// What the member said.
     let message: String
 
-    init(message: String) {
+    init(code: Int? = nil, message: String) {
         self.message = message
-        let found = Self.causes.first { message.contains($0.text) }
-        cause = found?.cause ?? .other
+        cause = Self.cause(of: code) ?? Self.causes.first { message.contains($0.text) }?.cause ?? .other
+    }
+
+    /// The cause of a code that has one for the requests that are made here.
+    private static func cause(of code: Int?) -> Cause? {
+        switch code {
+        case 5: .leaseNotFound
+        case 7: .permissionDenied
+        case 9: .authenticationDisabled
+        case 16: .invalidToken
+        default: nil
+        }
     }
 
     static let tooLarge = EtcdRefusal(message: "etcdserver: request is too large")

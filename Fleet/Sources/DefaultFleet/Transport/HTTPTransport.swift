@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Default
 internal import Foundation
 internal import Logging
 internal import NIOCore
@@ -11,13 +12,17 @@ final class HTTPTransport: EtcdTransport {
     private let calls: HTTPClient
     /// For long answers.
     private let readings: HTTPClient
+    private let tls: EtcdCluster.TLS?
+    /// What connections are made with, and what the files were that it was read from.
+    private let certificates: Mutex<(stamp: FileStamp, configuration: TLSConfiguration)?>
     /// A client of its own: each watch takes a connection for as long as it lasts.
     private let streams: HTTPClient
 
     /// - Throws: `NIOSSLError`, or an error of Foundation, when a file of the cluster's certificates can't be used.
     init(_ cluster: EtcdCluster) throws {
         var configuration = HTTPClient.Configuration()
-        configuration.tlsConfiguration = try cluster.tls?.configuration()
+        tls = cluster.tls
+        certificates = Mutex(try cluster.tls.map { ($0.stamp, try $0.configuration()) })
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(2))
         // A member that can't be reached is an answer: another one is asked then.
@@ -26,6 +31,18 @@ final class HTTPTransport: EtcdTransport {
         streams = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         configuration.timeout.read = .nanoseconds(Int64(Self.longestSilence.seconds * 1e9))
         readings = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    convenience init(to cluster: EtcdCluster, for store: String) throws(DefaultsError) {
+        let isValid = cluster.endpoints.allSatisfy { ["http", "https"].contains($0.scheme) && $0.host != nil }
+        guard isValid, !cluster.endpoints.isEmpty else {
+            throw .unavailable("The cluster needs at least one endpoint, each with http or https.", store: store)
+        }
+        do {
+            try self.init(cluster)
+        } catch {
+            throw .unavailable("A file of certificates can't be used. Check EtcdCluster.tls: \(error)", store: store)
+        }
     }
 
     /// In bytes.
@@ -42,6 +59,18 @@ final class HTTPTransport: EtcdTransport {
         streams.shutdown { _ in }
     }
 
+    /// What connections are made with from now on: what is in the files, or was before they were changed to what can't be used.
+    private var configuration: TLSConfiguration? {
+        guard let tls else { return nil }
+        let stamp = tls.stamp
+        return certificates.withLock { known in
+            if known?.stamp != stamp, let configuration = try? tls.configuration() {
+                known = (stamp, configuration)
+            }
+            return known?.configuration
+        }
+    }
+
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
         let collected = Mutex((status: 0, body: Data()))
         let delegate = PieceDelegate(longest: Self.longestAnswer) { head in
@@ -52,7 +81,8 @@ final class HTTPTransport: EtcdTransport {
         do {
             let limit = NIODeadline.now() + .nanoseconds(Int64(deadline.remaining.seconds * 1e9))
             let client = request.isLong ? readings : calls
-            try client.execute(request: request.httpRequest(), delegate: delegate, deadline: limit).wait()
+            try client.execute(request: request.httpRequest(with: configuration), delegate: delegate, deadline: limit)
+                .wait()
         } catch {
             throw delegate.error(error)
         }
@@ -65,7 +95,7 @@ final class HTTPTransport: EtcdTransport {
             receive(.bytes(bytes))
         }
         do {
-            let task = streams.execute(request: try request.httpRequest(), delegate: delegate)
+            let task = streams.execute(request: try request.httpRequest(with: configuration), delegate: delegate)
             task.futureResult.whenComplete { result in
                 switch result {
                 case .success: receive(.ended(nil))
@@ -89,7 +119,7 @@ private struct HTTPStream: EtcdStream {
 }
 
 extension EtcdRequest {
-    fileprivate func httpRequest() throws -> HTTPClient.Request {
+    fileprivate func httpRequest(with configuration: TLSConfiguration?) throws -> HTTPClient.Request {
         var headers = HTTPHeaders([("Content-Type", "application/json")])
         for (name, value) in self.headers {
             headers.add(name: name, value: value)
@@ -98,7 +128,9 @@ extension EtcdRequest {
             url: endpoint.appendingPathComponent(path),
             method: .POST,
             headers: headers,
-            body: .byteBuffer(ByteBuffer(bytes: body))
+            body: .byteBuffer(ByteBuffer(bytes: body)),
+            // Connections are used again for equal configurations only.
+            tlsConfiguration: configuration
         )
     }
 }

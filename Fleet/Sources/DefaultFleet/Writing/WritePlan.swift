@@ -94,7 +94,7 @@ struct WritePlan {
         }
     }
 
-    private static func operation(storing value: PropertyListValue?, under place: Data) -> RequestOperation {
+    static func operation(storing value: PropertyListValue?, under place: Data) -> RequestOperation {
         guard let value else {
             return RequestOperation(requestDeleteRange: DeleteRangeRequest(key: place))
         }

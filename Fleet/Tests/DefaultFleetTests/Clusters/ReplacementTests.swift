@@ -104,7 +104,16 @@ extension ClusterTests {
                     let kept = try cluster.control("get", "--print-value-only", "defaults/suite/k/n")
                     #expect(kept == (contents == .backup ? "1\n" : ""))
 
-                    try await store.perform { try store.acceptReplacement() }
+                    if contents != .backup {
+                        await #expect {
+                            try await store.perform { try store.acceptReplacement() }
+                        } throws: {
+                            DefaultsError.Code.storeReplaced ~= $0 && "\($0)".contains("all hosts")
+                        }
+                    }
+                    try await store.perform {
+                        try store.acceptReplacement(emptyingAllHosts: contents != .backup)
+                    }
                     for host in hosts {
                         try await eventually("the replacement is accepted") { host.store.freshness.replacement == nil }
                         #expect(host.store.storedValue(forKey: "n") == (contents == .backup ? .integer(1) : nil))

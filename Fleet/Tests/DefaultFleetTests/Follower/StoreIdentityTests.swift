@@ -19,7 +19,8 @@ struct StoreIdentityTests {
             revision: revision,
             identity: identity?.text,
             newestChange: 0,
-            keyCount: 0
+            keyCount: 0,
+            pulse: 0
         )
     }
 

@@ -7,7 +7,7 @@ final class Agent: Sendable {
     private let directory: URL
 
     /// Starts it, with a password in its environment, or without one.
-    init(_ arguments: [String], password: String? = nil) throws {
+    init(_ arguments: [String], password: String? = nil, notifying socket: URL? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("default-fleet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let process = Process()
@@ -15,6 +15,7 @@ final class Agent: Sendable {
         process.arguments = arguments
         var environment = ProcessInfo.processInfo.environment
         environment["FLEET_AGENT_PASSWORD"] = password
+        environment["NOTIFY_SOCKET"] = socket?.path
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try Self.file(at: directory.appendingPathComponent("output"))

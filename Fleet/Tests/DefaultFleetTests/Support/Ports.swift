@@ -79,6 +79,12 @@ final class EndlessEndpoint: Sendable {
         descriptor = try Ports.listen(on: port)
         Thread { [descriptor] in
             while case let client = accept(descriptor, nil, nil), client >= 0 {
+                // An answer before the request is no answer.
+                var request = [UInt8](repeating: 0, count: 4_096)
+                guard recv(client, &request, request.count, 0) > 0 else {
+                    Foundation.close(client)
+                    continue
+                }
                 var piece = Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"result\":\"".utf8)
                 while send(client, piece, piece.count, Int32(MSG_NOSIGNAL)) == piece.count {
                     piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)

@@ -13,6 +13,8 @@ final class RecordingTransport: EtcdTransport {
     private let flip = Mutex<(text: Data, flipped: Data)?>(nil)
     private let pieces = Mutex("")
     private let lostPath = Mutex<String?>(nil)
+    private let bodies = Mutex<[String]>([])
+    private let isWithholding = Atomic(false)
     private let longestAnswer: Int
 
     /// Records what goes over another transport; an answer of more bytes than the longest one doesn't come in time.
@@ -23,6 +25,14 @@ final class RecordingTransport: EtcdTransport {
 
     /// The paths of the requests that were sent, except for streams.
     var sent: [String] { paths.withLock { $0 } }
+
+    /// The requests that were sent, as JSON, except for streams.
+    var requests: [String] { bodies.withLock { $0 } }
+
+    /// Makes the streams that are open now deliver nothing more, without ending them.
+    func withholdStreams() {
+        isWithholding.store(true, ordering: .sequentiallyConsistent)
+    }
 
     /// How many requests may have had long answers.
     var listings: Int { longAnswers.load(ordering: .relaxed) }
@@ -53,6 +63,7 @@ final class RecordingTransport: EtcdTransport {
 
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
         paths.withLock { $0.append(request.path) }
+        bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
         if request.isLong {
             longAnswers.add(1, ordering: .relaxed)
         }
@@ -73,7 +84,9 @@ final class RecordingTransport: EtcdTransport {
 
     func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
         openStreams.add(1, ordering: .relaxed)
+        isWithholding.store(false, ordering: .sequentiallyConsistent)
         return transport.stream(request) { [self] piece in
+            guard !isWithholding.load(ordering: .sequentiallyConsistent) else { return }
             switch piece {
             case .bytes(let bytes): pieces.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
             case .ended: openStreams.subtract(1, ordering: .relaxed)

@@ -1,0 +1,36 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DefaultFleet
+
+@Suite("Credentials")
+struct CredentialsTests {
+    @Test("that were refused are tried again at once when the password's file has changed, and not before")
+    func changedFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory.appendingPathComponent("password")
+            try Data("old\n".utf8).write(to: file)
+            let credentials = Credentials(user: .init(name: "shop", passwordFile: file.path))
+            let passwords = Mutex<[String]>([])
+            func token() async throws -> String? {
+                try await onThread { () throws(EtcdClient.Failure) in
+                    try credentials.token(until: Deadline(after: .seconds(20))) { user in
+                        passwords.withLock { $0.append(user.password) }
+                        guard user.password == "new" else {
+                            return .failure(.refused(EtcdRefusal(message: "invalid user ID or password")))
+                        }
+                        return .success("token")
+                    }
+                }
+            }
+            for _ in 0..<2 {
+                await #expect(throws: EtcdClient.Failure.self) { try await token() }
+            }
+            #expect(passwords.withLock { $0 } == ["old"])
+            try Data("new".utf8).write(to: file)
+            #expect(try await token() == "token")
+            #expect(passwords.withLock { $0 } == ["old", "new"])
+        }
+    }
+}
