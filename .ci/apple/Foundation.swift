@@ -290,8 +290,10 @@ extension Error { public var localizedDescription: String { "" } }
 // corefoundation/cgfloat, foundation/posixerror
 public struct CGFloat: Sendable, Hashable, Codable { public init(_ v: Double) {} }
 extension Double { public init(_ other: CGFloat) { self = 0 } }
-public enum POSIXErrorCode: Int32, Sendable { case EPERM = 1, ENOENT, EIO = 5 }
-public struct POSIXError: Error { public init(_ code: POSIXErrorCode, userInfo: [String: Any] = [:]) {} }
+public struct POSIXError: Error {
+    public typealias Code = POSIXErrorCode
+    public init(_ code: POSIXErrorCode, userInfo: [String: Any] = [:]) {}
+}
 // foundation/nslocking: its withLock is compiled into the program
 extension NSLocking { public func withLock<R>(_ body: () throws -> R) rethrows -> R { try body() } }
 // foundation/nskeyvalueobservation, nskeyvalueobservedchange, objectivec/nsobject-swift.class (observe)

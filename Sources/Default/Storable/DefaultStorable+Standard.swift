@@ -1,4 +1,5 @@
 #if canImport(Darwin)
+public import Foundation
 #endif
 
 extension DefaultStorable where DefaultsSuite == StandardDefaults {

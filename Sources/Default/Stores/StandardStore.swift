@@ -1,4 +1,8 @@
 internal import DefaultJournal
+#if canImport(Darwin)
+internal import Foundation
+#endif
+
 /// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {
     private struct Substitute: @unchecked Sendable {

@@ -135,6 +135,7 @@ int openat(int, const char *, int, ...);
 int fcntl(int, int, ...);
 // close(2), read(2), write(2), ftruncate(2), fsync(2), flock(2), stat(2), mkdir(2), rename(2), unlink(2)
 int close(int);
+#define STDERR_FILENO 2
 ssize_t read(int, void *_Null_unspecified, size_t);
 ssize_t write(int, const void *_Null_unspecified, size_t);
 ssize_t pread(int, void *_Null_unspecified, size_t, off_t);
