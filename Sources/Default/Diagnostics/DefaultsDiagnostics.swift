@@ -1,4 +1,5 @@
 internal import DefaultJournal
+
 /// Receives the errors that non-throwing calls swallow.
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They

@@ -1,4 +1,5 @@
 internal import DefaultJournal
+
 extension OpenSuite {
     /// The stored value for a key, including changes by this thread's transaction.
     func value(for key: StoreKey) -> PropertyListValue? {
