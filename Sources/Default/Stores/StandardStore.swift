@@ -1,7 +1,7 @@
-internal import DefaultJournal
 #if canImport(Darwin)
 internal import Foundation
 #endif
+internal import DefaultJournal
 
 /// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {
