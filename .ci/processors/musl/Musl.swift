@@ -2,6 +2,9 @@
 // errno(3), inode(7), mmap(2), open(2), fcntl(2), in the form that programs in Swift call.
 @_exported import Musl
 
+/// As in the modules Glibc and Darwin.
+public enum POSIXErrorCode: Int32, Sendable { case EPERM = 1, ENOENT, EIO = 5 }
+
 public var errno: Int32 {
     get { __errno_location().pointee }
     set { __errno_location().pointee = newValue }
