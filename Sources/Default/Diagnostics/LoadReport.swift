@@ -25,8 +25,8 @@ public struct LoadReport: Hashable, Sendable {
     public let migratedFrom: String?
 
     init(filledIn: [String] = [], unusable: [UnusableValue] = [], migratedFrom: String? = nil) {
-        self.filledIn = filledIn.sorted()
-        self.unusable = unusable.sorted { $0.path < $1.path }
+        self.filledIn = filledIn.inOrder()
+        self.unusable = unusable.inOrder { $0.path < $1.path }
         self.migratedFrom = migratedFrom
     }
 

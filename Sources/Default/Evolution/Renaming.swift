@@ -88,7 +88,7 @@ private struct Rule {
             names[old] = old.isEmpty || new.isEmpty || old == new ? nil : new
         }
         var rules: [Rule] = []
-        for old in Array(names.keys).sorted() {
+        for old in Array(names.keys).inOrder() {
             // A nested property is known under its parents' old and new names.
             var alias = old
             for _ in 0...names.count {

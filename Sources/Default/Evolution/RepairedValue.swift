@@ -38,10 +38,10 @@ final class RepairedValue {
             guard let fallback = part.fallback, let stored = try? part.decoder.container(keyedBy: PathKey.self)
             else { throw error }
             // What is missing first: to fill it in loses nothing.
-            let names = stored.allKeys.map(\.stringValue).sorted()
+            let names = stored.allKeys.map(\.stringValue).inOrder()
             let missing = (try? fallback.decoder.container(keyedBy: PathKey.self).allKeys.map(\.stringValue)) ?? []
             let known = replaced.count
-            for name in missing.sorted().filter({ !names.contains($0) }) + names.reversed()
+            for name in missing.inOrder().filter({ !names.contains($0) }) + names.reversed()
             where !whole.part(name).isReplaced {
                 while replaced.count > known {
                     replaced.removeLast().rejection = nil
@@ -147,7 +147,7 @@ private final class RepairedPart: DecodingHooks {
         let replaced = parts.filter(\.value.isReplaced)
         guard !replaced.isEmpty else { return nil }
         let added = replaced.filter { $1.replacement != nil }.keys
-        return stored.filter { replaced[$0] == nil } + Array(added).sorted()
+        return stored.filter { replaced[$0] == nil } + Array(added).inOrder()
     }
 
     override func contains(_ name: String, isStored: () -> Bool) -> Bool {

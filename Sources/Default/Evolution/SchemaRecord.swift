@@ -32,7 +32,7 @@ struct SchemaRecord: Equatable {
         entries = []
         for index in stride(from: 0, to: words.count, by: 2) {
             guard let version = SchemaVersion(text: words[index]), words[index + 1].utf8.count == 16,
-                let bits = UInt64(words[index + 1], radix: 16)
+                let bits = UInt64(digits: words[index + 1], radix: 16)
             else { return nil }
             entries.append(Entry(version: version, digest: ContentDigest(bits: bits)))
         }
@@ -61,11 +61,11 @@ struct SchemaVersion: Hashable {
     }
 
     init?(text: String) {
-        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int(String($0)) }
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64(digits: String($0)) }
         guard (1...2).contains(numbers.count), let number = numbers[0], let readableSince = numbers.last ?? nil else {
             return nil
         }
-        self.init(number, readableSince: readableSince)
+        self.init(Int(number), readableSince: Int(readableSince))
     }
 
     var text: String { readableSince == number ? "\(number)" : "\(number)/\(readableSince)" }

@@ -31,7 +31,7 @@ final class StoredKeys {
             return name
         }
         guard format == .json, !coder.isBuiltIn else { return nil }
-        return Array(fields.keys).sorted().first { decodedKey(for: $0, below: path) == name }
+        return Array(fields.keys).inOrder().first { decodedKey(for: $0, below: path) == name }
     }
 
     /// The coding key that the decoder converts a stored key to.

@@ -35,7 +35,7 @@ extension StoredTree {
             json.append(UInt8(ascii: "]"))
         case .object(let fields):
             json.append(UInt8(ascii: "{"))
-            for (index, key) in Array(fields.keys).sorted().enumerated() {
+            for (index, key) in Array(fields.keys).inOrder().enumerated() {
                 if index > 0 {
                     json.append(UInt8(ascii: ","))
                 }

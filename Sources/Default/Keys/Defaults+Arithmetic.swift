@@ -71,7 +71,7 @@ extension PropertyListValue {
         case .integer, .unsigned, .real: self
         case .boolean(let boolean): .integer(boolean ? 1 : 0)
         case .string(let string):
-            if let integer = Int64(string) {
+            if let integer = Int64(digits: string) {
                 .integer(integer)
             } else {
                 isNumeric ? .real(asDouble) : nil

@@ -53,7 +53,7 @@ extension Defaults {
     ///
     /// On a `UserDefaults` they include the keys in registered defaults and in the system's domains.
     public var keys: [String] {
-        suite.storedKeys().sorted()
+        suite.storedKeys().inOrder()
     }
 
     func remove(_ keys: [String]) {

@@ -21,8 +21,8 @@ enum FoundationKey {
                 decoded.append(byte)
                 continue
             }
-            guard let value = UInt8(Substring(encoded.prefix(2)), radix: 16) else { return name }
-            decoded.append(value)
+            guard let value = UInt64(digits: String(Substring(encoded.prefix(2))), radix: 16) else { return name }
+            decoded.append(UInt8(value))
             encoded = encoded.dropFirst(2)
         }
         return String(validating: decoded, as: UTF8.self) ?? name

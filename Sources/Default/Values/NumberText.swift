@@ -22,19 +22,21 @@ extension NumberText {
 
     /// The whole number that a text begins with, clamped to the range of `Int`; 0 without one.
     static func integer(in text: String) -> Int {
-        var rest = text.unicodeScalars.drop(while: isSpace)
+        var rest = text[...].unicodeScalars
+        rest.take(while: isSpace)
         let sign = rest.takeSign()
-        rest = rest.drop(while: isSpace)
+        rest.take(while: isSpace)
         let digits = rest.takeDigits()
-        return Int(sign + digits) ?? (digits.isEmpty ? 0 : sign == "-" ? .min : .max)
+        return Int64(digits: sign + digits).map { Int($0) } ?? (digits.isEmpty ? 0 : sign == "-" ? .min : .max)
     }
 
     /// The number that a text begins with; 0 without one.
     static func double(in text: String) -> Double {
         func isBlank(_ scalar: Unicode.Scalar) -> Bool { isSpace(scalar) && !isNewline(scalar) }
-        var rest = text.unicodeScalars.drop(while: isBlank)
+        var rest = text[...].unicodeScalars
+        rest.take(while: isBlank)
         var number = rest.takeSign()
-        rest = rest.drop(while: isBlank)
+        rest.take(while: isBlank)
         number += rest.takeDigits()
         if rest.first == "." {
             rest.removeFirst()
@@ -49,21 +51,24 @@ extension NumberText {
 
     /// Whether a text begins like "YES" or "true", or with a digit other than 0.
     static func boolean(in text: String) -> Bool {
-        func trimmed(_ text: Substring) -> Substring { text.drop { $0.unicodeScalars.allSatisfy(isSpace) } }
-        var rest = trimmed(text[...])
+        func isSpaces(_ character: Character) -> Bool { character.unicodeScalars.allSatisfy(isSpace) }
+        var rest = text[...]
+        rest.skip(while: isSpaces)
         if let first = rest.first, "tTyY".contains(first) {
             return true
         }
         if let first = rest.first, "+-".contains(first) {
-            rest = trimmed(rest.dropFirst())
+            rest.removeFirst()
+            rest.skip(while: isSpaces)
         }
-        rest = trimmed(rest.drop { $0 == "0" })
+        rest.skip { $0 == "0" }
+        rest.skip(while: isSpaces)
         return rest.first.map("123456789".contains) ?? false
     }
 
     /// A path that begins with "~" or "~user", with the home directory in their place; the path itself if there is none.
     static func expandingTilde(in path: String) -> String {
-        let user = path.dropFirst().prefix { $0 != "/" }
+        let user = path[..<(path.firstIndex(of: "/") ?? path.endIndex)].dropFirst()
         let home =
             user.isEmpty
             ? FileManager.default.homeDirectoryForCurrentUser : FileManager.default.homeDirectory(forUser: String(user))
@@ -88,9 +93,19 @@ extension Substring.UnicodeScalarView {
     }
 
     fileprivate mutating func takeDigits() -> String {
-        let digits = prefix { ("0"..."9").contains($0) }
-        removeFirst(digits.count)
-        return String(digits)
+        take { ("0"..."9").contains($0) }
+    }
+
+    /// Removes and returns the scalars at the beginning that fulfil a condition.
+    @inline(never)
+    @discardableResult
+    fileprivate mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
+        var taken = ""
+        while let scalar = first, condition(scalar) {
+            taken.unicodeScalars.append(scalar)
+            removeFirst()
+        }
+        return taken
     }
 }
 #endif

@@ -62,7 +62,7 @@ extension Array: PropertyListCollection {
 extension Set: PropertyListCollection {
     /// The array of the converted elements, sorted so that equal sets are stored as equal arrays.
     public func propertyListValue(of element: (Element) throws -> PropertyListValue) rethrows -> PropertyListValue {
-        .array(try map(element).sorted { $0.precedes($1) })
+        .array(try map(element).inOrder { $0.precedes($1) })
     }
 
     /// Creates a set from the elements of a stored array; the result is nil for anything else.

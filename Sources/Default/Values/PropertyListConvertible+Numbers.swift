@@ -113,9 +113,9 @@ extension PropertyListValue {
     /// Swift also reads "inf", "nan" and hexadecimal numbers, which no setting means.
     fileprivate init?(number text: String) {
         guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
-        if let integer = Int64(text) {
+        if let integer = Int64(digits: text) {
             self = .integer(integer)
-        } else if let unsigned = UInt64(text) {
+        } else if let unsigned = UInt64(digits: text) {
             self = .unsigned(unsigned)
         } else if let real = Double(text), real.isFinite {
             self = .real(real)

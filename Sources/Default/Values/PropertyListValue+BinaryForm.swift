@@ -64,9 +64,9 @@ extension PropertyListValue {
         case .dictionary(let entries):
             bytes.append(Tag.dictionary.rawValue)
             // Sorted, so that equal values have equal bytes.
-            for (key, value) in entries.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            for key in Array(entries.keys).inOrder(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
                 bytes.appendCounted { $0.append(contentsOf: key.utf8) }
-                bytes.appendCounted { value.encode(to: &$0) }
+                bytes.appendCounted { entries[key]?.encode(to: &$0) }
             }
         default:
             withBytes { tag, rest in

@@ -90,7 +90,8 @@ extension PropertyListValue {
         guard case .string(let string) = self else {
             return isNumber
         }
-        var digits = string.drop(while: \.isWhitespace)
+        var digits = string[...]
+        digits.skip(while: \.isWhitespace)
         if digits.first == "+" || digits.first == "-" {
             digits.removeFirst()
         }
@@ -105,7 +106,9 @@ extension PropertyListValue {
         guard case .string(let string) = self else {
             return isNumber
         }
-        let word = string.drop(while: \.isWhitespace).lowercased()
+        var rest = string[...]
+        rest.skip(while: \.isWhitespace)
+        let word = rest.lowercased()
         return isNumeric || word.hasPrefix("y") || word.hasPrefix("t") || word.hasPrefix("n") || word.hasPrefix("f")
     }
 }

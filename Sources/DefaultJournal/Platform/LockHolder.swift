@@ -19,6 +19,9 @@ enum LockHolder {
         // As the kernel's `MAJOR` and `MINOR`, of what glibc's `gnu_dev_major` and `gnu_dev_minor` decode.
         let major = (device >> 8) & 0xFFF | (device >> 32) & 0xFFFF_F000
         let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
+        // As the kernel prints it, with at least two digits.
+        func twoDigits(_ number: UInt64) -> String { (number < 16 ? "0" : "") + String(number, radix: 16) }
+        let place = "\(twoDigits(major)):\(twoDigits(minor)):\(status.st_ino)"
         let file = open("/proc/locks", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -32,10 +35,8 @@ enum LockHolder {
         for line in text.split(separator: UInt8(ascii: "\n")) {
             // 7: FLOCK  ADVISORY  WRITE 4242 fe:01:393217 0 EOF
             let fields = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-            guard fields.count >= 6, fields[1] == "FLOCK", let process = Int32(fields[4]), process > 0 else { continue }
-            let place = fields[5].split(separator: ":")
-            guard place.count == 3, UInt64(place[0], radix: 16) == major, UInt64(place[1], radix: 16) == minor,
-                UInt64(place[2]) == UInt64(status.st_ino)
+            guard fields.count >= 6, fields[1] == "FLOCK", fields[5] == place, let process = Int32(fields[4]),
+                process > 0
             else { continue }
             return process
         }
