@@ -13,18 +13,21 @@ struct ContentDigest: Hashable, Sendable {
     }
 
     init(_ bytes: some ContiguousBytes) {
-        bits = bytes.withUnsafeBytes { bytes in
-            bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        }
+        self = bytes.withUnsafeBytes { Self(of: $0) }
     }
 
     // Compiled once, instead of in each of its callers.
+    @inline(never)
+    private init(of bytes: UnsafeRawBufferPointer) {
+        bits = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+
     @inline(never)
     init(_ value: PropertyListValue) {
         if case .data(let data) = value {
             self.init(data)
         } else {
-            self.init(value.binaryForm)
+            self.init(value.bytes)
         }
     }
 

@@ -92,7 +92,7 @@ extension PropertyListValue {
         case (.string(let one), .string(let other)): one < other
         case (.integer(let one), .integer(let other)): one < other
         case (.real(let one), .real(let other)) where one < other || one > other: one < other
-        default: binaryForm.lexicographicallyPrecedes(other.binaryForm)
+        default: bytes.lexicographicallyPrecedes(other.bytes)
         }
     }
 }

@@ -24,38 +24,54 @@ extension PropertyListValue {
     /// The value as bytes, in the form that ``FileDefaults`` stores; for stores that store bytes.
     ///
     /// Equal values have equal bytes. <doc:FileFormat> describes them.
-    public var binaryForm: Data {
+    public var binaryForm: Data { Data(bytes) }
+
+    /// The value as bytes; see ``binaryForm``.
+    var bytes: [UInt8] {
         var bytes: [UInt8] = []
         encode(to: &bytes)
-        return Data(bytes)
+        return bytes
     }
 
     /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
     ///
     /// Without copies: each costs two changes of a count that all threads see.
     func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
-        let (tag, bits): (Tag, UInt64)
         switch self {
         case .data(let data):
-            return data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+            data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
         case .string(var string):
-            return string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
+            string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .array, .dictionary:
-            return binaryForm.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
-        case .boolean(let boolean): (tag, bits) = (boolean ? .booleanTrue : .booleanFalse, 0)
-        case .integer(let integer): (tag, bits) = (.integer, UInt64(bitPattern: integer))
-        case .unsigned(let unsigned): (tag, bits) = (.unsigned, unsigned)
-        case .real(let real): (tag, bits) = (.real, real.bitPattern)
-        case .date(let date): (tag, bits) = (.date, date.timeIntervalSinceReferenceDate.bitPattern)
+            bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+        case .boolean, .integer, .unsigned, .real, .date:
+            let (tag, bits) = number
+            withUnsafeBytes(of: bits?.littleEndian ?? 0) {
+                body(tag.rawValue, UnsafeRawBufferPointer(rebasing: $0[..<(bits == nil ? 0 : 8)]))
+            }
         }
-        withUnsafeBytes(of: bits.littleEndian) {
-            let isBoolean = tag == .booleanTrue || tag == .booleanFalse
-            body(tag.rawValue, UnsafeRawBufferPointer(rebasing: isBoolean ? $0[..<0] : $0[...]))
+    }
+
+    /// The first byte and the bits of a number or a date; a Boolean has no bits.
+    private var number: (tag: Tag, bits: UInt64?) {
+        switch self {
+        case .boolean(let boolean): (boolean ? .booleanTrue : .booleanFalse, nil)
+        case .integer(let integer): (.integer, UInt64(bitPattern: integer))
+        case .unsigned(let unsigned): (.unsigned, unsigned)
+        case .real(let real): (.real, real.bitPattern)
+        case .date(let date): (.date, date.timeIntervalSinceReferenceDate.bitPattern)
+        case .data, .string, .array, .dictionary: preconditionFailure("The value is no number.")
         }
     }
 
     private func encode(to bytes: inout [UInt8]) {
         switch self {
+        case .data(let data):
+            bytes.append(Tag.data.rawValue)
+            bytes.append(contentsOf: data)
+        case .string(let string):
+            bytes.append(Tag.string.rawValue)
+            bytes.append(contentsOf: string.utf8)
         case .array(let elements):
             bytes.append(Tag.array.rawValue)
             for element in elements {
@@ -68,10 +84,11 @@ extension PropertyListValue {
                 bytes.appendCounted { $0.append(contentsOf: key.utf8) }
                 bytes.appendCounted { entries[key]?.encode(to: &$0) }
             }
-        default:
-            withBytes { tag, rest in
-                bytes.append(tag)
-                bytes.append(contentsOf: rest)
+        case .boolean, .integer, .unsigned, .real, .date:
+            let (tag, bits) = number
+            bytes.append(tag.rawValue)
+            if let bits {
+                withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
             }
         }
     }

@@ -66,7 +66,7 @@ extension PropertyListValue {
         switch (self, other) {
         case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
         case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
-        case (.date, .date), (.array, .array), (.dictionary, .dictionary): binaryForm == other.binaryForm
+        case (.date, .date), (.array, .array), (.dictionary, .dictionary): bytes == other.bytes
         default: self == other
         }
     }
