@@ -136,50 +136,7 @@ struct JSONReader {
     private mutating func string() -> String? {
         let start = scanner.position
         guard scanner.skipString() else { return nil }
-        let content = bytes[(start + 1)..<(scanner.position - 1)]
-        guard content.contains(UInt8(ascii: "\\")) else {
-            return String(decoding: content, as: UTF8.self)
-        }
-        return Self.unescaped(content)
-    }
-
-    /// A string without its escapes; nil for one half of a surrogate pair.
-    private static func unescaped(_ content: ArraySlice<UInt8>) -> String? {
-        var units: [UInt16] = []
-        var result = ""
-        var rest = content
-        /// Code units collect, since two escapes may make one character.
-        func flush() -> Bool {
-            guard !units.isEmpty else { return true }
-            guard let text = String(validating: units, as: UTF16.self) else { return false }
-            result += text
-            units = []
-            return true
-        }
-        while let escape = rest.firstIndex(of: UInt8(ascii: "\\")) {
-            if escape > rest.startIndex {
-                guard flush() else { return nil }
-                result += String(decoding: rest[rest.startIndex..<escape], as: UTF8.self)
-            }
-            let kind = rest[escape + 1]
-            var end = escape + 2
-            switch kind {
-            case UInt8(ascii: "u"):
-                end = escape + 6
-                guard let unit = UInt16(String(decoding: rest[(escape + 2)..<end], as: UTF8.self), radix: 16) else {
-                    return nil
-                }
-                units.append(unit)
-            case UInt8(ascii: "b"): units.append(8)
-            case UInt8(ascii: "f"): units.append(12)
-            case UInt8(ascii: "n"): units.append(10)
-            case UInt8(ascii: "r"): units.append(13)
-            case UInt8(ascii: "t"): units.append(9)
-            default: units.append(UInt16(kind))
-            }
-            rest = rest[end...]
-        }
-        guard flush() else { return nil }
-        return result + String(decoding: rest, as: UTF8.self)
+        // Half of a surrogate pair is malformed.
+        return try? JSONDecoder().decode(String.self, from: Data(bytes[start..<scanner.position]))
     }
 }

@@ -135,21 +135,12 @@ private struct JSONWriter {
     }
 
     private mutating func append(quoted string: String) {
-        append("\"")
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case UInt8(ascii: "\n"): append("\\n")
-            case UInt8(ascii: "\r"): append("\\r")
-            case UInt8(ascii: "\t"): append("\\t")
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                append("\\u00" + (digits.count == 1 ? "0" : "") + digits)
-            default: bytes.append(byte)
-            }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        do {
+            bytes.append(contentsOf: try encoder.encode(string))
+        } catch {
+            preconditionFailure("A string can't be written as JSON: \(error)")
         }
-        append("\"")
     }
 }

@@ -8,19 +8,6 @@ import Testing
 extension ClusterTests {
     @Suite("With authentication")
     struct Authentication {
-        private func enableAuthentication(in cluster: TestCluster) throws {
-            for arguments in [
-                ["user", "add", "root:secret"], ["role", "add", "shop"], ["user", "add", "shop:open"],
-                ["user", "grant-role", "root", "root"], ["user", "grant-role", "shop", "shop"],
-                ["role", "grant-permission", "shop", "readwrite", "defaults/suite/", "--prefix"],
-                ["user", "add", "guest:open"], ["role", "add", "guest"], ["user", "grant-role", "guest", "guest"],
-                ["role", "grant-permission", "guest", "read", "defaults/suite/", "--prefix"],
-                ["auth", "enable"],
-            ] {
-                try cluster.control(arguments)
-            }
-        }
-
         private func store(_ cluster: EtcdCluster, in directory: URL) throws -> EtcdDefaults {
             try TestHost(cluster, deadline: .seconds(4), directory: directory).store
         }
@@ -28,7 +15,7 @@ extension ClusterTests {
         @Test("a wrong password, a missing user and a missing permission are named, and nothing is stored")
         func refusals() async throws {
             try await TestCluster.run { cluster in
-                try enableAuthentication(in: cluster)
+                try cluster.enableAuthentication()
                 try await withTemporaryDirectory { directory in
                     var known = cluster.cluster
                     known.user = EtcdCluster.User(name: "shop", password: "open")
@@ -75,7 +62,7 @@ extension ClusterTests {
         @Test("a token that a member has forgotten is replaced, for writes and for the watch")
         func forgottenToken() async throws {
             try await TestCluster.run { cluster in
-                try enableAuthentication(in: cluster)
+                try cluster.enableAuthentication()
                 try await withTemporaryDirectory { directory in
                     var known = cluster.cluster
                     known.user = EtcdCluster.User(name: "shop", password: "open")
@@ -112,7 +99,7 @@ extension ClusterTests {
                     let place = directory.appendingPathComponent("operator")
                     let first = try TestHost(cluster.cluster, directory: place)
                     _ = try await onThread { try first.store.initialize() }
-                    try enableAuthentication(in: cluster)
+                    try cluster.enableAuthentication()
                     var known = cluster.cluster
                     known.user = EtcdCluster.User(name: "guest", password: "open")
                     let transports = try (0..<60).map { _ in RecordingTransport(try HTTPTransport(known)) }
@@ -139,7 +126,7 @@ extension ClusterTests {
         @Test("a password that was refused is not sent again with the next requests, which throw the same")
         func wrongPassword() async throws {
             try await TestCluster.run { cluster in
-                try enableAuthentication(in: cluster)
+                try cluster.enableAuthentication()
                 try await withTemporaryDirectory { directory in
                     var known = cluster.cluster
                     known.user = EtcdCluster.User(name: "shop", password: "shut")
@@ -169,7 +156,7 @@ extension ClusterTests {
                     host.follow()
                     try await host.waitUntilCurrent()
                     #expect(transport.sent.count { $0 == "v3/auth/authenticate" } == 1)
-                    try enableAuthentication(in: cluster)
+                    try cluster.enableAuthentication()
                     try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
                     #expect(transport.sent.count { $0 == "v3/auth/authenticate" } == 2)
                     try await host.stopFollowing()
@@ -182,7 +169,7 @@ extension ClusterTests {
             try await TestCluster.run { cluster in
                 let first = try TestHost(cluster.cluster, directory: cluster.directory.appendingPathComponent("first"))
                 _ = try await onThread { try first.store.initialize() }
-                try enableAuthentication(in: cluster)
+                try cluster.enableAuthentication()
                 try await withTemporaryDirectory { directory in
                     var known = cluster.cluster
                     known.user = EtcdCluster.User(name: "guest", password: "open")
@@ -222,7 +209,7 @@ extension ClusterTests {
         @Test("a token that only the watched member has forgotten is replaced")
         func tokenOfTheWatch() async throws {
             try await TestCluster.run { cluster in
-                try enableAuthentication(in: cluster)
+                try cluster.enableAuthentication()
                 try await withTemporaryDirectory { directory in
                     var known = cluster.cluster
                     known.user = EtcdCluster.User(name: "shop", password: "open")

@@ -160,6 +160,31 @@ final class TestCluster: Sendable {
         return try Self.run("etcdctl", ["--endpoints=\(list)"] + options.controlFlags + arguments, input: input)
     }
 
+    /// Asks for passwords from now on: of `root`, of `shop`, which may write the suite, and of `guest`, which may read it.
+    func enableAuthentication() throws {
+        for arguments in [
+            ["user", "add", "root:secret"], ["role", "add", "shop"], ["user", "add", "shop:open"],
+            ["user", "grant-role", "root", "root"], ["user", "grant-role", "shop", "shop"],
+            ["role", "grant-permission", "shop", "readwrite", "defaults/suite/", "--prefix"],
+            ["user", "add", "guest:open"], ["role", "add", "guest"], ["user", "grant-role", "guest", "guest"],
+            ["role", "grant-permission", "guest", "read", "defaults/suite/", "--prefix"],
+            ["auth", "enable"],
+        ] {
+            try control(arguments)
+        }
+    }
+
+    /// The processor time of all members so far.
+    var processorTime: Duration {
+        let ticks = processes.withLock { $0.values.map(\.processIdentifier) }.reduce(0) { sum, process in
+            let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+            // Behind the name, which is in parentheses: user's and system's time are the 12th and 13th fields.
+            let fields = status.split(separator: ")").last?.split(separator: " ") ?? []
+            return sum + (fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0)
+        }
+        return .seconds(Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK))))
+    }
+
     /// Runs a program to its end.
     @discardableResult
     static func run(_ program: String, _ arguments: [String], input: Data? = nil) throws -> String {

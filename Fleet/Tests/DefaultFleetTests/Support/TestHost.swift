@@ -27,7 +27,8 @@ final class TestHost: Sendable {
         suiteName: String = "suite",
         deadline: Duration = .seconds(10),
         directory: URL,
-        transport: (any EtcdTransport)? = nil
+        transport: (any EtcdTransport)? = nil,
+        timing: FollowerTiming = TestHost.timing
     ) throws {
         self.directory = directory
         store = try EtcdDefaults(
@@ -37,7 +38,7 @@ final class TestHost: Sendable {
             replicaURL: directory.appendingPathComponent("replica"),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             transport: try transport ?? HTTPTransport(cluster),
-            timing: Self.timing
+            timing: timing
         )
     }
 

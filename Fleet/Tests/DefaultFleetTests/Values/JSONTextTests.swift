@@ -27,6 +27,11 @@ struct JSONTextTests {
         (.date(Date(timeIntervalSince1970: 951_782_400)), #"{"$date":"2000-02-29T00:00:00Z"}"#),
         (.date(Date(timeIntervalSince1970: -1)), #"{"$date":"1969-12-31T23:59:59Z"}"#),
         (.date(Date(timeIntervalSinceReferenceDate: -0.1)), #"{"$date":-0.1}"#),
+        (.date(Date(timeIntervalSince1970: -12_212_553_600)), #"{"$date":"1583-01-01T00:00:00Z"}"#),
+        (.date(Date(timeIntervalSince1970: -12_212_553_601)), #"{"$date":-13190860801.0}"#),
+        (.date(Date(timeIntervalSince1970: 253_402_300_799)), #"{"$date":"9999-12-31T23:59:59Z"}"#),
+        (.date(Date(timeIntervalSince1970: 253_402_300_800)), #"{"$date":252423993600.0}"#),
+        (.date(Date(timeIntervalSinceReferenceDate: -0.0)), #"{"$date":-0.0}"#),
         (.date(.distantFuture), #"{"$date":"4001-01-01T00:00:00Z"}"#),
         (.date(Date(timeIntervalSinceReferenceDate: 1e20)), #"{"$date":1e+20}"#),
         (.date(Date(timeIntervalSinceReferenceDate: .infinity)), #"{"$date":{"$real":"inf"}}"#),
@@ -57,6 +62,7 @@ struct JSONTextTests {
             (#"{ "$json" : { "limit": 5 } }"#, .data(Data(#"{ "limit": 5 }"#.utf8))),
             (#"{"$date": "2026-11-22T18:00:00+01:00"}"#, .date(Date(timeIntervalSince1970: 1_795_366_800))),
             (#"{"$date": "2001-01-01T00:00:00.5Z"}"#, .date(Date(timeIntervalSinceReferenceDate: 0.5))),
+            (#"{"$date": "2001-01-01T00:00:00-23:59"}"#, .date(Date(timeIntervalSinceReferenceDate: 86_340))),
             (#"{"$date": 60}"#, .date(Date(timeIntervalSinceReferenceDate: 60))), ("-0", .integer(0)),
         ]
         for (text, value) in cases {
@@ -73,7 +79,10 @@ struct JSONTextTests {
             "{\"a\":1,\"a\":2}", "{\"é\":1,\"e\u{301}\":2}", "{\"$a\":1}", "{\"$json\":1,\"b\":2}",
             "{\"b\":2,\"$json\":1}",
             "{\"$json\":}", "{\"$data\":\"!\"}", "{\"$data\":1}", "{\"$real\":\"1\"}", "{\"$date\":\"yesterday\"}",
-            "{\"$date\":\"2026-02-30T00:00:00Z\"}", "{\"$date\":true}", "{\"$date\":{}}",
+            "{\"$date\":\"2026-02-30T00:00:00Z\"}", "{\"$date\":\"1582-12-31T23:59:59Z\"}",
+            "{\"$date\":\"2016-12-31T23:59:60Z\"}", "{\"$date\":\"2026-01-01T24:00:00Z\"}",
+            "{\"$date\":\"2026-01-01T00:00:00+24:00\"}", "{\"$date\":\"2026-01-01T00:00:00+00:60\"}",
+            "{\"$date\":true}", "{\"$date\":{}}",
             "{\"$date\":{\"$date\":60}}", "{\"$date\":[]}", "1 2", "true false", "\"\\x\"", "\"\\u12\"",
             "\"\\udc00\"",
         ]
