@@ -23,6 +23,8 @@ struct Mutant {
     var offset = 0
     /// Where the original is in the file, in bytes.
     var range = 0..<0
+    /// The same, if the list says it; nil to look for the context.
+    var position: Int?
 
     var summary: String {
         let replaced = replacement.isEmpty ? "nothing" : replacement
@@ -101,6 +103,8 @@ func readList(_ path: String) -> [Mutant] {
             } else if let tests = value("tests") {
                 common.tests = tests
                 current.tests = tests
+            } else if let position = value("at") {
+                current.position = Int(position)
             } else if let explanation = value("survives") {
                 current.explanation = explanation
             } else {
@@ -135,6 +139,9 @@ struct Source {
 
     /// Where the original of a mutant is; an entry for each place where its text is.
     func ranges(of mutant: Mutant) -> [Range<Int>] {
+        if let position = mutant.position {
+            return [position..<(position + mutant.original.utf8.count)]
+        }
         let text = Array(mutant.context.utf8)
         let newline = UInt8(ascii: "\n")
         var found: [Range<Int>] = []
@@ -166,7 +173,10 @@ struct Source {
             let original = mutated(mutant.range, inner)
             text +=
                 mutant.isBlock
-                ? "if isMutant(\(mutant.number)) {\n\(mutant.replacement)\n} else {\n\(original)\n}"
+                ? mutant.position == nil
+                    ? "if isMutant(\(mutant.number)) {\n\(mutant.replacement)\n} else {\n\(original)\n}"
+                    // Generated ones leave each line where it is, so that the compiler's errors name the mutant.
+                    : "if isMutant(\(mutant.number)) {} else { \(original) }"
                 : "(isMutant(\(mutant.number)) ? (\(mutant.replacement)) : (\(original)))"
             position = mutant.range.upperBound
         }

@@ -1,0 +1,169 @@
+import Foundation
+import SwiftOperators
+import SwiftParser
+import SwiftSyntax
+
+// Prints a list of mutants for .ci/mutate.swift, chosen by chance from all that it can make of some files:
+// `generate COUNT SEED EXCLUDED FILE…`, with the filters of tests as input, one to a line: file, tab, filter. A file without one gets
+// all tests. EXCLUDED is a file of places, such as `Sources/Default/Keys/Defaults.swift:12`, whose mutants don't compile.
+
+/// A change of a part of one line.
+struct Mutant {
+    let file: String
+    let line: Int
+    let offset: Int
+    let original: String
+    /// Nil for a statement that is removed.
+    let replacement: String?
+}
+
+/// Finds what can be changed in a file.
+final class Finder: SyntaxVisitor {
+    private let file: String
+    private let locations: SourceLocationConverter
+    private(set) var mutants: [Mutant] = []
+
+    private static let operators = [
+        "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
+        "+": "-", "-": "+", "*": "+", "/": "*", "&+": "&-", "&-": "&+", "..<": "...", "<<": ">>", ">>": "<<",
+    ]
+    /// Calls that only tell, or only save time.
+    private static let unnoticed: Set = [
+        "precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError", "reserveCapacity",
+        "withExtendedLifetime",
+    ]
+
+    init(file: String, tree: SourceFileSyntax) {
+        self.file = file
+        locations = SourceLocationConverter(fileName: file, tree: tree)
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    private func add(_ node: some SyntaxProtocol, _ replacement: String?) {
+        let original = node.trimmedDescription
+        // A list has an original on one line.
+        guard !original.contains("\n") else { return }
+        let start = node.positionAfterSkippingLeadingTrivia
+        let line = locations.location(for: start).line
+        mutants.append(
+            Mutant(file: file, line: line, offset: start.utf8Offset, original: original, replacement: replacement)
+        )
+    }
+
+    override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
+        if let symbol = node.operator.as(BinaryOperatorExprSyntax.self)?.operator.text,
+            let other = Self.operators[symbol]
+        {
+            let sides = [node.leftOperand, node.rightOperand]
+            // Of what may be added, only numbers can be subtracted.
+            let isText = sides.contains { $0.is(StringLiteralExprSyntax.self) || $0.is(ArrayExprSyntax.self) }
+            if symbol != "+" || !isText {
+                add(node, "\(node.leftOperand.trimmed) \(other) \(node.rightOperand.trimmed)")
+            }
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: IntegerLiteralExprSyntax) -> SyntaxVisitorContinueKind {
+        if let number = Int(node.literal.text) {
+            add(node, "\(number + 1)")
+        }
+        return .skipChildren
+    }
+
+    override func visit(_ node: BooleanLiteralExprSyntax) -> SyntaxVisitorContinueKind {
+        add(node, node.literal.tokenKind == .keyword(.true) ? "false" : "true")
+        return .skipChildren
+    }
+
+    override func visit(_ node: ConditionElementSyntax) -> SyntaxVisitorContinueKind {
+        if case .expression(let condition) = node.condition, !condition.is(InfixOperatorExprSyntax.self) {
+            add(condition, "!(\(condition.trimmed))")
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
+        guard case .expr(let statement) = node.item else { return .visitChildren }
+        // The only statement of a body may be its value.
+        let isAlone = node.parent?.as(CodeBlockItemListSyntax.self)?.count == 1
+        if let call = Self.call(in: statement), !Self.unnoticed.contains(Self.name(of: call)), !isAlone {
+            add(statement, nil)
+        }
+        return .visitChildren
+    }
+
+    override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+        Self.unnoticed.contains(Self.name(of: node)) ? .skipChildren : .visitChildren
+    }
+
+    private static func call(in statement: ExprSyntax) -> FunctionCallExprSyntax? {
+        if let attempt = statement.as(TryExprSyntax.self) { return call(in: attempt.expression) }
+        return statement.as(FunctionCallExprSyntax.self)
+    }
+
+    private static func name(of call: FunctionCallExprSyntax) -> String {
+        call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+            ?? call.calledExpression.trimmedDescription
+    }
+
+    // Not compiled on this system, or not at run time.
+
+    override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
+        let condition = node.condition?.trimmedDescription ?? ""
+        let isElsewhere = ["Darwin", "Musl", "macOS", "DEBUG", "ObjectiveC", "os(Android)"].contains {
+            condition.contains($0)
+        }
+        return isElsewhere && !condition.hasPrefix("!") ? .skipChildren : .visitChildren
+    }
+
+    override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: AvailabilityConditionSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: EnumCaseElementSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: StringLiteralExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+    override func visit(_ node: GenericArgumentListSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+}
+
+/// The generator SplitMix64 of Sebastiano Vigna, since the standard library's can't be seeded.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count > 4, let count = Int(arguments[1]), let seed = UInt64(arguments[2]) else {
+    fatalError("generate COUNT SEED EXCLUDED FILE…")
+}
+var filters: [String: String] = [:]
+while let line = readLine() {
+    let fields = line.split(separator: "\t").map(String.init)
+    if fields.count == 2 {
+        filters[fields[0], default: fields[1]] += filters[fields[0]] == nil ? "" : "|" + fields[1]
+    }
+}
+let excluded = Set(try String(contentsOfFile: arguments[3], encoding: .utf8).split(separator: "\n").map(String.init))
+var mutants: [Mutant] = []
+for path in arguments[4...].sorted() {
+    let tree = Parser.parse(source: try String(contentsOfFile: path, encoding: .utf8))
+    let finder = Finder(file: path, tree: tree)
+    finder.walk(try OperatorTable.standardOperators.foldAll(tree))
+    mutants += finder.mutants
+}
+var generator = SeededGenerator(state: seed)
+print("# \(count) of \(mutants.count) mutants, with the seed \(seed).")
+let compiled = mutants.shuffled(using: &generator).filter { !excluded.contains("\($0.file):\($0.line)") }
+for mutant in compiled.prefix(count) {
+    print("\nfile: \(mutant.file)\ntests: \(filters[mutant.file] ?? ".")\nat: \(mutant.offset)")
+    if let replacement = mutant.replacement {
+        print("{{\(mutant.original) ==> \(replacement)}}")
+    } else {
+        print("- \(mutant.original)")
+    }
+}
