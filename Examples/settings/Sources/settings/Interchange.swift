@@ -72,7 +72,12 @@ extension SuiteContents {
             entries = values.map { Entry(key: $0, value: $1) }
         } else {
             guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
-                throw ToolError("The input is neither a property list nor JSON.")
+                let begin = data.first { !" \t\r\n".utf8.contains($0) }
+                guard begin == UInt8(ascii: "{") || begin == UInt8(ascii: "[") else {
+                    throw ToolError("The input is neither a property list nor JSON.")
+                }
+                let place = JSONText.placeOfFault(in: data, maximumDepth: Self.maximumJSONDepth)
+                throw ToolError("The input is not JSON: look at \(place).")
             }
             guard let objects = object as? [String: Any] else { throw Self.noDictionary }
             entries = try objects.map { Entry(key: $0, value: try Self.value(of: $1, forKey: $0)) }

@@ -75,7 +75,7 @@ struct Import: ParsableCommand {
     @Argument(help: "The suite; made if there is none.")
     var suite: SuiteReference
 
-    @Argument(help: "The file; standard input without one, or for \"-\".", completion: .file())
+    @Argument(help: "The file or pipe; standard input without one, or for \"-\".", completion: .file())
     var file: String?
 
     @Flag(help: "Make a new suite at a path.")
@@ -85,7 +85,7 @@ struct Import: ParsableCommand {
     var replace = false
 
     func run() throws {
-        let contents = try SuiteContents(decoding: try input())
+        let contents = try SuiteContents(decoding: try readInput(file))
         try contents.checkStorable()
         let store = try suite.existingOrNew(creates: create)
         try store.transaction {
@@ -96,13 +96,6 @@ struct Import: ParsableCommand {
                 try store.setStoredValue(entry.value, forKey: entry.key)
             }
         }
-    }
-
-    private func input() throws -> Data {
-        guard let file, file != "-" else {
-            return try FileHandle.standardInput.readToEnd() ?? Data()
-        }
-        return try Data(contentsOf: URL(filePath: file))
     }
 }
 

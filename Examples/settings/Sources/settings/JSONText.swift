@@ -86,6 +86,20 @@ extension UInt32 {
     }
 }
 
+extension JSONText {
+    /// Where bytes that are not JSON cease to be it: "line 3, column 12".
+    static func placeOfFault(in bytes: some Sequence<UInt8>, maximumDepth: Int = 256) -> String {
+        var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth)
+        _ = parser.parseText()
+        let lines = parser.bytes[..<parser.position].split(
+            separator: UInt8(ascii: "\n"),
+            omittingEmptySubsequences: false
+        )
+        let column = String(decoding: lines.last ?? [], as: UTF8.self).count + 1
+        return "line \(lines.count), column \(column)"
+    }
+}
+
 private struct JSONParser {
     let bytes: [UInt8]
     let maximumDepth: Int

@@ -18,6 +18,11 @@ struct Verify: ParsableCommand {
     func run() throws {
         let url = try suite.existingURL()
         let found = try FileDefaults.inspect(at: url)
+        guard SuiteReference.isSuite(url) || !found.damagedCopies.isEmpty else {
+            throw ToolError.noSuite(
+                "\(url.plainPath) has no journal: no program has stored anything there, or its journal was deleted."
+            )
+        }
         if let version = found.formatVersion, !found.canListKeys {
             throw ToolError("The suite has format version \(version), which this tool can't read.")
         }

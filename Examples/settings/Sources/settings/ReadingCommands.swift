@@ -40,6 +40,8 @@ struct Read: ParsableCommand {
             JSON that is stored as bytes, as settings types are, is shown as JSON. A single string is shown without quotes, \
             for use in scripts, unless it has characters that a terminal may act on; these are escaped, and --raw writes \
             them as they are into a pipe or a file.
+
+            Exits with 1 when there is no value, or no suite, and with 2 when the suite can't be read.
             """
     )
 
@@ -55,10 +57,16 @@ struct Read: ParsableCommand {
     @Flag(help: "Show JSON for other programs: dates and bytes as in exports, stored JSON as it is.")
     var json = false
 
+    @Option(name: .customLong("default"), help: "Show this when there is no value for the key, and exit with 0.")
+    var substitute: String?
+
     @OptionGroup
     var display: DisplayOptions
 
     func validate() throws {
+        if substitute != nil, key == nil {
+            throw ValidationError("--default needs the key of a single value.")
+        }
         if raw, key == nil {
             throw ValidationError("--raw needs the key of a single value.")
         }
@@ -68,11 +76,16 @@ struct Read: ParsableCommand {
     }
 
     func run() throws {
-        let store = try suite.reading()
         if let key {
-            try show(key, in: store)
+            do {
+                try show(key, in: suite.reading())
+            } catch let error as ToolError where error.isAbsence {
+                guard let substitute else { throw error }
+                try write(raw ? substitute : substitute + "\n")
+            }
             return
         }
+        let store = try suite.reading()
         let contents = try SuiteContents(of: store)
         if json {
             try write(contents.readableJSON(display.patterns).pretty + "\n")
@@ -121,6 +134,28 @@ struct Read: ParsableCommand {
             try write(String(escaping: bytes, keepingLines: true))
         } else {
             try writeAsIs(bytes)
+        }
+    }
+}
+
+struct Keys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows the keys of a suite, without their values.",
+        discussion: "A key is in quotes where it would not be clear where it ends."
+    )
+
+    @Argument(help: "The suite.")
+    var suite: SuiteReference
+
+    @Flag(help: "Show the keys as a JSON array.")
+    var json = false
+
+    func run() throws {
+        let keys = try SuiteContents(of: try suite.reading()).entries.map(\.key)
+        if json {
+            try write(JSONText.array(keys.map { .string($0) }).pretty + "\n")
+        } else {
+            try write(keys.map { shownKey($0) + "\n" }.joined())
         }
     }
 }

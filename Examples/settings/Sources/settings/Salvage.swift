@@ -47,13 +47,16 @@ struct Salvage: ParsableCommand {
             note("No damaged journal of \(suite) was backed up.")
         }
         var restored: [SalvagedValue] = []
+        var (count, shownCount) = (0, 0)
         let current = try SuiteContents(of: suite.reading())
         for copy in copies {
             var text = display.text
             text.append("\(copy.plainPath):\n".escapedLinesForTerminal, .faint)
             for found in try SalvagedValue.all(in: copy) where keys.isEmpty || keys.contains(where: found.hasKey) {
+                count += 1
                 let existing = current.value(forKey: found.key)
                 if let existing, existing.isIdentical(to: found.value) { continue }
+                shownCount += 1
                 text.appendEntry(shownKey(found.key), named: found.key, separator: " = ") { $0.append(found.value) }
                 var remarks: [String] = []
                 if !found.isIntact { remarks.append("from damaged bytes, may be wrong") }
@@ -65,7 +68,18 @@ struct Salvage: ParsableCommand {
             }
             try write(text)
         }
-        if restore { try store(restored) }
+        if !copies.isEmpty, count == 0 {
+            note(keys.isEmpty ? "No value can be read in the backups." : "The backups have no value for these keys.")
+        } else if count > 0, shownCount == 0 {
+            note("The suite has each value of the backups.")
+        }
+        if restore, restored.isEmpty, shownCount > 0 {
+            note(
+                "Nothing was restored. Name the keys of the values above, with --overwrite where the suite has another one."
+            )
+        } else if restore, !restored.isEmpty {
+            try store(restored)
+        }
         if remove {
             for copy in copies { try FileManager.default.removeItem(at: copy) }
         }

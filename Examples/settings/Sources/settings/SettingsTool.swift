@@ -16,7 +16,8 @@ struct SettingsTool: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            List.self, Read.self, ReadType.self, Find.self, Diff.self, Write.self, Edit.self, Delete.self, Rename.self,
+            List.self, Read.self, Keys.self, ReadType.self, Find.self, Diff.self, Write.self, Edit.self, Delete.self,
+            Rename.self,
             Export.self, Import.self, Watch.self, Verify.self, Salvage.self, Compact.self, Quarantine.self,
         ]
     )
@@ -24,7 +25,8 @@ struct SettingsTool: AsyncParsableCommand {
     static func main() async {
         // The library's own handler writes to standard error as well, but not with a terminal in mind.
         DefaultsDiagnostics.handler = { event in
-            if event.severity != .info { warn("\(event.error)") }
+            // A suite that can't be opened is an error of the command.
+            if event.severity != .info, event.kind != .openFailed { warn("\(event.error)") }
         }
         do {
             try refuseMacDomains(Array(CommandLine.arguments.dropFirst()))
@@ -57,7 +59,9 @@ struct SettingsTool: AsyncParsableCommand {
 
     /// Ends the program as the parser would, with nothing in its message that a terminal may act on.
     private static func end(with error: any Error) -> Never {
-        let code = exitCode(for: error)
+        let unreadable = error as? Unreadable
+        let error = unreadable?.cause ?? error
+        let code = unreadable == nil ? exitCode(for: error) : Unreadable.exitCode
         switch error {
         case let error as CocoaError: note("Error: \(ToolError(error).description.escapedForTerminal)")
         case is ToolError, is DefaultsError: note("Error: \("\(error)".escapedForTerminal)")
@@ -81,12 +85,23 @@ struct SettingsTool: AsyncParsableCommand {
     }
 }
 
+/// A suite is there, and can't be read.
+struct Unreadable: Error {
+    /// 1 is for a value that isn't there.
+    static let exitCode = ExitCode(2)
+
+    let cause: any Error
+}
+
 /// What goes wrong other than in the library: a full sentence that says what to do.
 struct ToolError: Error, CustomStringConvertible {
     let description: String
+    /// Whether there is nothing where a command has looked for something.
+    let isAbsence: Bool
 
-    init(_ description: String) {
+    init(_ description: String, isAbsence: Bool = false) {
         self.description = description
+        self.isAbsence = isAbsence
     }
 
     /// Foundation's error about a file or a pipe, of which one would see all parts otherwise.
@@ -96,8 +111,10 @@ struct ToolError: Error, CustomStringConvertible {
     }
 
     static func noValue(forKey key: String, in suite: SuiteReference) -> ToolError {
-        ToolError("\(key.debugDescription) has no value in \(suite).")
+        ToolError("\(key.debugDescription) has no value in \(suite).", isAbsence: true)
     }
+
+    static func noSuite(_ description: String) -> ToolError { ToolError(description, isAbsence: true) }
 
     static func hidden(_ key: String) -> ToolError {
         ToolError("The value for \(key.debugDescription) is hidden.")

@@ -23,8 +23,17 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     }
 
     /// The suite, to be looked at: nothing of it is changed, repaired or locked, and none is made.
+    ///
+    /// - Throws: ``Unreadable`` for a suite that exists.
     func reading() throws -> FileDefaults {
-        try FileDefaults(readingFrom: existingURL())
+        let url = try existingURL()
+        do {
+            let store = try FileDefaults(readingFrom: url)
+            try store.checkAvailability()
+            return store
+        } catch {
+            throw Unreadable(cause: error)
+        }
     }
 
     /// The suite, to be changed; it has to exist.
@@ -44,7 +53,12 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.plainPath, isDirectory: &isDirectory), isDirectory.boolValue
         else {
-            throw ToolError("The suite \(description) doesn't exist: \(url.plainPath) is not a directory.")
+            throw ToolError.noSuite(
+                """
+                The suite \(description) doesn't exist: \(url.plainPath) is not a directory. "settings list" shows the suites \
+                that have a name.
+                """
+            )
         }
         return url
     }
@@ -116,7 +130,7 @@ extension SuiteReference {
         return home.appending(path: name + String.suiteSuffix, directoryHint: .isDirectory)
     }
 
-    private static func isSuite(_ url: URL) -> Bool {
+    static func isSuite(_ url: URL) -> Bool {
         FileManager.default.fileExists(atPath: url.appending(path: "journal").plainPath)
     }
 }

@@ -71,7 +71,8 @@ enum ValueArguments {
         let type = arguments.first ?? "-string"
         guard let value = Self.typed(type, text) else {
             // The text may be a secret.
-            throw ToolError("What was read can't be used as \(type).")
+            let place = type == "-json" ? ": look at \(JSONText.placeOfFault(in: text.utf8))" : ""
+            throw ToolError("What was read can't be used as \(type)\(place).")
         }
         self = .value(value)
     }
@@ -124,7 +125,8 @@ enum ValueArguments {
             throw ValidationError("\(first) needs a value.")
         }
         guard let value = typed(first, text) else {
-            throw ValidationError("\(text.debugDescription) can't be read as \(first).")
+            let place = first == "-json" ? ": look at \(JSONText.placeOfFault(in: text.utf8))" : ""
+            throw ValidationError("\(text.debugDescription) can't be read as \(first)\(place).")
         }
         return value
     }

@@ -17,7 +17,7 @@ struct Write: ParsableCommand {
 
     @Option(
         name: .customLong("from"),
-        help: "Read the value's text, or with -data its bytes, from a file; \"-\" is standard input.",
+        help: "Read the value's text, or with -data its bytes, from a file or a pipe; \"-\" is standard input.",
         completion: .file()
     )
     var source: String?
@@ -46,7 +46,8 @@ struct Write: ParsableCommand {
         let words = try words
         // What is wrong with the key and the value is found before a suite is made for it.
         let change =
-            try words.source.map { try ValueArguments(words.rest, content: input($0)) } ?? ValueArguments(words.rest)
+            try words.source.map { try ValueArguments(words.rest, content: readInput($0)) }
+            ?? ValueArguments(words.rest)
         try SuiteContents(entries: [SuiteContents.Entry(key: key, value: change.given)]).checkStorable()
         let store = try suite.existingOrNew(creates: words.creates)
         switch change {
@@ -93,13 +94,6 @@ struct Write: ParsableCommand {
             }
             return (rest, source, creates)
         }
-    }
-
-    private func input(_ source: String) throws -> Data {
-        if source == "-" {
-            return try FileHandle.standardInput.readToEnd() ?? Data()
-        }
-        return try Data(contentsOf: URL(filePath: source))
     }
 
     private func array(in store: FileDefaults) throws -> [PropertyListValue] {

@@ -5,6 +5,40 @@ import Testing
 @testable import settings
 
 struct InterchangeTests {
+    @Test("Values are read from pipes, also those that have a name, and a directory is said to be one")
+    func pipes() throws {
+        try Tool.withHome { tool in
+            let imported = try tool.shell(
+                """
+                mkfifo pipe; (echo '{"a": 1}' > pipe) & settings import app pipe
+                echo '{"b": 2}' | settings import app /dev/stdin
+                (echo three > pipe) & settings write app c --from pipe
+                echo four | settings write app d --from /dev/stdin
+                settings read app a && settings read app b && settings read app c && settings read app d
+                """
+            )
+            #expect(imported.text == "1\n2\nthree\nfour\n", "\(imported.errors)")
+            for arguments in [["import", "app", "."], ["write", "app", "a", "--from", "."]] {
+                let refused = try tool.run(arguments: arguments)
+                #expect(refused.status == 1)
+                #expect(refused.errors == "Error: . is a directory. Name a file, or \"-\" for standard input.\n")
+            }
+            #expect(try tool.run("import", "app", "nowhere").errors.hasPrefix("Error: nowhere can't be read: "))
+        }
+    }
+
+    @Test("JSON with a mistake is refused with its line and column")
+    func faultyJSON() throws {
+        try Tool.withHome { tool in
+            let refused = try tool.shell("printf '{\"a\": 1,\\n  \"é\": tru}' | settings import app")
+            #expect(refused.status == 1)
+            #expect(refused.errors == "Error: The input is not JSON: look at line 2, column 8.\n")
+            let value = try tool.run("write", "app", "a", "-json", "[1,]")
+            #expect(value.status == 64 && value.errors.contains("look at line 1, column 4."))
+            #expect(try tool.run("list").text == "")
+        }
+    }
+
     @Test(
         "A suite that is exported and imported is equal to the first, for every type of value",
         arguments: [
@@ -92,7 +126,7 @@ struct InterchangeTests {
             #expect(refused.errors.contains("missing/file.plist can't be written"))
             let unread = try tool.run("import", "one", "missing.plist")
             #expect(unread.status == 1)
-            #expect(unread.errors.contains("missing.plist: ") && !unread.errors.contains("Domain"))
+            #expect(unread.errors.contains("missing.plist can't be read: ") && !unread.errors.contains("Domain"))
         }
     }
 

@@ -3,6 +3,41 @@ import Foundation
 import Testing
 
 struct MaintenanceTests {
+    @Test("A folder without a journal is no intact suite")
+    func emptyFolder() throws {
+        try Tool.withHome { tool in
+            let folder = tool.url(ofSuite: "empty")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let outcome = try tool.run("verify", "empty")
+            #expect(outcome.status == 1 && outcome.text == "")
+            #expect(outcome.errors.contains("has no journal"))
+        }
+    }
+
+    @Test("A suite that can't be created is said once")
+    func failedCreation() throws {
+        try Tool.withHome { tool in
+            try Data().write(to: tool.url(ofSuite: "file"))
+            let outcome = try tool.run("write", "file", "a", "1")
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.count { $0 == "\n" } == 1, "\(outcome.errors)")
+        }
+    }
+
+    @Test("Salvaging says why nothing was restored")
+    func nothingRestored() throws {
+        try Tool.withHome { tool in
+            try tool.makeDamagedSuite("app")
+            // Opens the suite, which backs up its journal.
+            try tool.run("write", "app", "other", "1")
+            let outcome = try tool.run("salvage", "app", "--restore")
+            #expect(outcome.errors.contains("Nothing was restored. Name the keys"), "\(outcome.errors)")
+            #expect(try tool.run("salvage", "app", "unknown").errors == "The backups have no value for these keys.\n")
+            try tool.run("salvage", "app", "damaged", "--restore")
+            #expect(try tool.run("salvage", "app").errors == "The suite has each value of the backups.\n")
+        }
+    }
+
     @Test("An intact suite is reported as intact")
     func intact() throws {
         try Tool.withHome { tool in

@@ -64,6 +64,41 @@ struct ReadingTests {
         }
     }
 
+    @Test("What isn't there is 1, or the default that is given, and what can't be read is 2")
+    func exitCodes() throws {
+        try Tool.withHome { tool in
+            try tool.run("write", "app", "color", "red")
+            #expect(try tool.run("read", "app", "color", "--default", "blue").text == "red\n")
+            for suite in ["app", "missing"] {
+                #expect(try tool.run("read", suite, "size").status == 1)
+                let substitute = try tool.run("read", suite, "size", "--default", "12")
+                #expect(substitute.status == 0 && substitute.text == "12\n" && substitute.errors == "")
+                #expect(try tool.run("read", suite, "size", "--raw", "--default", "12").text == "12")
+            }
+            #expect(try tool.run("read", "app", "--default", "12").status == 64)
+            let journal = tool.url(ofSuite: "unreadable").appending(path: "journal", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: journal, withIntermediateDirectories: true)
+            for command in ["read", "read-type"] {
+                let refused = try tool.run(command, "unreadable", "size")
+                #expect(refused.status == 2 && refused.text == "")
+                #expect(refused.errors.hasPrefix("Error: ") && refused.errors.count { $0 == "\n" } == 1)
+            }
+            #expect(try tool.run("read", "unreadable", "size", "--default", "12").status == 2)
+        }
+    }
+
+    @Test("Keys are shown alone, one on each line, or as JSON")
+    func keys() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("secret", forKey: "token")
+            try suite.set(1, forKey: "a key")
+            #expect(try tool.run("keys", "app").text == "\"a key\"\ntoken\n")
+            #expect(try tool.run("keys", "app", "--json").text == "[\n  \"a key\",\n  \"token\"\n]\n")
+            #expect(try tool.run("keys", "missing").status == 1)
+        }
+    }
+
     @Test("A value without a type is shown without quotes, for scripts")
     func scripts() throws {
         try Tool.withHome { tool in
