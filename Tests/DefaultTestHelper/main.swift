@@ -4,15 +4,7 @@ import JournalProbe
 
 // Actions that the tests run in another process: the first argument is the name, the others are parameters.
 
-/// A settings type that the tests declare too, with the same coding.
-struct SharedSettings: DefaultStorable {
-    var themeName: String
-    static var defaults: UserDefaults {
-        UserDefaults(suiteName: CommandLine.arguments[2]) ?? .standard
-    }
-}
-
-/// The same in the platform's standard store, which is the default.
+/// A settings type in the platform's standard store, which is the default.
 struct StandardSettings: DefaultStorable {
     var themeName: String
 }
@@ -107,27 +99,10 @@ func sleeps(_ status: String) throws -> Int {
 
 func run() throws {
     switch CommandLine.arguments[1] {
-    case "read":
-        print(SharedSettings.read()?.themeName ?? "nothing")
-    case "write":
-        try SharedSettings(themeName: arguments[1]).save()
-    case "failing-synchronize":
-        try SharedSettings(themeName: "bright").save()
-        // Replaces Foundation's directory with a file, so that nothing can be written there.
-        let configuration = (ProcessInfo.processInfo.environment["HOME"] ?? "") + "/.config"
-        try FileManager.default.removeItem(atPath: configuration)
-        try Data().write(to: URL(filePath: configuration))
-        print(codeOf { try SharedSettings(themeName: "dark").save() })
-        print(SharedSettings.read()?.themeName ?? "nothing")
     case "read-standard":
         print(StandardSettings.read()?.themeName ?? "nothing")
     case "write-standard":
         StandardSettings(themeName: arguments[0]).write()
-    case "fetch":
-        let suite = UserDefaults(suiteName: arguments[0]) ?? .standard
-        for key in arguments.dropFirst() {
-            print(suite.df.fetch(forKey: key, type: Int.self) ?? 0)
-        }
     case "write-nan":
         MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
     case "read-old-settings":
@@ -238,8 +213,9 @@ func run() throws {
             ("precomposed \u{E9}", ""), ("decomposed e\u{301}", ""),
         ]
         for (key, value) in values {
-            try (suite as any DefaultsStore).setStoredValue(PropertyListValue(object: value), forKey: key)
+            suite.set(value, forKey: key)
         }
+        suite.synchronize()
     case "write-suite":
         try FileDefaults(suiteName: arguments[0]).set(arguments[2], forKey: arguments[1])
     case "print-suite":
@@ -287,8 +263,7 @@ func run() throws {
             printNoticesOfTwoSuites()
         }
     default:
-        print("DefaultTestHelper knows no \(CommandLine.arguments[1]).")
-        exit(2)
+        try runWithUserDefaults()
     }
 }
 

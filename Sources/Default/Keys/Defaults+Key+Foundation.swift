@@ -1,18 +1,20 @@
 #if Foundation
 public import Foundation
 
-// Keys for objects. They need the package's trait `Foundation`, which is on by default.
-
 extension Defaults.Key where Value: NSObject & NSSecureCoding {
     /// Creates a key for Foundation's property-list objects, or for other objects, which are stored as keyed archives.
     ///
     /// On systems other than Apple's, an object of a private, nested or generic class can't be archived: storing it is
     /// reported with the code ``DefaultsError/Code/encodingFailed``.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
         self.init(name, bridge: .object, default: makeDefault)
     }
 
     /// Creates a key with a default that is created at each read while nothing is stored.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
         self.init(name, bridge: .object, default: makeDefault)
     }
@@ -24,6 +26,8 @@ where
     Value.StoredElement: NSObject & NSSecureCoding
 {
     /// Creates a key for a collection of objects, which is stored as a collection of property-list objects or archives.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
@@ -39,6 +43,8 @@ where
     Value.StoredElement.StoredElement: NSObject & NSSecureCoding
 {
     /// Creates a key for a collection of collections of objects, which are stored as property-list objects or archives.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
@@ -50,6 +56,8 @@ where
 extension Defaults.Key {
     /// Creates a key for an optional object; Foundation's property-list objects are stored as they are, others as keyed
     /// archives.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init<Object: NSObject & NSSecureCoding>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -58,6 +66,8 @@ extension Defaults.Key {
     }
 
     /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init<List: PropertyListCollection & SendableMetatype>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -66,6 +76,8 @@ extension Defaults.Key {
     }
 
     /// Creates a key for an optional collection of collections of objects, stored as property-list objects or archives.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init<List: PropertyListCollection & SendableMetatype>(
         _ name: String,
         default makeDefault: @autoclosure @escaping @Sendable () -> Value = nil
@@ -84,6 +96,8 @@ extension Defaults.Key {
 
 extension Defaults.Key where Value == NSData {
     /// Creates a key that reads as no bytes while nothing is stored.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(_ name: String) {
         self.init(name, default: NSData())
     }
@@ -91,6 +105,8 @@ extension Defaults.Key where Value == NSData {
 
 extension Defaults.Key where Value == NSString {
     /// Creates a key that reads as the empty string while nothing is stored.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(_ name: String) {
         self.init(name, default: NSString())
     }
@@ -98,6 +114,8 @@ extension Defaults.Key where Value == NSString {
 
 extension Defaults.Key where Value == NSArray {
     /// Creates a key that reads as an empty array while nothing is stored.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(_ name: String) {
         self.init(name, default: NSArray())
     }
@@ -105,6 +123,8 @@ extension Defaults.Key where Value == NSArray {
 
 extension Defaults.Key where Value == NSDictionary {
     /// Creates a key that reads as an empty dictionary while nothing is stored.
+    ///
+    /// This needs the package's trait `Foundation`.
     public convenience init(_ name: String) {
         self.init(name, default: NSDictionary())
     }

@@ -67,7 +67,6 @@ extension Defaults.Keys {
     static let count = Key<Int>("count")
     static let name = Key<String?>("name")
     static let list = Key<[Any]>("list")
-    static let token = Key<NSUUID?>("token")
     static let installed = Key<Date>("installed") { Date() }
 }
 

@@ -75,8 +75,9 @@ struct ContainersBlock {
         #expect(!container.exists)
     }
 
-    @Test("exchange property-list values with the store's own methods, in both directions")
-    func interchange() throws {
+    #if Foundation
+    @Test("exchange property-list values with the methods of UserDefaults, in both directions")
+    func userDefaults() throws {
         try withTemporarySuite { name in
             let suite = UserDefaults(suiteName: name)!
             let storage: any KeyValueStorage = suite
@@ -85,6 +86,11 @@ struct ContainersBlock {
             storage.setValue(6, forKey: "n")
             #expect(suite.integer(forKey: "n") == 6)
         }
+    }
+    #endif
+
+    @Test("exchange property-list values with the store's own methods, in both directions")
+    func interchange() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
             try suite.set(5, forKey: "n")

@@ -247,6 +247,15 @@ extension Defaults.Keys {
     fileprivate static let startRows = Key<[[Theme]]>("start rows", default: [[.dark]])
     fileprivate static let newRows = Key<[[Theme]]>("new rows", default: [[.light]])
     fileprivate static let optionalRows = Key<[[Theme]]?>("optional rows")
+    fileprivate static let token = Key<Token?>("token", coder: .sealed)
+    fileprivate static let plainToken = Key<Token?>("token")
+    fileprivate static let otherToken = Key<Token?>("token", coder: .sealed(with: 9))
+    fileprivate static let sealedTheme = Key<String>("sealed theme", default: "light", coder: .sealed)
+    fileprivate static let tokens = Key<[Token]>("tokens", default: [], coder: .propertyList)
+}
+
+#if Foundation
+extension Defaults.Keys {
     fileprivate static let objects = Key<[[NSUUID]]>("objects")
     fileprivate static let newObjects = Key<[[NSString]]>("new objects", default: [["a"]])
     fileprivate static let objectGroups = Key<[String: [NSUUID]]?>("object groups")
@@ -254,12 +263,12 @@ extension Defaults.Keys {
     fileprivate static let names = Key<NSArray>("names")
     fileprivate static let text = Key<NSString>("text")
     fileprivate static let table = Key<NSDictionary>("table")
-    fileprivate static let token = Key<Token?>("token", coder: .sealed)
-    fileprivate static let plainToken = Key<Token?>("token")
-    fileprivate static let otherToken = Key<Token?>("token", coder: .sealed(with: 9))
-    fileprivate static let sealedTheme = Key<String>("sealed theme", default: "light", coder: .sealed)
-    fileprivate static let tokens = Key<[Token]>("tokens", default: [], coder: .propertyList)
 }
+
+extension Shared {
+    static let foundation = Defaults(suite: UserDefaults.standard)
+}
+#endif
 
 extension PersistentStorage {
     fileprivate var secret: KeyValueContainer<Token> { makeContainer(coder: .sealed) }
@@ -278,7 +287,6 @@ private enum Shared {
     static let suite = MemoryDefaults()
     static let defaults = Defaults(suite: suite)
     static let standard = Defaults(suite: .standard)
-    static let foundation = Defaults(suite: UserDefaults.standard)
 }
 
 private let globalDefaults = Defaults(suite: MemoryDefaults())
@@ -312,18 +320,13 @@ struct FirstTryBlock {
         }
     }
 
-    @Test("a typed key on a concrete store and on one that isn't Sendable")
+    @Test("a typed key on a concrete store")
     func keysOnConcreteStores() throws {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "app.defaults"))
             suite[.volume] = 0.4
             suite[.launchCount] += 1
             #expect((suite.double(forKey: "volume"), suite.integer(forKey: "launchCount")) == (0.4, 1))
-        }
-        try withTemporarySuite { name in
-            let suite = try #require(UserDefaults(suiteName: name))
-            suite[.launchCount] += 1
-            #expect(suite.integer(forKey: "launchCount") == 1)
         }
     }
 
@@ -366,11 +369,10 @@ struct FirstTryBlock {
         #expect(Shared.suite[.launchCount] == 1)
         #expect(globalDefaults[.launchCount] == 2)
         #expect(Shared.standard.suite is StandardDefaults)
-        #expect(Shared.foundation.suite is UserDefaults)
     }
 
     @Test(
-        "nested collections of enums, option sets and objects are stored as what is inside",
+        "nested collections of enums and option sets are stored as what is inside",
         arguments: StoreKind.allCases
     )
     func nested(kind: StoreKind) throws {
@@ -389,6 +391,25 @@ struct FirstTryBlock {
             #expect((store[.startRows], store[.newRows], store[.optionalRows]) == ([[.dark]], [[.light]], nil))
             store[.optionalRows] = [[.dark]]
             #expect(store[.optionalRows] == [[.dark]])
+            try store.setStoredValue(.array([.array([.string("gone")])]), forKey: "rows")
+            expectReport(.typeMismatch) { #expect(store[.rows] == []) }
+        }
+    }
+
+    #if Foundation
+    @Test("a typed key on a store that isn't Sendable")
+    func keysOnUserDefaults() throws {
+        try withTemporarySuite { name in
+            let suite = try #require(UserDefaults(suiteName: name))
+            suite[.launchCount] += 1
+            #expect(suite.integer(forKey: "launchCount") == 1)
+        }
+        #expect(Shared.foundation.suite is UserDefaults)
+    }
+
+    @Test("nested collections of objects are stored as what is inside", arguments: StoreKind.allCases)
+    func nestedObjects(kind: StoreKind) throws {
+        try kind.withStore { store in
             let object = NSUUID()
             #expect(store[.objects] == [])
             store[.objects] = [[object]]
@@ -396,8 +417,6 @@ struct FirstTryBlock {
             #expect(store[.objects] == [[object]])
             #expect(store[.objectGroups] == ["a": [object]])
             #expect(store[.newObjects] == [["a"]])
-            try store.setStoredValue(.array([.array([.string("gone")])]), forKey: "rows")
-            expectReport(.typeMismatch) { #expect(store[.rows] == []) }
         }
     }
 
@@ -412,6 +431,7 @@ struct FirstTryBlock {
         let keys: [Defaults.AnyKey] = [.names, .table]
         #expect(keys.map(\.name) == ["names", "table"])
     }
+    #endif
 
     @Test("a key's own coder alone reads what it makes", arguments: StoreKind.allCases)
     func coders(kind: StoreKind) throws {

@@ -29,13 +29,19 @@ struct InjectedSuiteBlock {
         }
     }
 
-    @Test("use a UserDefaults suite, or the standard store if there is no suite")
+    @Test("use the standard store if there is no suite")
+    func standardStore() {
+        #expect(Defaults().suite as? StandardDefaults === StandardDefaults.standard)
+    }
+
+    #if Foundation
+    @Test("use a UserDefaults suite")
     func suites() throws {
         try withTemporarySuite { name in
             let defaults = Defaults(suite: UserDefaults(suiteName: name)!)
             defaults[.string] = "1"
             #expect(UserDefaults(suiteName: name)?.string(forKey: "string") == "1")
         }
-        #expect(Defaults().suite as? StandardDefaults === StandardDefaults.standard)
     }
+    #endif
 }

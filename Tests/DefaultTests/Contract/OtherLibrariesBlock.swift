@@ -8,6 +8,8 @@ private enum Theme: String {
     case dark
 }
 
+private final class Unsupported {}
+
 private struct Sides: OptionSet {
     let rawValue: Int
     static let left = Sides(rawValue: 1)
@@ -16,17 +18,10 @@ private struct Sides: OptionSet {
 
 extension Defaults.Keys {
     fileprivate static let quality = Key<Double>("quality", default: 0.8)
-    fileprivate static let width = Key<CGFloat>("width", default: 9)
     fileprivate static let list = Key<[Any]>("list")
     fileprivate static let table = Key<[String: Any]>("table")
     fileprivate static let any = Key<Any?>("any")
     fileprivate static let raw = Key<PropertyListValue?>("raw")
-    fileprivate static let string = Key<NSString?>("string")
-    fileprivate static let array = Key<NSArray?>("array")
-    fileprivate static let dictionary = Key<NSDictionary>("dictionary", default: NSDictionary())
-    fileprivate static let bytes = Key<NSData?>("bytes")
-    fileprivate static let number = Key<NSNumber?>("number")
-    fileprivate static let date = Key<NSDate?>("date")
     fileprivate static let themes = Key<[Theme]>("themes")
     fileprivate static let sorted = Key<[String: Theme]>("sorted")
     fileprivate static let optional = Key<[Theme]?>("optional themes")
@@ -34,8 +29,6 @@ extension Defaults.Keys {
     fileprivate static let side = Key<Sides>("side")
     fileprivate static let tags = Key<Set<String>>("tags")
     fileprivate static let themeSet = Key<Set<Theme>>("theme set")
-    fileprivate static let colors = Key<[NSUUID]>("colors")
-    fileprivate static let named = Key<[String: NSString]?>("named")
     fileprivate static let ratio = Key<Float>("ratio")
     fileprivate static let small = Key<Int8>("small")
     fileprivate static let price = Key<Decimal>("price")
@@ -48,6 +41,20 @@ extension Defaults.Keys {
     fileprivate static let sparse = Key<[Int?]>("sparse")
     fileprivate static let identifier = Key<UUID?>("identifier")
 }
+
+#if Foundation
+extension Defaults.Keys {
+    fileprivate static let width = Key<CGFloat>("width", default: 9)
+    fileprivate static let string = Key<NSString?>("string")
+    fileprivate static let array = Key<NSArray?>("array")
+    fileprivate static let dictionary = Key<NSDictionary>("dictionary", default: NSDictionary())
+    fileprivate static let bytes = Key<NSData?>("bytes")
+    fileprivate static let number = Key<NSNumber?>("number")
+    fileprivate static let date = Key<NSDate?>("date")
+    fileprivate static let colors = Key<[NSUUID]>("colors")
+    fileprivate static let named = Key<[String: NSString]?>("named")
+}
+#endif
 
 @Suite("The types of other libraries")
 struct OtherLibrariesBlock {
@@ -77,7 +84,6 @@ struct OtherLibrariesBlock {
     @Test("are stored natively, alone and in collections", arguments: StoreKind.allCases)
     func forms(kind: StoreKind) throws {
         try kind.withStore { store in
-            expect(1.5, in: .width, storedAs: .real(1.5), in: store)
             expect(["a", 1], in: .list, storedAs: .array([.string("a"), .integer(1)]), in: store) {
                 ($0 as NSArray) == ($1 as NSArray)
             }
@@ -87,14 +93,6 @@ struct OtherLibrariesBlock {
             expect("a", in: .any, storedAs: .string("a"), in: store) { $0 as? String == $1 as? String }
             expect(nil, in: .any, storedAs: nil, in: store) { $0 == nil && $1 == nil }
             expect(.array([.real(1)]), in: .raw, storedAs: .array([.real(1)]), in: store)
-            expect("é", in: .string, storedAs: .string("é"), in: store)
-            expect(["a", 1] as NSArray, in: .array, storedAs: .array([.string("a"), .integer(1)]), in: store)
-            expect(["a": 1] as NSDictionary, in: .dictionary, storedAs: .dictionary(["a": .integer(1)]), in: store)
-            expect(NSData(data: Data([1])), in: .bytes, storedAs: .data(Data([1])), in: store)
-            expect(NSNumber(value: 1.5), in: .number, storedAs: .real(1.5), in: store)
-            expect(NSNumber(value: true), in: .number, storedAs: .boolean(true), in: store)
-            let date = Date(timeIntervalSinceReferenceDate: 60)
-            expect(date as NSDate, in: .date, storedAs: .date(date), in: store)
             expect([.dark, .light], in: .themes, storedAs: .array([.string("dark"), .string("light")]), in: store)
             expect(["a": .dark], in: .sorted, storedAs: .dictionary(["a": .string("dark")]), in: store)
             expect([.dark], in: .optional, storedAs: .array([.string("dark")]), in: store)
@@ -108,7 +106,6 @@ struct OtherLibrariesBlock {
                 in: store
             )
             expect([.light, .dark], in: .themeSet, storedAs: .array([.string("dark"), .string("light")]), in: store)
-            expect(["a": "b"], in: .named, storedAs: .dictionary(["a": .string("b")]), in: store)
             expect(0.5, in: .ratio, storedAs: .real(0.5), in: store)
             expect(-5, in: .small, storedAs: .integer(-5), in: store)
             expect(Decimal(string: "1.10")!, in: .price, storedAs: .data(Data("1.1".utf8)), in: store)
@@ -116,24 +113,48 @@ struct OtherLibrariesBlock {
             expect([1, nil], in: .sparse, storedAs: .data(Data("[1,null]".utf8)), in: store)
             let identifier = UUID()
             expect(identifier, in: .identifier, storedAs: .string(identifier.uuidString), in: store)
-
-            let colors = [NSUUID(), NSUUID()]
-            Defaults(suite: store)[.colors] = colors
-            #expect(Defaults(suite: store)[.colors] == colors)
-            #expect((store.object(forKey: "colors") as? [Data])?.count == 2)
         }
     }
+
+    #if Foundation
+    @Test("are stored natively as objects too, alone and in collections", arguments: StoreKind.allCases)
+    func objects(kind: StoreKind) throws {
+        try kind.withStore { store in
+            expect(1.5, in: .width, storedAs: .real(1.5), in: store)
+            expect("é", in: .string, storedAs: .string("é"), in: store)
+            expect(["a", 1] as NSArray, in: .array, storedAs: .array([.string("a"), .integer(1)]), in: store)
+            expect(["a": 1] as NSDictionary, in: .dictionary, storedAs: .dictionary(["a": .integer(1)]), in: store)
+            expect(NSData(data: Data([1])), in: .bytes, storedAs: .data(Data([1])), in: store)
+            expect(NSNumber(value: 1.5), in: .number, storedAs: .real(1.5), in: store)
+            expect(NSNumber(value: true), in: .number, storedAs: .boolean(true), in: store)
+            let date = Date(timeIntervalSinceReferenceDate: 60)
+            expect(date as NSDate, in: .date, storedAs: .date(date), in: store)
+            expect(["a": "b"], in: .named, storedAs: .dictionary(["a": .string("b")]), in: store)
+
+            let colors = [NSUUID(), NSUUID()]
+            let defaults = Defaults(suite: store)
+            defaults[.colors] = colors
+            #expect(defaults[.colors] == colors)
+            #expect((store.object(forKey: "colors") as? [Data])?.count == 2)
+            #expect(MemoryDefaults()[.width] == 9)
+            #expect(MemoryDefaults()[.colors] == [] && MemoryDefaults()[.named] == nil)
+            expectReport(.unsupportedValue) { defaults[.list] = [1, NSObject()] }
+            expectReport(.unsupportedValue) { defaults[.array] = [NSNull()] }
+            try store.set(Data(), forKey: "string")
+            expectReport(.typeMismatch) { #expect(defaults[.string] == nil) }
+        }
+    }
+    #endif
 
     @Test("have empty values and defaults that are created at each read", arguments: StoreKind.allCases)
     func defaults(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             #expect(defaults[.quality] == 0.8)
-            #expect(defaults[.width] == 9)
             #expect(defaults[.list].isEmpty && defaults[.table].isEmpty && defaults[.any] == nil)
             #expect(defaults[.themes] == [] && defaults[.sorted] == [:] && defaults[.optional] == nil)
             #expect(defaults[.sides] == [] && defaults[.side] == [] && defaults[.tags] == [])
-            #expect(defaults[.themeSet] == [] && defaults[.colors] == [] && defaults[.named] == nil)
+            #expect(defaults[.themeSet] == [])
             #expect(defaults[.ratio] == 0 && defaults[.small] == 0 && defaults[.price] == 0)
             #expect(defaults[.theme] == .dark && defaults[.startDates].count == 1)
             #expect(defaults[.startList].count == 1 && defaults[.startTable].count == 1)
@@ -165,17 +186,14 @@ struct OtherLibrariesBlock {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             defaults[.list] = [1]
-            expectReport(.unsupportedValue) { defaults[.list] = [1, NSObject()] }
-            expectReport(.unsupportedValue) { defaults[.table] = ["a": [NSUUID()]] }
+            expectReport(.unsupportedValue) { defaults[.list] = [1, Unsupported()] }
+            expectReport(.unsupportedValue) { defaults[.table] = ["a": [Unsupported()]] }
             expectReport(.unsupportedValue) { defaults[.any] = Theme.dark }
-            expectReport(.unsupportedValue) { defaults[.array] = [NSNull()] }
             #expect(defaults[.list] as? [Int] == [1])
             #expect(store.storedValue(forKey: "table") == nil)
             // What is stored in another type.
             try store.set("text", forKey: "list")
             expectReport(.typeMismatch) { #expect(defaults[.list].isEmpty) }
-            try store.set(Data(), forKey: "string")
-            expectReport(.typeMismatch) { #expect(defaults[.string] == nil) }
             try store.set(["dark", "blue"], forKey: "themes")
             expectReport(.typeMismatch) { #expect(defaults[.themes] == []) }
             expectEvents([.quarantined]) { defaults[.themes] = [.light] }
@@ -183,6 +201,7 @@ struct OtherLibrariesBlock {
     }
 }
 
+#if Foundation
 /// A class that Foundation can name.
 final class NamedToken: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
@@ -269,3 +288,4 @@ struct UnnamedClassTests {
         }
     }
 }
+#endif

@@ -10,14 +10,10 @@ extension Defaults.Keys {
     fileprivate static let frogBorn = DefaultsKey<Date?>("frogBorn")
     fileprivate static let frogData = DefaultsKey<Data>("frogData")
     fileprivate static let frogNames = DefaultsKey<[String]>("frogNames")
-    fileprivate static let frogHome = DefaultsKey<URL?>("frogHome")
-    fileprivate static let frogLinks = DefaultsKey<[URL]>("frogLinks")
     fileprivate static let frogTrack = DefaultsKey<PlayerTrack?>("frogTrack")
     fileprivate static let frogTracks = DefaultsKey<[PlayerTrack]>("frogTracks")
     fileprivate static let frogTheme = DefaultsKey<PlayerTheme>("frogTheme", default: .light)
     fileprivate static let frogThemes = DefaultsKey<[PlayerTheme]>("frogThemes")
-    fileprivate static let frogToken = DefaultsKey<NSUUID?>("frogToken")
-    fileprivate static let frogTokens = DefaultsKey<[NSUUID]>("frogTokens")
 
     fileprivate static let viewName = Key<String>("viewName")
     fileprivate static let viewCount = Key<Int>("viewCount")
@@ -28,6 +24,15 @@ extension Defaults.Keys {
     fileprivate static let viewQuality = Key<PlayerQuality?>("viewQuality")
     fileprivate static let viewHome = Key<URL?>("viewHome")
 }
+
+#if Foundation
+extension Defaults.Keys {
+    fileprivate static let frogHome = DefaultsKey<URL?>("frogHome")
+    fileprivate static let frogLinks = DefaultsKey<[URL]>("frogLinks")
+    fileprivate static let frogToken = DefaultsKey<NSUUID?>("frogToken")
+    fileprivate static let frogTokens = DefaultsKey<[NSUUID]>("frogTokens")
+}
+#endif
 
 private struct Window: Codable, Equatable {
     var width: Double
@@ -87,8 +92,7 @@ private struct ForeignSettings {
     /// Stores the values of a property list.
     init(_ name: String, in store: any DefaultsStore) throws {
         let data = try #require(Fixtures.data(named: "Foreign/\(name).plist"))
-        let list = try PropertyListValue(object: PropertyListSerialization.propertyList(from: data, format: nil))
-        guard case .dictionary(let values) = list else {
+        guard case .dictionary(let values) = try StoredForm.value(of: data) else {
             throw CocoaError(.fileReadCorruptFile)
         }
         for (key, value) in values {
@@ -250,9 +254,6 @@ struct PeersTests {
             check(.playerWindow, 2..<5)
             check(.playerBand, 0.25...0.75)
             check(.playerSpan, Date(timeIntervalSince1970: 1_714_979_289)...Date(timeIntervalSince1970: 1_735_787_045))
-            check(.playerToken, NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D"))
-            check(.playerTokens, [NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D")!])
-            check(.playerTokenNames, ["a": NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D")!])
             check(.playerChecked, Date(timeIntervalSince1970: 1_714_979_289))
         }
     }
@@ -261,7 +262,6 @@ struct PeersTests {
     func swiftyUserDefaults(kind: StoreKind) throws {
         try kind.withStore { store in
             let settings = try ForeignSettings("SwiftyUserDefaults5", in: store)
-            let token = try #require(NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D"))
             settings.check(.frogName, "Otto")
             settings.check(.frogCount, 3)
             settings.check(.frogRatio, 0.5)
@@ -269,16 +269,39 @@ struct PeersTests {
             settings.check(.frogBorn, Date(timeIntervalSince1970: 1_714_979_289))
             settings.check(.frogData, Data([1]))
             settings.check(.frogNames, ["a", "b"])
-            settings.check(.frogHome, URL(string: "https://example.com/a"))
-            settings.check(.frogLinks, [try #require(URL(string: "https://example.com/1"))])
             settings.check(.frogTrack, PlayerTrack(title: "Song", seconds: 180))
             settings.check(.frogTracks, [PlayerTrack(title: "A", seconds: 1)])
             settings.check(.frogTheme, .dark)
             settings.check(.frogThemes, [.dark, .light])
+        }
+    }
+
+    #if Foundation
+    @Test(
+        "the others are read and written, if they are archived objects",
+        arguments: StoreKind.allCases
+    )
+    func archives(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let settings = try ForeignSettings("Defaults9", in: store)
+            settings.check(.playerToken, NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D"))
+            settings.check(.playerTokens, [NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D")!])
+            settings.check(.playerTokenNames, ["a": NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D")!])
+        }
+        try kind.withStore { store in
+            let settings = try ForeignSettings("SwiftyUserDefaults5", in: store)
+            let token = try #require(NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D"))
+            settings.check(.frogHome, URL(string: "https://example.com/a"))
+            settings.check(.frogLinks, [try #require(URL(string: "https://example.com/1"))])
             settings.check(.frogToken, token)
             settings.check(.frogTokens, [token])
         }
+        try kind.withStore { store in
+            let settings = try ForeignSettings("AppStorage", in: store)
+            settings.check(.viewHome, URL(string: "https://example.com/a"))
+        }
     }
+    #endif
 
     @Test("Default 3 are read and written", arguments: StoreKind.allCases)
     func default3(kind: StoreKind) throws {
@@ -342,7 +365,6 @@ struct PeersTests {
             settings.check(.viewData, Data([1]))
             settings.check(.viewTheme, .dark)
             settings.check(.viewQuality, .high)
-            settings.check(.viewHome, URL(string: "https://example.com/a"))
         }
     }
 

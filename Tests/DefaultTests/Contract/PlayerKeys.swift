@@ -100,11 +100,16 @@ extension Defaults.Keys {
     static let playerWindow = Key<Range<Int>>("playerWindow", default: 0..<10)
     static let playerBand = Key<ClosedRange<Double>>("playerBand", default: 0...1)
     static let playerSpan = Key<ClosedRange<Date>?>("playerSpan")
+    static let playerChecked = Key<Date>("playerChecked") { Date() }
+}
+
+#if Foundation
+extension Defaults.Keys {
     static let playerToken = Key<NSUUID?>("playerToken")
     static let playerTokens = Key<[NSUUID]>("playerTokens", default: [])
     static let playerTokenNames = Key<[String: NSUUID]>("playerTokenNames", default: [:])
-    static let playerChecked = Key<Date>("playerChecked") { Date() }
 }
+#endif
 
 struct PlayerSettings {
     @Stored(.playerVolume) var volume

@@ -14,9 +14,16 @@ private struct VisualSettings: Codable, DefaultStorable {
 private struct Tuned: DefaultStorable {
     var level = 3
     static var defaultIdentifier: String { "tuned.v1" }
-    static var defaults: UserDefaults { UserDefaults(suiteName: "group.app")! }
+    static let defaults = MemoryDefaults()
     static var defaultValue: Tuned? { Tuned() }
 }
+
+#if Foundation
+private struct Grouped: DefaultStorable {
+    var level = 3
+    static var defaults: UserDefaults { UserDefaults(suiteName: "group.app")! }
+}
+#endif
 
 private struct Plain: DefaultStorable {
     var level = 3
@@ -71,6 +78,13 @@ struct SettingsTypesBlock {
         #expect(Tuned.read()?.level == 3)
         #expect(Plain.defaults === StandardDefaults.standard)
     }
+
+    #if Foundation
+    @Test("choose a UserDefaults as the store")
+    func group() {
+        #expect(Grouped.defaults.storeDescription != Plain.defaults.storeDescription)
+    }
+    #endif
 
     @Test("store and fetch any Codable value on every store", arguments: StoreKind.allCases)
     func accessor(kind: StoreKind) throws {

@@ -8,6 +8,8 @@ extension DefaultsKeys {
     fileprivate static let launchCount = DefaultsKey<Int>("launchCount")
 }
 
+private final class Unsupported {}
+
 @Suite("The calls of string-keyed access")
 struct StringKeysBlock {
     @Test("store, read, convert and count under string keys", arguments: StoreKind.allCases)
@@ -28,11 +30,9 @@ struct StringKeysBlock {
             #expect(Defaults["absent"].arrayValue.isEmpty)
             #expect(Defaults["absent"].dictionaryValue.isEmpty)
             #expect(Defaults["absent"].dataValue == Data())
-            #expect(Defaults["absent"].numberValue == 0)
             #expect(Defaults["absent"].string == nil)
             #expect(Defaults["absent"].double == nil)
             #expect(Defaults["absent"].bool == nil)
-            #expect(Defaults["absent"].number == nil)
             #expect(Defaults["absent"].data == nil)
             #expect(Defaults["absent"].date == nil)
             #expect(Defaults["absent"].array == nil)
@@ -86,7 +86,6 @@ struct StringKeysBlock {
             #expect(Defaults["array"].array as? [Int] == [1, 2])
             #expect(Defaults["dictionary"].dictionary as? [String: Int] == ["a": 1])
             #expect(Defaults["url"].string == "https://example.com/a")
-            #expect(Defaults["double"].number == 0.5)
             #expect(Defaults["string"].object as? String == "red")
             #expect(
                 Defaults.keys
@@ -97,11 +96,28 @@ struct StringKeysBlock {
         }
     }
 
+    #if Foundation
+    @Test("are NSNumbers too", arguments: StoreKind.allCases)
+    func numbers(kind: StoreKind) throws {
+        try kind.withStandardStore { _ in
+            Defaults["double"] = 0.5
+            Defaults["text"] = "12.5 apples"
+            Defaults["true"] = true
+            #expect(Defaults["double"].number == 0.5)
+            #expect(Defaults["text"].number == nil)
+            #expect(Defaults["true"].number == 1)
+            #expect(Defaults["absent"].number == nil)
+            #expect(Defaults["absent"].numberValue == 0)
+            expectReport(.unsupportedValue) { Defaults["double"] = NSObject() }
+        }
+    }
+    #endif
+
     @Test("report objects that a property list can't hold, and keep the stored value", arguments: StoreKind.allCases)
     func unsupported(kind: StoreKind) throws {
         try kind.withStandardStore { _ in
             Defaults["k"] = "before"
-            expectReport(.unsupportedValue) { Defaults["k"] = NSObject() }
+            expectReport(.unsupportedValue) { Defaults["k"] = Unsupported() }
             #expect(Defaults["k"].string == "before")
             expectReport(.invalidKey) { Defaults[""] = 1 }
         }

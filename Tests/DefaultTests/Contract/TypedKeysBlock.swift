@@ -21,8 +21,13 @@ extension DefaultsKeys {
     fileprivate static let homepage = DefaultsKey<URL?>("homepage")
     fileprivate static let palette = DefaultsKey<Palette?>("palette")
     fileprivate static let theme = DefaultsKey<Theme>("theme", default: .light)
+}
+
+#if Foundation
+extension DefaultsKeys {
     fileprivate static let token = DefaultsKey<NSUUID?>("token")
 }
+#endif
 
 private struct Keys {
     static let counter = DefaultsKey<Int>("counter")
@@ -61,25 +66,33 @@ struct TypedKeysBlock {
     func types(kind: StoreKind) throws {
         try kind.withStandardStore { store in
             let date = Date(timeIntervalSinceReferenceDate: 700_000_000)
-            let token = NSUUID()
             Defaults[.hotkey] = Data([1, 2])
             Defaults[.firstLaunch] = date
             Defaults[.homepage] = URL(string: "https://example.com/a")
             Defaults[.palette] = Palette(colors: ["blue"])
             Defaults[.theme] = .dark
-            Defaults[.token] = token
             #expect(Defaults[.hotkey] == Data([1, 2]))
             #expect(Defaults[.firstLaunch] == date)
             #expect(Defaults[.homepage] == URL(string: "https://example.com/a"))
             #expect(Defaults[.palette] == Palette(colors: ["blue"]))
             #expect(Defaults[.theme] == .dark)
-            #expect(Defaults[.token] == token)
             #expect(store.object(forKey: "homepage") as? String == "https://example.com/a")
             #expect(store.data(forKey: "palette") == Data(#"{"colors":["blue"]}"#.utf8))
             #expect(store.object(forKey: "theme") as? String == "dark")
-            #expect(store.data(forKey: "token") != nil)
             Defaults[.palette]?.colors.append("red")
             #expect(Defaults[.palette]?.colors == ["blue", "red"])
         }
     }
+
+    #if Foundation
+    @Test("store an object as its archive", arguments: StoreKind.allCases)
+    func objects(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let token = NSUUID()
+            Defaults[.token] = token
+            #expect(Defaults[.token] == token)
+            #expect(store.data(forKey: "token") != nil)
+        }
+    }
+    #endif
 }

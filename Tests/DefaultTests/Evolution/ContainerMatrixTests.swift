@@ -244,10 +244,6 @@ struct ContainerMatrixTests {
             default: []
             }
         }
-        let object =
-            data.isPropertyList
-            ? try PropertyListSerialization.propertyList(from: data, format: nil)
-            : try JSONSerialization.jsonObject(with: data)
-        return Set(try texts(of: PropertyListValue(object: object))).subtracting(["none"])
+        return Set(try texts(of: StoredForm.value(of: data))).subtracting(["none"])
     }
 }

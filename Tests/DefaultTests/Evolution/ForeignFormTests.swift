@@ -111,6 +111,10 @@ private struct Row: Sendable, CustomTestStringConvertible {
 
 private func json(_ text: String) -> PropertyListValue { .data(Data(text.utf8)) }
 
+private let url = URL(string: "https://example.com/a?b=c#d")!
+private let uuid = UUID()
+
+#if Foundation
 private func archive(_ object: any NSObject & NSSecureCoding) -> Data {
     (try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)) ?? Data()
 }
@@ -126,10 +130,61 @@ private func content(_ value: PropertyListValue) -> PropertyListValue {
     }
 }
 
-private let url = URL(string: "https://example.com/a?b=c#d")!
-private let uuid = UUID()
 private let token = NSUUID()
 private let other = NSUUID()
+
+private let archives: [Row] = [
+    Row(
+        "An object as an archive",
+        .data(archive(token)),
+        inKey: Defaults.Key<NSUUID?>("k"),
+        is: token,
+        own: .data(archive(token)),
+        isOwn: true
+    ),
+    Row(
+        "An array of objects as an array of archives",
+        .array([.data(archive(token)), .data(archive(other))]),
+        inKey: Defaults.Key<[NSUUID]>("k"),
+        is: [token, other],
+        own: .array([.data(archive(token)), .data(archive(other))]),
+        isOwn: true
+    ),
+    Row(
+        "A dictionary of objects as a dictionary of archives",
+        .dictionary(["a": .data(archive(token))]),
+        inKey: Defaults.Key<[String: NSUUID]>("k"),
+        is: ["a": token],
+        own: .dictionary(["a": .data(archive(token))]),
+        isOwn: true
+    ),
+    Row(
+        "An array of URLs as an archive",
+        .data(archive([url as NSURL] as NSArray)),
+        in: Defaults.Key<[URL]>("k"),
+        is: [url],
+        own: .array([.string(url.absoluteString)])
+    ),
+    Row(
+        "An array of objects as an archive",
+        .data(archive([token, other] as NSArray)),
+        inKey: Defaults.Key<[NSUUID]>("k"),
+        is: [token, other],
+        own: .array([.data(archive(token)), .data(archive(other))])
+    ),
+    Row(
+        "A URL as an archive",
+        .data(archive(url as NSURL)),
+        in: Defaults.Key<URL>("k", default: URL(fileURLWithPath: "/")),
+        is: url,
+        own: .string(url.absoluteString)
+    ),
+]
+#else
+private let archives: [Row] = []
+
+private func content(_ value: PropertyListValue) -> PropertyListValue { value }
+#endif
 
 private let rows: [Row] = [
     // Defaults: a string of JSON.
@@ -361,30 +416,6 @@ private let rows: [Row] = [
         own: .array([.string("dark")]),
         isOwn: true
     ),
-    Row(
-        "An object as an archive",
-        .data(archive(token)),
-        inKey: Defaults.Key<NSUUID?>("k"),
-        is: token,
-        own: .data(archive(token)),
-        isOwn: true
-    ),
-    Row(
-        "An array of objects as an array of archives",
-        .array([.data(archive(token)), .data(archive(other))]),
-        inKey: Defaults.Key<[NSUUID]>("k"),
-        is: [token, other],
-        own: .array([.data(archive(token)), .data(archive(other))]),
-        isOwn: true
-    ),
-    Row(
-        "A dictionary of objects as a dictionary of archives",
-        .dictionary(["a": .data(archive(token))]),
-        inKey: Defaults.Key<[String: NSUUID]>("k"),
-        is: ["a": token],
-        own: .dictionary(["a": .data(archive(token))]),
-        isOwn: true
-    ),
     // SwiftyUserDefaults.
     Row(
         "A Codable struct as JSON Data",
@@ -409,28 +440,7 @@ private let rows: [Row] = [
         own: .array([.string("light")]),
         isOwn: true
     ),
-    Row(
-        "An array of URLs as an archive",
-        .data(archive([url as NSURL] as NSArray)),
-        in: Defaults.Key<[URL]>("k"),
-        is: [url],
-        own: .array([.string(url.absoluteString)])
-    ),
-    Row(
-        "An array of objects as an archive",
-        .data(archive([token, other] as NSArray)),
-        inKey: Defaults.Key<[NSUUID]>("k"),
-        is: [token, other],
-        own: .array([.data(archive(token)), .data(archive(other))])
-    ),
     // AppStorage and UserDefaults.
-    Row(
-        "A URL as an archive",
-        .data(archive(url as NSURL)),
-        in: Defaults.Key<URL>("k", default: URL(fileURLWithPath: "/")),
-        is: url,
-        own: .string(url.absoluteString)
-    ),
     Row(
         "An enum as its raw value",
         .integer(2),
@@ -446,7 +456,7 @@ struct ForeignFormTests {
     @Test(
         "is read, replaced by the own form at the next write, and neither quarantined nor reported",
         arguments: StoreKind.allCases,
-        rows
+        rows + archives
     )
     fileprivate func form(kind: StoreKind, row: Row) throws {
         try kind.withStore { store in
@@ -496,19 +506,20 @@ struct ForeignFormTests {
         }
     }
 
+    private func expectUnread<Value>(
+        _ stored: PropertyListValue,
+        _ key: Defaults.Key<Value>,
+        in store: any DefaultsStore
+    ) throws {
+        try store.setStoredValue(stored, forKey: key.name)
+        expectEvents([.readFailed]) { _ = Defaults(suite: store)[key] }
+        let converted = try Defaults(suite: store).convertForms(of: key)
+        #expect(converted == [])
+        #expect(store.storedValue(forKey: key.name) == stored)
+    }
+
     @Test("is not seen in other values, which stay and are reported", arguments: StoreKind.allCases)
     func otherValues(kind: StoreKind) throws {
-        func expectUnread<Value>(
-            _ stored: PropertyListValue,
-            _ key: Defaults.Key<Value>,
-            in store: any DefaultsStore
-        ) throws {
-            try store.setStoredValue(stored, forKey: key.name)
-            expectEvents([.readFailed]) { _ = Defaults(suite: store)[key] }
-            let converted = try Defaults(suite: store).convertForms(of: key)
-            #expect(converted == [])
-            #expect(store.storedValue(forKey: key.name) == stored)
-        }
         try kind.withStore { store in
             // These numbers may be seconds since 1970, and others are no dates.
             try expectUnread(.string("1700000000"), Defaults.Key<Date?>("date"), in: store)
@@ -547,7 +558,15 @@ struct ForeignFormTests {
             try expectUnread(.dictionary(["x": .integer(5)]), Defaults.Key<Point?>("dictionary"), in: store)
             try expectUnread(.array([.integer(5), .integer(1)]), Defaults.Key<Range<Int>?>("reversed"), in: store)
             try expectUnread(.array([.integer(5)]), Defaults.Key<ClosedRange<Int>?>("one bound"), in: store)
-            // Archives of other classes; Foundation ends a process that unarchives them without a look.
+            try expectUnread(.data(Data("bplist00".utf8)), Defaults.Key<[URL]>("empty"), in: store)
+        }
+    }
+
+    #if Foundation
+    @Test("is not seen in archives of other classes", arguments: StoreKind.allCases)
+    func otherArchives(kind: StoreKind) throws {
+        // Foundation ends a process that unarchives them without a look.
+        try kind.withStore { store in
             try expectUnread(.data(archive(token)), Defaults.Key<URL?>("archive of a UUID"), in: store)
             try expectUnread(.data(archive(url as NSURL)), Defaults.Key<NSUUID?>("archive of a URL"), in: store)
             try expectUnread(.data(archive([token] as NSArray)), Defaults.Key<[URL]>("UUIDs"), in: store)
@@ -558,9 +577,9 @@ struct ForeignFormTests {
                 in: store
             )
             try expectUnread(.data(archive(url as NSURL).prefix(90)), Defaults.Key<URL?>("cut off"), in: store)
-            try expectUnread(.data(Data("bplist00".utf8)), Defaults.Key<[URL]>("empty"), in: store)
         }
     }
+    #endif
 
     @Test("is quarantined when it is replaced, if a part of it can't be used", arguments: StoreKind.allCases)
     func quarantined(kind: StoreKind) throws {

@@ -122,12 +122,7 @@ struct KeptAcrossReleasesTests {
     }
 
     private func value(of data: Data?) throws -> [String: PropertyListValue] {
-        let data = try #require(data)
-        let object =
-            data.isPropertyList
-            ? try PropertyListSerialization.propertyList(from: data, format: nil)
-            : try JSONSerialization.jsonObject(with: data)
-        guard case .dictionary(let fields) = try PropertyListValue(object: object) else { return [:] }
+        guard case .dictionary(let fields) = try StoredForm.value(of: #require(data)) else { return [:] }
         return fields
     }
 

@@ -165,8 +165,7 @@ extension StoredTree {
         case .json:
             self = try #require(StoredTree.parse(Data(json.utf8))).tree
         case .propertyList:
-            let object = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
-            self = StoredTree(object is NSNull ? .string("$null") : try PropertyListValue(object: object))
+            self = StoredTree(json == "null" ? .string("$null") : try StoredForm.value(of: Data(json.utf8)))
         }
     }
 

@@ -219,6 +219,7 @@ struct DefaultsTests {
         }
     }
 
+    #if Foundation
     @Test("unarchive only their own class, and no malformed data", arguments: StoreKind.allCases)
     func archives(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -237,6 +238,7 @@ struct DefaultsTests {
             }
         }
     }
+    #endif
 
     @Test("quarantine a value that a change in place can't read", arguments: StoreKind.allCases)
     func quarantined(kind: StoreKind) throws {

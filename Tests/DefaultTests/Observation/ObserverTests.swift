@@ -114,6 +114,7 @@ struct ObserverTests {
         }
     }
 
+    #if Foundation
     @Test("of one UserDefaults hears on when another suite's last one ends")
     func twoSuites() throws {
         try withTemporarySuite { firstName in
@@ -138,6 +139,7 @@ struct ObserverTests {
             }
         }
     }
+    #endif
 
     @Test("ends when its observation is released", arguments: StoreKind.allCases)
     func released(kind: StoreKind) throws {

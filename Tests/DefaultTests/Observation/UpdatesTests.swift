@@ -89,6 +89,11 @@ struct UpdatesTests {
             }
             #expect(await values.next(isolation: nil) == 7)
         }
+    }
+
+    #if Foundation
+    @Test("include those through other objects for the same UserDefaults")
+    func userDefaults() async throws {
         try await withTemporarySuite { name in
             let watched = UserDefaults(suiteName: name)!
             let other = UserDefaults(suiteName: name)!
@@ -98,6 +103,7 @@ struct UpdatesTests {
             #expect(await values.next(isolation: nil) == 5)
         }
     }
+    #endif
 
     @Test("show only the result of a failed transaction")
     func transactions() async throws {

@@ -2,13 +2,23 @@ import Default
 import Foundation
 import Testing
 
+#if Foundation
 private struct SharedSettings: DefaultStorable {
     var themeName: String
     static var defaults: CurrentStore { CurrentStore() }
 }
+#endif
 
 @Suite("The next process")
 struct NextProcessTests {
+    @Test("reads the standard store of its program")
+    func standardStore() throws {
+        let write = try TestHelper.run(["write-standard", "dark"])
+        #expect(write.status == 0, "\(write.errors)")
+        #expect(try TestHelper.run(["read-standard"]).output == "dark\n")
+    }
+
+    #if Foundation
     @Test("reads this one's values, and this one reads its values")
     func reads() throws {
         try withTemporarySuite { name in
@@ -23,13 +33,6 @@ struct NextProcessTests {
         }
     }
 
-    @Test("reads the standard store of its program")
-    func standardStore() throws {
-        let write = try TestHelper.run(["write-standard", "dark"])
-        #expect(write.status == 0, "\(write.errors)")
-        #expect(try TestHelper.run(["read-standard"]).output == "dark\n")
-    }
-
     @Test("distinguishes keys that are only canonically equivalent")
     func equivalentKeys() throws {
         try withTemporarySuite { name in
@@ -41,4 +44,5 @@ struct NextProcessTests {
             #expect(outcome.output == "1\n2\n", "\(outcome.errors)")
         }
     }
+    #endif
 }

@@ -194,6 +194,7 @@ struct ConcurrentUpdateTests {
         static var defaultValue: MemoryCounter? { MemoryCounter() }
     }
 
+    #if Foundation
     /// Its store is a new object at each use, as in the documentation.
     private struct SuiteCounter: DefaultStorable {
         var count = 0
@@ -201,6 +202,7 @@ struct ConcurrentUpdateTests {
         static var defaults: UserDefaults { UserDefaults(suiteName: suiteName)! }
         static var defaultValue: SuiteCounter? { SuiteCounter() }
     }
+    #endif
 
     private struct ThirdPartyCounter: DefaultStorable {
         var count = 0
@@ -215,6 +217,7 @@ struct ConcurrentUpdateTests {
         #expect(MemoryCounter.read()?.count == 1_600)
     }
 
+    #if Foundation
     @Test("count exactly in UserDefaults")
     func userDefaults() throws {
         defer { SuiteCounter.defaults.removePersistentDomain(forName: SuiteCounter.suiteName) }
@@ -222,6 +225,7 @@ struct ConcurrentUpdateTests {
         try onEightThreads { for _ in 0..<50 { try SuiteCounter.update { $0.count += 1 } } }
         #expect(SuiteCounter.read()?.count == 400)
     }
+    #endif
 
     @Test("count exactly in a third-party store, next to writes of other keys")
     func thirdParty() throws {

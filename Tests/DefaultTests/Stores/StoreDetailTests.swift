@@ -25,6 +25,7 @@ struct StoreDetailTests {
         #expect(expectError(.invalidKey) { try one.set(1, forKey: "\0") }?.key == "\0")
     }
 
+    #if Foundation
     @Test("of a UserDefaults include the keys as they were given, whatever Foundation makes of them")
     func foundationKeys() throws {
         try withTemporarySuite { name in
@@ -54,6 +55,7 @@ struct StoreDetailTests {
             }
         }
     }
+    #endif
 
     @Test("of an error that a store throws of its own include the key, in UserDefaults's words too")
     func vocabulary() {

@@ -2,6 +2,7 @@ import Default
 import Foundation
 import Testing
 
+#if Foundation
 @Suite("A UserDefaults as a store")
 struct UserDefaultsTests {
     @Test("is described by its suite's name, through every object for the suite")
@@ -43,3 +44,4 @@ struct UserDefaultsTests {
     }
     #endif
 }
+#endif

@@ -157,16 +157,12 @@ struct UserDefaultsVocabularyTests {
         }
     }
 
-    @Test("takes values of any width, and Foundation's classes", arguments: VocabularyKind.allCases)
+    @Test("takes values of any width", arguments: VocabularyKind.allCases)
     func setters(kind: VocabularyKind) throws {
         let objects: [(Any, PropertyListValue)] = [
             (Int8(-5), .integer(-5)), (UInt8(200), .integer(200)), (UInt(5), .integer(5)),
-            (UInt64(1) << 63, .unsigned(1 << 63)), (Float(0.5), .real(0.5)), (NSNumber(value: true), .boolean(true)),
-            (NSNumber(value: 1), .integer(1)), (NSNumber(value: 1.0), .real(1)), (NSString("text"), .string("text")),
-            (NSData(data: Data([1])), .data(Data([1]))),
-            (NSArray(array: [1, true]), .array([.integer(1), .boolean(true)])),
-            (NSDictionary(dictionary: ["a": 0.5]), .dictionary(["a": .real(0.5)])),
-            (Optional("held") as Any, .string("held")),
+            (UInt64(1) << 63, .unsigned(1 << 63)), (Float(0.5), .real(0.5)), (Optional("held") as Any, .string("held")),
+            (["a", 1, true] as [Any], .array([.string("a"), .integer(1), .boolean(true)])),
         ]
         try kind.withStore { store in
             for (object, value) in objects {
@@ -177,12 +173,42 @@ struct UserDefaultsVocabularyTests {
             #expect(store.float(forKey: "k") == 0.1)
             try store.set(UInt.max, forKey: "k")
             #expect(store.storedValue(forKey: "k") == .unsigned(.max))
+        }
+    }
+
+    #if Foundation
+    @Test("takes Foundation's classes", arguments: VocabularyKind.allCases)
+    func foundationObjects(kind: VocabularyKind) throws {
+        let objects: [(Any, PropertyListValue)] = [
+            (NSNumber(value: true), .boolean(true)), (NSNumber(value: 1), .integer(1)),
+            (NSNumber(value: 1.0), .real(1)),
+            (NSString("text"), .string("text")), (NSData(data: Data([1])), .data(Data([1]))),
+            (NSArray(array: [1, true]), .array([.integer(1), .boolean(true)])),
+            (NSDictionary(dictionary: ["a": 0.5]), .dictionary(["a": .real(0.5)])),
+        ]
+        try kind.withStore { store in
+            for (object, value) in objects {
+                try store.set(object, forKey: "k")
+                #expect(store.storedValue(forKey: "k") == value)
+            }
             let array = NSMutableArray(array: [1])
             try store.set(array, forKey: "k")
             array.add(2)
             #expect(store.storedValue(forKey: "k") == .array([.integer(1)]))
         }
     }
+    #else
+    @Test("refuses numbers of Foundation, whose type can't be told, and stores nothing of them")
+    func foundationNumbers() throws {
+        let store = MemoryDefaults()
+        let objects: [Any] = [NSNumber(value: true), NSNumber(value: 1), NSNumber(value: 0.5), NSArray(array: [1])]
+        for object in objects {
+            expectError(.unsupportedValue) { try store.set(object, forKey: "k") }
+            expectError(.unsupportedValue) { try store.set(["a": [object]] as Any, forKey: "k") }
+        }
+        #expect(store.storedKeys() == [])
+    }
+    #endif
 
     @Test("refuses what no property list can hold, and says what and where", arguments: VocabularyKind.allCases)
     func refusals(kind: VocabularyKind) throws {
@@ -198,14 +224,14 @@ struct UserDefaultsVocabularyTests {
                 #expect(error?.store == store.storeDescription)
             }
             let error = expectError(.unsupportedValue) {
-                try store.set(["a": [1, NSNull()]] as [String: Any], forKey: "k")
+                try store.set(["a": [1, NSNull()] as [Any]] as [String: Any], forKey: "k")
             }
             #expect(error?.description.contains("NSNull") == true)
             #expect(error?.description.contains(".a[1]") == true)
             #expect(store.string(forKey: "k") == "before")
             for key in keysThatNoStoreTakes {
                 expectError(.invalidKey) { try store.set(1, forKey: key) }
-                expectError(.invalidKey) { try store.set(NSNumber(value: 1) as Any, forKey: key) }
+                expectError(.invalidKey) { try store.set(1 as Any, forKey: key) }
                 expectError(.invalidKey) { try store.removeObject(forKey: key) }
             }
         }

@@ -17,7 +17,7 @@ enum Compiler {
             [
                 "swiftc", "-I", build.appending(path: "Modules").path,
                 "-Xcc", "-fmodule-map-file=\(build.appending(path: "CDefaultSystem.build/module.modulemap").path)",
-            ] + arguments
+            ] + conditions + arguments
         compiler.currentDirectoryURL = directory
         let diagnostics = Pipe()
         compiler.standardError = diagnostics
@@ -26,6 +26,13 @@ enum Compiler {
         compiler.waitUntilExit()
         return String(decoding: output, as: UTF8.self)
     }
+
+    /// What programs with `UserDefaults` as a store are conditional on, as the library is.
+    #if Foundation
+    private static let conditions = ["-D", "Foundation"]
+    #else
+    private static let conditions: [String] = []
+    #endif
 
     /// The programs in a folder of Fixtures.
     static func programs(in folder: String) -> [URL] {

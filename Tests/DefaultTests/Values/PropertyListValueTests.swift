@@ -152,6 +152,7 @@ struct PropertyListValueTests {
         #expect(PropertyListValue.unsigned(.max).object as? UInt == .max)
     }
 
+    #if Foundation
     @Test("is copied from Foundation's numbers as what they are")
     func foundationNumbers() throws {
         let numbers: [(NSNumber, PropertyListValue)] = [
@@ -178,6 +179,7 @@ struct PropertyListValueTests {
         #expect(key?.reason == "A dictionary with keys of type Int is not a property-list value")
         #expect(throws: PropertyListValue.UnsupportedObject.self) { try PropertyListValue(object: Int?.none as Any) }
     }
+    #endif
 
     @Test("has the same bytes as each value that is equal, with keys in the order of their UTF-8")
     func sortedKeys() throws {

@@ -11,8 +11,11 @@ enum Holder {
     static let defaults = Defaults()
     static let standard = Defaults(suite: .standard)
     static let suite = Defaults(suite: MemoryDefaults())
-    static let foundation = Defaults(suite: UserDefaults.standard)
 }
+
+#if Foundation
+let foundation = Defaults(suite: UserDefaults.standard)
+#endif
 
 class Document: DefaultStorable {
     var title = ""
@@ -34,6 +37,8 @@ func control() {
     Defaults[.launchCount] = 10
     Defaults[.launchCount] += 1
     Defaults[.installed] = Date()
+    #if Foundation
     UserDefaults.standard[.launchCount] += 1
+    #endif
     Holder.suite[.launchCount] = 10
 }

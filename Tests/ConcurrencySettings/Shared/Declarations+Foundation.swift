@@ -1,0 +1,8 @@
+import Default
+import Foundation
+
+#if Foundation
+extension Defaults.Keys {
+    static let token = Key<NSUUID?>("token")
+}
+#endif

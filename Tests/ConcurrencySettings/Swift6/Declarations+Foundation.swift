@@ -1,0 +1,1 @@
+../Shared/Declarations+Foundation.swift
