@@ -1,4 +1,4 @@
-// Statements that programs on Apple's systems make with a UserDefaults. With and without `import Default` they have to mean
+// Statements that programs on Apple platforms make with a UserDefaults. With and without `import Default` they have to mean
 // the same declarations: check.sh compares them.
 import Foundation
 

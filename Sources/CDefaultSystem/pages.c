@@ -33,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous;
 
 // Replaces a guarded page by ones, and passes every other signal on. Makes only calls that are safe in a handler: `mmap` is a
-// plain system call on Linux and Apple's systems.
+// plain system call on Linux and Apple platforms.
 static void handle_bus_error(int signal, siginfo_t *info, void *context) {
     const uintptr_t address = (uintptr_t)info->si_addr;
     const int count = atomic_load_explicit(&range_count, memory_order_acquire);

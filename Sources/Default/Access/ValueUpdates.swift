@@ -12,7 +12,7 @@ internal import DefaultJournal
 ///   between, but never the newest. Writing the value that is already stored delivers nothing. Neither does a value equal to
 ///   the last one, if the type is `Equatable`.
 /// - Changes in this process are seen through any handle on the storage, and changes by other processes on a
-///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple's systems also those
+///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple platforms also those
 ///   that Foundation posts notifications for.
 /// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage until it is released or
 ///   has ended.

@@ -1,4 +1,4 @@
-// Disfavored, because on Apple's systems UserDefaults has key-value coding's methods with the same names, and this library
+// Disfavored, because on Apple platforms UserDefaults has key-value coding's methods with the same names, and this library
 // must not change which method a program calls.
 extension DefaultsStore {
     /// The value stored under a key.

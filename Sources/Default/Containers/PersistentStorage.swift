@@ -6,7 +6,7 @@
 /// }
 /// ```
 ///
-/// The suite is a `UserDefaults` on Apple's systems, and a ``FileDefaults`` elsewhere. Any number of storages, threads and
+/// The suite is a `UserDefaults` on Apple platforms, and a ``FileDefaults`` elsewhere. Any number of storages, threads and
 /// processes may use one suite.
 ///
 /// Two storages with different prefixes, neither of them empty, never see each other's keys. A prefix whose only dot is at

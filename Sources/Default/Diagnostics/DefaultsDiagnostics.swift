@@ -4,7 +4,7 @@ internal import DefaultJournal
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They
 /// report errors here as an ``Event``. The built-in handler writes each event from ``Event/Severity/warning`` on as one line
-/// to standard error (on Apple's systems, to the unified log). A program sets its own handler once, at launch:
+/// to standard error (on Apple platforms, to the unified log). A program sets its own handler once, at launch:
 ///
 /// ```swift
 /// DefaultsDiagnostics.handler = { event in

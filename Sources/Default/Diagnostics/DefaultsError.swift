@@ -149,7 +149,7 @@ extension DefaultsError {
         public static let invalidSuiteName = Code("invalidSuiteName")
         /// A value is over 64 MiB, or a transaction over 1 GiB; nothing was stored.
         ///
-        /// For a `UserDefaults` on Apple's systems: a value has 4 MiB or more, or, on tvOS, all values have 512 KiB or more.
+        /// For a `UserDefaults` on Apple platforms: a value has 4 MiB or more, or, on tvOS, all values have 512 KiB or more.
         public static let valueTooLarge = Code("valueTooLarge")
         /// Part of a suite's file could not be used; everything else was kept.
         public static let storeDamaged = Code("storeDamaged")

@@ -4,7 +4,7 @@ public import Foundation
 extension Defaults.Key where Value: NSObject & NSSecureCoding {
     /// Creates a key for Foundation's property-list objects, or for other objects, which are stored as keyed archives.
     ///
-    /// On systems other than Apple's, an object of a private, nested or generic class can't be archived: storing it is
+    /// On Linux, an object of a private, nested or generic class can't be archived: storing it is
     /// reported with the code ``DefaultsError/Code/encodingFailed``.
     ///
     /// This needs the package's trait `Foundation`.

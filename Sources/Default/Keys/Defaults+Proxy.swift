@@ -27,7 +27,7 @@ extension Defaults {
     }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
+@available(*, unavailable, message: "A store need not be Sendable: on Linux, UserDefaults isn't.")
 extension Defaults.Proxy: Sendable {}
 
 extension Defaults.Proxy {

@@ -60,7 +60,7 @@ public struct Defaults: @unchecked Sendable {
         explicitStore = suite
     }
 
-    /// Creates an instance for the platform's standard store: `UserDefaults.standard` on Apple's systems,
+    /// Creates an instance for the platform's standard store: `UserDefaults.standard` on Apple platforms,
     /// ``FileDefaults/standard`` elsewhere.
     public init() {
         explicitStore = nil

@@ -26,7 +26,7 @@ public struct DefaultsAccessor {
     }
 }
 
-@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
+@available(*, unavailable, message: "A store need not be Sendable: on Linux, UserDefaults isn't.")
 extension DefaultsAccessor: Sendable {}
 
 extension DefaultsAccessor {

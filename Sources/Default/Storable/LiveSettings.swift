@@ -106,5 +106,5 @@ public final class LiveSettings<Settings: DefaultStorable> {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 extension LiveSettings: Observable {}
 
-@available(*, unavailable, message: "A store need not be Sendable: off Apple's systems, UserDefaults isn't.")
+@available(*, unavailable, message: "A store need not be Sendable: on Linux, UserDefaults isn't.")
 extension LiveSettings: Sendable {}

@@ -1,4 +1,4 @@
-/// The sizes up to which Foundation stores values on Apple's systems; beyond them it logs a line and stores nothing.
+/// The sizes up to which Foundation stores values on Apple platforms; beyond them it logs a line and stores nothing.
 struct FoundationLimits {
     /// The maximum size of one value, in bytes.
     var value: Int

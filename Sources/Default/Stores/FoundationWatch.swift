@@ -3,7 +3,7 @@ internal import DefaultJournal
 internal import Foundation
 internal import ObjectiveC
 
-/// The signals for one suite's `SuiteWatch`, from Foundation on Apple's systems.
+/// The signals for one suite's `SuiteWatch`, from Foundation on Apple platforms.
 ///
 /// It relies on two documented behaviours. Key-value observation of a `UserDefaults` reports a change of a key by any object
 /// for the suite, and by other processes. `UserDefaults.didChangeNotification` is posted for changes by this process only.

@@ -1,6 +1,6 @@
 /// A storage that may have to know which keys to watch.
 ///
-/// Foundation on Apple's systems reports what another process changes for single keys only.
+/// Foundation on Apple platforms reports what another process changes for single keys only.
 protocol KeyObservable: KeyValueStorage {
     /// Calls a handler at each change of some keys, and possibly of others.
     func observeChanges(of keys: Set<String>, _ handler: @escaping StoreObservation.Handler) -> StoreObservation

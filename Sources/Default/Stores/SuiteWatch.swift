@@ -2,7 +2,7 @@ internal import DefaultJournal
 
 /// Finds out what changed in a suite whose signals say only that something may have changed.
 ///
-/// Foundation's signals on Apple's systems are of this kind: there may be several for one change, on any thread, and also
+/// Foundation's signals on Apple platforms are of this kind: there may be several for one change, on any thread, and also
 /// for this library's own writes, from inside `set` and while the caller has exclusive access. So a signal only makes the
 /// watch compare what is stored with what it knows. The first that finds a change reports it, with its key, and the later
 /// ones find nothing.

@@ -6,14 +6,14 @@ public import Foundation
 /// When it is used as a ``DefaultsStore`` (by ``DefaultStorable``, by ``DefaultsStore/df``, in generic code), a
 /// `UserDefaults` checks keys and values, and throws where Foundation would trap. Foundation's own methods are unchanged.
 ///
-/// On systems other than Apple's, each write and removal through this library also calls `synchronize`, because Foundation
+/// On Linux, each write and removal through this library also calls `synchronize`, because Foundation
 /// never saves by itself there. When that fails, the previous value is restored and
 /// ``DefaultsError/Code/synchronizationFailed`` is thrown. Some faults of Foundation on these systems remain: a process that
 /// is killed while Foundation writes the file leaves an empty suite, two processes that write to one suite lose each other's
 /// values, and a damaged file is treated as empty. Dates are read back in whole seconds, and -0.0 as 0.0. ``FileDefaults``
 /// has none of these faults.
 ///
-/// On systems other than Apple's, this needs the package's trait `Foundation`, which is on by default.
+/// On Linux, this needs the package's trait `Foundation`, which is on by default.
 extension UserDefaults: FoundationStore, LayeredStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library.
@@ -34,13 +34,13 @@ extension FoundationStore {
         return arguments[FoundationKey.name(forKey: key)] == nil ? storedValue(forKey: key) : nil
     }
 
-    /// Stores a value under a key or removes the stored value, and synchronizes on systems other than Apple's.
+    /// Stores a value under a key or removes the stored value, and synchronizes on Linux.
     ///
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/unsupportedValue``, on Apple's systems ``DefaultsError/Code/valueTooLarge`` and on others
+    ///   ``DefaultsError/Code/unsupportedValue``, on Apple platforms ``DefaultsError/Code/valueTooLarge`` and on others
     ///   ``DefaultsError/Code/synchronizationFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         _ = try StoreKey(key)
@@ -83,7 +83,7 @@ extension FoundationStore {
 
     /// Calls a handler at each change of the suite.
     ///
-    /// On Apple's systems these are the changes by this process, through any object for the suite, and changes by other
+    /// On Apple platforms these are the changes by this process, through any object for the suite, and changes by other
     /// processes of the keys that are stored when the observation begins; changes by other processes of keys that contain a
     /// dot, or begin with "@", are reported with the next change by this process. Settings types, typed keys and containers
     /// also watch their own keys before anything is stored under them.
@@ -101,7 +101,7 @@ extension FoundationStore {
         #endif
     }
 
-    /// "UserDefaults.standard", or a description with the suite's name; on Apple's systems with the object's address unless
+    /// "UserDefaults.standard", or a description with the suite's name; on Apple platforms with the object's address unless
     /// this library opened the suite, because Foundation has no getter for the name there.
     public var storeDescription: String {
         if self === UserDefaults.standard {

@@ -316,7 +316,7 @@ extension SystemCalls {
     }
 
     #if canImport(Darwin)
-    /// Flushes a file and the drive's cache, in which `fsync` alone leaves the data on Apple's systems (`man 2 fsync`).
+    /// Flushes a file and the drive's cache, in which `fsync` alone leaves the data on Apple platforms (`man 2 fsync`).
     ///
     /// File systems that can't flush the drive's cache, such as those on a network, are flushed as far as they can. Any other
     /// error is one.

@@ -110,7 +110,7 @@ private let samples: [Sample] = [
     },
 ]
 
-/// Values that lose their sign or fraction in Foundation's file, on systems other than Apple's.
+/// Values that lose their sign or fraction in Foundation's file, on Linux.
 private let finerSamples: [Sample] = [
     Sample([-0.0, 0.0]) { $0 },
     Sample([-0.0, Float(0)]) { Double($0) },

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-@Suite("What Foundation refuses without an error on Apple's systems")
+@Suite("What Foundation refuses without an error on Apple platforms")
 struct FoundationLimitTests {
     @Test("is a value of the limit and more, in any form, and gets an error that names the key")
     func values() throws {

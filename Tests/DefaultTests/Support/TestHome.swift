@@ -14,8 +14,8 @@ enum TestHome {
 
     /// The name of a new `UserDefaults` suite whose file is in the directory.
     ///
-    /// On systems other than Apple's, Foundation looks up the home directory before any test runs, but treats a suite's name
-    /// as a path, which may lead elsewhere. On Apple's systems it does neither.
+    /// On Linux, Foundation looks up the home directory before any test runs, but treats a suite's name
+    /// as a path, which may lead elsewhere. On Apple platforms it does neither.
     static func makeSuiteName() -> String {
         let name = "suite-\(UUID().uuidString)"
         #if canImport(Darwin)

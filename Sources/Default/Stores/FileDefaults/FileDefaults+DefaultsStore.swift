@@ -84,7 +84,7 @@ extension FileDefaults: DefaultsStore {
     /// While a suite has observations, its directory is watched. One descriptor and two threads serve all suites of the process:
     /// one waits for changes by other processes, one calls the handlers for them. The end of the last observation ends both.
     /// If the system refuses to watch the directory, the library checks for changes twice a second until it allows
-    /// that, and ``DefaultsDiagnostics/Event/Kind/watchFailed`` says why. On Apple's systems nothing is watched: changes by other
+    /// that, and ``DefaultsDiagnostics/Event/Kind/watchFailed`` says why. On Apple platforms nothing is watched: changes by other
     /// processes are noticed at the next read.
     ///
     /// - Parameter handler: Receives the keys that changed, on any thread, when the new values can be read.

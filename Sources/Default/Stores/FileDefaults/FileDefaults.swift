@@ -7,7 +7,7 @@ internal import DefaultJournal
 
 /// A suite of settings in its own files, which survives killed processes, concurrent writers and damaged files.
 ///
-/// It has the methods of `UserDefaults`, and is the standard store on systems other than Apple's, where Foundation's
+/// It has the methods of `UserDefaults`, and is the standard store on Linux, where Foundation's
 /// `UserDefaults` loses data.
 ///
 /// ```swift
@@ -69,10 +69,10 @@ public final class FileDefaults: Sendable {
 
     /// Opens the suite with a name, and creates it if it doesn't exist.
     ///
-    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple's systems
+    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple platforms
     /// in the user's Application Support directory. On tvOS an app can write nothing but caches, which the system deletes
     /// when it needs room and the app isn't running; the suite is there. If Foundation keeps a property list of that name in
-    /// the same directory, or on Apple's systems in `Library/Preferences`, a new suite imports its values once, and leaves
+    /// the same directory, or on Apple platforms in `Library/Preferences`, a new suite imports its values once, and leaves
     /// the file unchanged.
     ///
     /// - Parameters:

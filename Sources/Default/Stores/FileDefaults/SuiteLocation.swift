@@ -76,7 +76,7 @@ enum SuiteLocation: Sendable {
     }
     #endif
 
-    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple's systems the
+    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms the
     /// user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
     private static func configurationHome() throws(DefaultsError) -> String {
         #if os(tvOS)

@@ -1,4 +1,4 @@
-// What the sources use of the C library on Apple's systems, written from its documented interface. Above each group is the
+// What the sources use of the C library on Apple platforms, written from its documented interface. Above each group is the
 // manual page (section 2 or 3 of macOS) or the part of POSIX that it is known from. Sizes and types are those of 64-bit
 // macOS. The headers themselves were not consulted.
 #ifndef DARWIN_STUB_H
