@@ -8,6 +8,22 @@ import Testing
 struct JournalTests {
     private let directory = TemporaryDirectory()
 
+    @Test(
+        "An error's advice fits its cause",
+        arguments: [
+            (ENOSPC, "try again when there is room on the disk"), (EROFS, "The disk can only be read."),
+            (EACCES, "Give this user permission"), (EPERM, "Give this user permission"),
+            (EMFILE, "raise the limit of open files"), (EIO, "remove the cause"),
+        ]
+    )
+    func advice(code: Int32, advice: String) {
+        for kind in [JournalError.Kind.system(.open, code: code), .readOnly(.refused(code: code))] {
+            let description = JournalError(kind, path: "/suite").description
+            #expect(description.contains(advice))
+            #expect(description.contains("permission") == [EACCES, EPERM].contains(code))
+        }
+    }
+
     @Test("A value that was set is stored, now and after reopening")
     func setAndReopen() throws {
         do {

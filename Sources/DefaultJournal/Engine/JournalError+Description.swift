@@ -42,7 +42,7 @@ extension JournalError: CustomStringConvertible {
                 + "process, with an object of its own."
         case .readOnly(.refused(let code)):
             "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). What is stored there can be "
-                + "read. Give this user permission to write there, or choose another directory for the suite."
+                + "read. " + Self.advice(for: SystemErrors.group(of: code))
         case .readOnly(.otherUser):
             "Nothing is written to \(path), which belongs to another user: the owner couldn't use files that root creates. What "
                 + "is stored there can be read. To change it, run the program as the owner."
@@ -70,11 +70,13 @@ extension JournalError: CustomStringConvertible {
 
     private static func advice(for group: SystemErrors.Group) -> String {
         switch group {
-        case .space: "What was stored before is intact; try again when there is room on the disk."
+        case .space: "Nothing that is stored has changed; try again when there is room on the disk."
         case .permission:
             "Give this user permission to read and write there, or choose another directory for the suite."
+        case .readOnlyDisk:
+            "The disk can only be read. Make it writable, or choose another directory for the suite."
         case .descriptors: "Close files that are not needed, or raise the limit of open files, and try again."
-        case .other: "What was stored before is intact; remove the cause, and try again."
+        case .other: "Nothing that is stored has changed; remove the cause, and try again."
         }
     }
 }

@@ -11,6 +11,7 @@ enum SystemErrors {
     enum Group {
         case space
         case permission
+        case readOnlyDisk
         case descriptors
         case other
     }
@@ -21,7 +22,8 @@ enum SystemErrors {
     static func group(of code: Int32) -> Group {
         switch code {
         case ENOSPC, EDQUOT, EFBIG: .space
-        case EACCES, EPERM, EROFS: .permission
+        case EACCES, EPERM: .permission
+        case EROFS: .readOnlyDisk
         case EMFILE, ENFILE: .descriptors
         default: .other
         }
