@@ -84,3 +84,12 @@ for configuration in "-Onone -D DEBUG" -O; do
         -module-name DefaultJournal $(find Sources/DefaultJournal -name '*.swift' | sort)
     echo "DefaultJournal with musl, $configuration: type-checked"
 done
+
+# A program that is static altogether, where somebody has installed the Swift SDK for it.
+if swift sdk list 2>/dev/null | grep -q 'static-linux'; then
+    swift build -q -c release --package-path Examples/StaticTool --scratch-path Examples/StaticTool/.build-musl \
+        --swift-sdk "$processor-swift-linux-musl"
+    expect "Hello, visit 1: home" env XDG_CONFIG_HOME="$work" "Examples/StaticTool/.build-musl/release/visits" home
+else
+    echo "SKIPPED: the Swift SDK for static Linux programs is not installed, so StaticTool was not built with musl."
+fi
