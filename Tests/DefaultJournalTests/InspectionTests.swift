@@ -68,6 +68,24 @@ struct InspectionTests {
         )
     }
 
+    @Test("of an open suite takes a torn tail for damage, since what is before the end was whole")
+    func tornInOpenSuite() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("a", "1")
+        let start = UInt64(try directory.bytes().count)
+        try journal.set("b", String(repeating: "2", count: 10_000))
+        var bytes = try directory.bytes()
+        let end = UInt64(bytes.count)
+        #expect(try journal.verify().damage.isEmpty)
+        // The record's last block, which a disk lost.
+        for index in (bytes.count - 1) / 4_096 * 4_096..<bytes.count { bytes[index] = 0 }
+        try directory.overwriteInPlace("suite/journal", with: bytes)
+        let found = try journal.verify()
+        #expect(found.damage == [start..<end])
+        #expect(!found.isIntact)
+        #expect(found.records == 1)
+    }
+
     @Test("reads nothing without a header, and an empty or missing journal as an empty suite")
     func headless() throws {
         var sample = SampleJournal(records: 5)
