@@ -172,6 +172,17 @@ struct OtherLibrariesBlock {
         }
     }
 
+    @Test("read a CGFloat that the other form of the library stored", arguments: StoreKind.allCases)
+    func otherForm(kind: StoreKind) throws {
+        let key = Defaults.Key<CGFloat>("other form", default: 9)
+        try kind.withStore { store in
+            for form in [PropertyListValue.real(1.5), .data(Data("1.5".utf8))] {
+                try store.setStoredValue(form, forKey: key.name)
+                expectEvents([]) { #expect(Defaults(suite: store)[key] == 1.5) }
+            }
+        }
+    }
+
     @Test("store equal sets as equal bytes, in whatever order they were made")
     func sets() throws {
         let numbers = (0..<100).map { $0 * 7 % 100 - 50 }
