@@ -12,7 +12,7 @@ struct SettingsApp: App {
 @main
 struct SettingsApp {
     static func main() {
-        print("SettingsScreen shows its settings with SwiftUI, which only Apple's systems have.")
+        print("SettingsScreen shows its settings with SwiftUI, which only Apple platforms have.")
     }
 }
 #endif
