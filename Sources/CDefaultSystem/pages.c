@@ -1,11 +1,10 @@
-// What Swift's code can't do: a handler of a signal, and one of `fork`.
+// What Swift's code can't do, or not on every system alike: a handler of a signal, one of `fork`, and threads.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
 #include "CDefaultSystem.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -112,6 +111,30 @@ bool default_map_ones(void *memory, size_t size) {
     // One word is enough: nothing else of such memory is read.
     memset(memory, 0xFF, sizeof(uint64_t));
     return true;
+}
+
+void default_name_thread(const char *name) {
+#if defined(__APPLE__)
+    pthread_setname_np(name);
+#else
+    pthread_setname_np(pthread_self(), name);
+#endif
+}
+
+int default_start_thread(void *(*body)(void *), void *context) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    // The new thread inherits a mask that blocks every signal but the one of guarded pages.
+    sigset_t blocked, unblocked;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &blocked, &unblocked);
+    pthread_t thread;
+    const int code = pthread_create(&thread, &attributes, body, context);
+    pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
+    pthread_attr_destroy(&attributes);
+    return code;
 }
 
 static atomic_uint_fast64_t forks;

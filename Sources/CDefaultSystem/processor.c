@@ -9,18 +9,16 @@
 
 #if defined(__linux__)
 #include <sched.h>
-
-int default_processor_number(void) {
-    return sched_getcpu();
-}
-
-#else
-
-int default_processor_number(void) {
-    return -1;
-}
-
 #endif
+
+int default_processor_number(void) {
+#if defined(__linux__)
+    const int number = sched_getcpu();
+    if (number >= 0) return number;
+#endif
+    // An address whose middle bits differ between threads.
+    return (int)(((uint64_t)default_current_thread() * 0x9E3779B97F4A7C15u) >> 33);
+}
 
 #if defined(__x86_64__)
 #include <cpuid.h>

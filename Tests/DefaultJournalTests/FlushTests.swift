@@ -146,18 +146,18 @@ struct FlushTests {
                 // Of the journal, or of the one that is written in its place.
                 for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
                 journal.flushInBackground()
-                #expect(journal.flushFailures.load(ordering: .relaxed) == failures)
+                #expect(journal.flushFailures.load() == failures)
                 probe.clear()
             }
             journal.flushInBackground()
-            #expect(journal.flushFailures.load(ordering: .relaxed) == 0)
+            #expect(journal.flushFailures.load() == 0)
         }
     }
 }
 
 extension Journal {
     fileprivate var hasFlushScheduled: Bool {
-        isFlushScheduled.load(ordering: .acquiring)
+        isFlushScheduled.load()
     }
 }
 #endif

@@ -15,7 +15,8 @@ struct LargeFileTests {
         var collected = CollectedOperations()
         let base = UInt64(JournalHeader.size)
         guard size > base else { return (collected, ReplayReport(validEnd: base)) }
-        let report = try Replay.run(&window, from: base, salt: salt) { collected.add($0) }
+        var report = ReplayReport(validEnd: base)
+        try Replay.run(&window, salt: salt, report: &report) { collected.add($0) }
         return (collected, report)
     }
 
@@ -171,12 +172,6 @@ struct LargeFileTests {
         let journal = try Journal.openUnregistered(directory.suite, reports.options)
         #expect(journal.all.count == 7)
         #expect(reports.damage.map(\.keptRecords) == [7])
-        #expect(try directory.damagedCopies.count == 1)
-        // The same damage once more has a copy already.
-        let copy = directory.suite + "/" + (try directory.damagedCopies[0])
-        try FileManager.default.removeItem(atPath: directory.journal)
-        try FileManager.default.copyItem(atPath: copy, toPath: directory.journal)
-        #expect(try Journal.openSettled(directory.suite).all == journal.all)
         #expect(try directory.damagedCopies.count == 1)
     }
 

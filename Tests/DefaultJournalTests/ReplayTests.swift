@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DefaultJournal
+import JournalProbe
 
 @Suite("Replay")
 struct ReplayTests {

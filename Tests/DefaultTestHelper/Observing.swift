@@ -21,18 +21,12 @@ func printFirstAsynchronousUse() -> Never {
     dispatchMain()
 }
 
-/// The threads that the library watches suites with, and calls observers on.
-///
-/// A thread names itself only once it runs.
-private enum LibraryThread: String {
-    case watching = "DefaultWatch"
-    case notifying = "DefaultNotify"
-}
-
-private func countThreads(_ kinds: LibraryThread...) throws -> Int {
+/// How many threads the library watches suites with. A thread names itself only once it runs, and has the name of the one that
+/// started it until then.
+private func countWatchers() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
         let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-        return kinds.contains { name?.hasPrefix($0.rawValue) ?? false }
+        return name?.hasPrefix("DefaultWatch") ?? false
     }
 }
 
@@ -41,21 +35,21 @@ private func countThreads(_ kinds: LibraryThread...) throws -> Int {
 /// - Returns: The number that there is then.
 private func waitForWatchers(_ count: Int) throws -> Int {
     let limit = ContinuousClock.now + .seconds(60)
-    while try countThreads(.watching) != count, ContinuousClock.now < limit {
+    while try countWatchers() != count, ContinuousClock.now < limit {
         usleep(200)
     }
-    return try countThreads(.watching)
+    return try countWatchers()
 }
 
 /// Prints how many threads watch a suite as observers come and go.
 func printWatchers(of suite: FileDefaults) throws {
-    var counts = [try countThreads(.watching)]
+    var counts = [try countWatchers()]
     let first = suite.observeChanges { _ in }
     try counts.append(waitForWatchers(1))
     let second = suite.observeChanges { _ in }
-    try counts.append(countThreads(.watching))
+    try counts.append(waitForWatchers(1))
     first.cancel()
-    try counts.append(countThreads(.watching))
+    try counts.append(waitForWatchers(1))
     second.cancel()
     try counts.append(waitForWatchers(0))
     let third = suite.observeChanges { _ in }
@@ -188,13 +182,12 @@ private final class ChangedSuites: @unchecked Sendable {
 
 /// Observes many suites, and prints what that takes: numbers, one to a line.
 ///
-/// First the inotify descriptors, the library's threads and the sockets, of which a pair wakes a thread up. When another process
-/// has written to all suites: the suites that were reported as changed, and the library's threads. Then the watched directories when all but one
-/// observation have ended, and the inotify descriptors when all have.
+/// First the inotify descriptors, and the threads that watch. When another process has written to all suites: the suites that were
+/// reported as changed, and the threads that watch. Then the watched directories when all but one observation have ended, and
+/// the inotify descriptors when all have.
 func printNoticesOfManySuites(in directory: URL, count: Int) throws {
     limitOpenFiles(toPresentOnes: false)
     let suites = try manySuites(in: directory, count: count)
-    let sockets = try descriptors { $0.hasPrefix("socket:") }.count
     let changed = ChangedSuites(count)
     var observations = suites.enumerated().map { number, suite in
         suite.observeChanges { keys in
@@ -204,11 +197,9 @@ func printNoticesOfManySuites(in directory: URL, count: Int) throws {
         }
     }
     printNow("\(try inotifyDescriptors().count)")
-    _ = try waitForWatchers(1)
-    printNow("\(try countThreads(.watching, .notifying))")
-    printNow("\(try descriptors { $0.hasPrefix("socket:") }.count - sockets)")
+    printNow("\(try waitForWatchers(1))")
     printNow("\(changed.waitForAll())")
-    printNow("\(try countThreads(.watching, .notifying))")
+    printNow("\(try waitForWatchers(1))")
     observations.removeLast(count - 1)
     printNow("\(try countWatchedDirectories())")
     observations = []

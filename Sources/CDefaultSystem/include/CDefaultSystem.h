@@ -1,9 +1,11 @@
 #ifndef CDEFAULTSYSTEM_H
 #define CDEFAULTSYSTEM_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /// Whether this processor computes CRC-32C itself.
 bool default_crc32c_is_in_hardware(void);
@@ -13,38 +15,50 @@ bool default_crc32c_is_in_hardware(void);
 /// Only to be called where `default_crc32c_is_in_hardware` says so.
 uint32_t default_crc32c_in_hardware(uint32_t state, const void *_Nonnull bytes, size_t count);
 
-/// The number of the processor that the calling thread runs on at this moment; negative where the system doesn't report it.
+/// A number that threads running at the same time seldom share, never negative: that of the processor, where the system reports it.
 ///
 /// With glibc 2.35 and later a look into the thread's own memory.
 int default_processor_number(void);
 
-// Atomic operations on words, with the orderings of C11. Always inlined: a call would take longer than the operation, and
+/// A number that identifies the calling thread while it runs, never 0.
+static inline uintptr_t default_current_thread(void) {
+    return (uintptr_t)pthread_self();
+}
+
+/// Names the calling thread in debuggers and tools, up to 15 bytes.
+void default_name_thread(const char *_Nonnull name);
+
+/// Starts a detached thread, without the signals that the program's own threads are for.
+///
+/// Returns an error number, 0 when the thread runs.
+int default_start_thread(void *_Nullable (*_Nonnull body)(void *_Nonnull), void *_Nonnull context);
+
+// Atomic operations on words. Always inlined: a call would take longer than the operation, and
 // the thread sanitizer sees only what is part of a function that it instruments, such as one in Swift.
 #define DEFAULT_ATOMIC static inline __attribute__((always_inline))
 
-static const int DEFAULT_ATOMIC_RELAXED = __ATOMIC_RELAXED;
-static const int DEFAULT_ATOMIC_ACQUIRE = __ATOMIC_ACQUIRE;
-static const int DEFAULT_ATOMIC_RELEASE = __ATOMIC_RELEASE;
-static const int DEFAULT_ATOMIC_ACQUIRE_RELEASE = __ATOMIC_ACQ_REL;
-static const int DEFAULT_ATOMIC_SEQUENTIAL = __ATOMIC_SEQ_CST;
-
-DEFAULT_ATOMIC uint64_t default_atomic_load(const uint64_t *_Nonnull word, int ordering) {
-    return __atomic_load_n(word, ordering);
+DEFAULT_ATOMIC uint64_t default_atomic_load(const uint64_t *_Nonnull word) {
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
-DEFAULT_ATOMIC void default_atomic_store(uint64_t *_Nonnull word, uint64_t value, int ordering) {
-    __atomic_store_n(word, value, ordering);
+DEFAULT_ATOMIC void default_atomic_store(uint64_t *_Nonnull word, uint64_t value) {
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 }
 
-DEFAULT_ATOMIC uint64_t default_atomic_exchange(uint64_t *_Nonnull word, uint64_t value, int ordering) {
-    return __atomic_exchange_n(word, value, ordering);
+DEFAULT_ATOMIC uint64_t default_atomic_exchange(uint64_t *_Nonnull word, uint64_t value) {
+    return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
-DEFAULT_ATOMIC void default_atomic_add(uint64_t *_Nonnull word, uint64_t value, int ordering) {
-    __atomic_fetch_add(word, value, ordering);
+DEFAULT_ATOMIC void default_atomic_add(uint64_t *_Nonnull word, uint64_t value) {
+    __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
 }
 
 #undef DEFAULT_ATOMIC
+
+/// The first byte with a value; NULL if there is none.
+static inline const void *_Nullable default_find(const void *_Nonnull bytes, uint8_t byte, size_t count) {
+    return memchr(bytes, byte, count);
+}
 
 /// Whether two buffers of the same size have the same content.
 static inline __attribute__((always_inline)) bool default_is_same(

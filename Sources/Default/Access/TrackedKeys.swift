@@ -53,7 +53,7 @@ private final class TrackedKey: Observable, Sendable {
     }
 
     private func access() {
-        wasAccessed.store(true, ordering: .sequentiallyConsistent)
+        wasAccessed.store(true)
         registrar.access(self, keyPath: \.value)
     }
 
@@ -73,7 +73,7 @@ private final class TrackedKey: Observable, Sendable {
     ///
     /// - Returns: Whether the value was read since the last change. If not, the observation ends.
     private func notify() -> Bool {
-        let wasRead = wasAccessed.exchange(false, ordering: .sequentiallyConsistent)
+        let wasRead = wasAccessed.exchange(false)
         registrar.withMutation(of: self, keyPath: \.value) {}
         if !wasRead {
             let ended = observation.withLock { observation in
@@ -99,9 +99,9 @@ private final class TrackingDetector: Observable, Sendable {
     /// the second look is for a probe that only this thread knows.
     static var isTracking: Bool {
         let detector = shared
-        let before = detector.hashCount.load(ordering: .relaxed)
+        let before = detector.hashCount.load()
         detector.registrar.access(detector, keyPath: detector.path.keyPath)
-        return detector.hashCount.load(ordering: .relaxed) != before && detector.isTrackingOwnProbe
+        return detector.hashCount.load() != before && detector.isTrackingOwnProbe
     }
 
     private static let shared = TrackingDetector()
@@ -113,7 +113,7 @@ private final class TrackingDetector: Observable, Sendable {
     private var isTrackingOwnProbe: Bool {
         let own = HashCount()
         registrar.access(self, keyPath: \.[Probe(hashCount: own)])
-        return own.value.load(ordering: .relaxed) > 0
+        return own.value.load() > 0
     }
 
     private struct Path: @unchecked Sendable {
@@ -135,9 +135,9 @@ private final class TrackingDetector: Observable, Sendable {
 
         func hash(into hasher: inout Hasher) {
             if let hashCount {
-                hashCount.value.wrappingAdd(1, ordering: .relaxed)
+                hashCount.value.wrappingAdd(1)
             } else {
-                TrackingDetector.shared.hashCount.wrappingAdd(1, ordering: .relaxed)
+                TrackingDetector.shared.hashCount.wrappingAdd(1)
             }
         }
     }

@@ -27,8 +27,8 @@ struct TypeInfo: ~Copyable {
             return known
         }
         let info = UnsafeMutablePointer<TypeInfo>.allocate(capacity: 1)
-        info.initialize(to: TypeInfo(type, next: UnsafePointer(bitPattern: latest.load(ordering: .relaxed))))
-        latest.store(UInt(bitPattern: info), ordering: .releasing)
+        info.initialize(to: TypeInfo(type, next: UnsafePointer(bitPattern: latest.load())))
+        latest.store(UInt(bitPattern: info))
         return UnsafePointer(info)
     }
 
@@ -41,7 +41,7 @@ struct TypeInfo: ~Copyable {
 
     private static func known(_ type: Any.Type) -> UnsafePointer<TypeInfo>? {
         let id = ObjectIdentifier(type)
-        var info = UnsafePointer<TypeInfo>(bitPattern: latest.load(ordering: .acquiring))
+        var info = UnsafePointer<TypeInfo>(bitPattern: latest.load())
         while let found = info, found.pointee.id != id {
             info = found.pointee.next
         }

@@ -12,8 +12,8 @@ enum IdentifierRegistry {
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
         let info = TypeInfo.of(type)
         // Each type is checked once, because the check costs more than reading settings.
-        guard !info.pointee.isRegistered.load(ordering: .relaxed),
-            !info.pointee.isRegistered.exchange(true, ordering: .relaxed)
+        guard !info.pointee.isRegistered.load(),
+            !info.pointee.isRegistered.exchange(true)
         else { return }
         let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
         let location = StoreKey(unchecked: "\(store)\0\(identifier)")

@@ -42,7 +42,7 @@ final class ChangeHub: Sendable {
     private let registrationLock = ThreadLock()
 
     /// Whether there are observers; costs one atomic load, so a store can check it at each write.
-    var isActive: Bool { hasObservers.load(ordering: .acquiring) }
+    var isActive: Bool { hasObservers.load() }
 
     /// Adds a handler.
     ///
@@ -57,7 +57,7 @@ final class ChangeHub: Sendable {
         let id = state.withLock { state in
             state.latest += 1
             state.observers[state.latest] = Observer(handler)
-            hasObservers.store(true, ordering: .releasing)
+            hasObservers.store(true)
             return state.latest
         }
         return StoreObservation { [weak self] in
@@ -87,7 +87,7 @@ final class ChangeHub: Sendable {
 
     private func remove(_ id: Int) {
         let observer = state.withLock { state in
-            defer { hasObservers.store(!state.observers.isEmpty, ordering: .releasing) }
+            defer { hasObservers.store(!state.observers.isEmpty) }
             return state.observers.removeValue(forKey: id)
         }
         // Without the lock: what its handler has kept may be deallocated with it, and end other observations.
@@ -152,14 +152,14 @@ enum SharedHubs {
         hubs.withLock { hubs in
             let hub = hubs[name] ?? ChangeHub()
             hubs[name] = hub
-            hasHubs.store(true, ordering: .releasing)
+            hasHubs.store(true)
             return hub.add(handler) { removeIfUnused(name) }
         }
     }
 
     /// The hub for a name, or nil; costs one atomic load while nothing at all is observed.
     static func hub(named name: @autoclosure () -> String) -> ChangeHub? {
-        guard hasHubs.load(ordering: .acquiring) else {
+        guard hasHubs.load() else {
             return nil
         }
         let name = name()
@@ -171,7 +171,7 @@ enum SharedHubs {
             if hubs[name]?.isActive == false {
                 hubs[name] = nil
             }
-            hasHubs.store(!hubs.isEmpty, ordering: .releasing)
+            hasHubs.store(!hubs.isEmpty)
         }
     }
 }

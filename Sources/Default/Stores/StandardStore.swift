@@ -21,11 +21,11 @@ enum StandardStore {
 
     /// The current task's substitute for the standard store.
     static var substitute: (any DefaultsStore)? {
-        hasSubstitutes.load(ordering: .relaxed) ? substituted?.store : nil
+        hasSubstitutes.load() ? substituted?.store : nil
     }
 
     static func with<Result>(_ store: any DefaultsStore, _ body: () throws -> Result) rethrows -> Result {
-        hasSubstitutes.store(true, ordering: .relaxed)
+        hasSubstitutes.store(true)
         return try $substituted.withValue(Substitute(store: store), operation: body)
     }
 
@@ -34,7 +34,7 @@ enum StandardStore {
         isolation: isolated (any Actor)?,
         _ body: () async throws -> Result
     ) async rethrows -> Result {
-        hasSubstitutes.store(true, ordering: .relaxed)
+        hasSubstitutes.store(true)
         return try await $substituted.withValue(Substitute(store: store), operation: body, isolation: isolation)
     }
 }

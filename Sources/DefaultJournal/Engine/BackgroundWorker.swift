@@ -2,6 +2,8 @@
 ///
 /// One thread keeps the time, and starts a thread for each piece of work that is due, so that a slow disk delays its own
 /// suites only. It keeps a journal alive until its work is done, and sleeps on a condition variable while there is none.
+///
+/// When the program ends normally, all flushes are due. The end waits for them for a second at most, since a disk may hang.
 final class BackgroundWorker: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
@@ -10,14 +12,14 @@ final class BackgroundWorker: @unchecked Sendable {
     private struct Work {
         let journal: Journal
         let isFlush: Bool
+        var due: UInt64
     }
 
     private let lock = ThreadLock()
-    private let wakeUp = ThreadCondition()
-    private var queue: [(due: UInt64, work: Work)] = []
-    /// What threads are doing, by number.
-    private var running: [Int: Work] = [:]
-    private var started = 0
+    private let changed = ThreadCondition()
+    private var queue: [Work] = []
+    /// How many flushes are under way.
+    private var flushing = 0
     private var isRunning = false
 
     /// Journals that wait for their flush keep their descriptors open: without a limit, a program that opens, writes and drops
@@ -27,82 +29,86 @@ final class BackgroundWorker: @unchecked Sendable {
     /// Nanoseconds after which work is tried again for which a suite was busy.
     static let retryInterval: UInt64 = 200_000_000
 
+    /// Whether the program's end flushes; the first access registers it, for children made with `fork` too.
+    private static let isExitRegistered = ProgramEnvironment.callAtExit { shared.flushAtExit() }
+
     /// Schedules a flush of a journal, `delay` nanoseconds from now.
     ///
     /// - Returns: Whether it is scheduled; if not, no thread could be started, or the queue is full.
     func flush(_ journal: Journal, after delay: UInt64) -> Bool {
         // If it can't be registered, the program ends as one that was killed.
-        _ = ExitFlush.isRegistered
-        return add(Work(journal: journal, isFlush: true), due: Clock.monotonic() + delay)
+        _ = Self.isExitRegistered
+        return add(Work(journal: journal, isFlush: true, due: Clock.monotonic() + delay))
     }
 
     /// Schedules a compaction of a journal as soon as possible.
     ///
     /// - Returns: Whether it is scheduled; if not, no thread could be started.
-    func compact(_ journal: Journal) -> Bool { add(Work(journal: journal, isFlush: false), due: 0) }
+    func compact(_ journal: Journal) -> Bool { add(Work(journal: journal, isFlush: false, due: 0)) }
 
-    /// The journals whose flush is scheduled or under way.
-    var unflushed: [Journal] {
-        lock.lock()
-        defer { lock.unlock() }
-        return (queue.map(\.work) + Array(running.values)).filter(\.isFlush).map(\.journal)
-    }
-
-    private func add(_ work: Work, due: UInt64) -> Bool {
+    private func add(_ work: Work) -> Bool {
         lock.lock()
         defer { lock.unlock() }
         if !isRunning {
             // The next write tries again.
-            guard Threads.start({ [self] in run() }) == 0 else { return false }
+            guard Threads.start({ [self] in while true { startNext() } }) == 0 else { return false }
             isRunning = true
         }
         if work.isFlush, queue.count >= Self.maximumQueueLength { return false }
-        queue.append((due, work))
-        wakeUp.signal()
+        queue.append(work)
+        changed.broadcast()
         return true
     }
 
-    private func run() {
-        while true {
-            let number = next()
-            if Threads.start({ [self] in perform(number) }) != 0 { perform(number) }
-        }
+    /// Waits for work that is due, and starts it; a function of its own, so that nothing keeps the journal alive afterwards.
+    private func startNext() {
+        let work = next()
+        if Threads.start({ [self] in perform(work) }) != 0 { perform(work) }
     }
 
-    private func perform(_ number: Int) {
-        lock.lock()
-        let work = running[number]
-        lock.unlock()
-        guard let work else { return }
-        let journal = work.journal
-        let wasAllowed = journal.options.backgroundActivity {
-            if work.isFlush { journal.flushInBackground() } else { journal.compactInBackground() }
-        }
-        lock.lock()
-        running[number] = nil
-        // There is room for it, or else for work that is newer.
-        if !wasAllowed { queue.append((Clock.monotonic() + 1_000_000_000, work)) }
-        wakeUp.signal()
-        lock.unlock()
-    }
-
-    /// Waits for the next work that is due.
-    ///
-    /// - Returns: Its number in `running`.
-    private func next() -> Int {
+    private func next() -> Work {
         lock.lock()
         defer { lock.unlock() }
         while true {
             guard let first = queue.indices.min(by: { queue[$0].due < queue[$1].due }) else {
-                wakeUp.wait(lock)
+                changed.wait(lock)
                 continue
             }
             if queue[first].due <= Clock.monotonic() {
-                started += 1
-                running[started] = queue.remove(at: first).work
-                return started
+                if queue[first].isFlush { flushing += 1 }
+                return queue.remove(at: first)
             }
-            wakeUp.wait(lock, until: queue[first].due)
+            changed.wait(lock, until: queue[first].due)
+        }
+    }
+
+    private func perform(_ work: Work) {
+        let body = { @Sendable in
+            if work.isFlush { work.journal.flushInBackground() } else { work.journal.compactInBackground() }
+        }
+        // The system isn't asked for time when the program ends.
+        let isAtExit = work.isFlush && work.due == 0
+        if isAtExit { body() }
+        let wasAllowed = isAtExit || work.journal.options.backgroundActivity(body)
+        lock.lock()
+        defer { lock.unlock() }
+        if work.isFlush { flushing -= 1 }
+        if !wasAllowed {
+            // There is room for it, or else for work that is newer.
+            queue.append(Work(journal: work.journal, isFlush: work.isFlush, due: Clock.monotonic() + 1_000_000_000))
+        }
+        changed.broadcast()
+    }
+
+    private func flushAtExit() {
+        let deadline = Clock.monotonic() + 1_000_000_000
+        lock.lock()
+        defer { lock.unlock() }
+        for index in queue.indices where queue[index].isFlush { queue[index].due = 0 }
+        changed.broadcast()
+        // What is tried again later isn't waited for.
+        while flushing > 0 || queue.contains(where: { $0.isFlush && $0.due == 0 }), Clock.monotonic() < deadline {
+            changed.wait(lock, until: deadline)
         }
     }
 }

@@ -36,7 +36,7 @@ final class Flusher: @unchecked Sendable {
             let covered = wanted.salt == file.salt ? wanted.end : end
             lock.unlock()
             var failure: JournalError?
-            do throws(JournalError) { try calls.syncData(file.raw) } catch { failure = error }
+            do throws(JournalError) { try calls.sync(file.raw, isDataOnly: true) } catch { failure = error }
             lock.lock()
             isSyncing = false
             if let failure {

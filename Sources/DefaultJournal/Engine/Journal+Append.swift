@@ -18,40 +18,27 @@ extension Journal {
     ) throws(JournalError) {
         let operation = Operation.set(key: key, prefix: prefix, value: value)
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
-        let seen = compare(key, prefix, value)
-        if seen != .same {
-            try beginExclusiveAccess()
-            defer { endExclusiveAccess() }
-            // What differed then differs still, unless an entry has changed since.
-            if seen == .different(at: state.changeCount) || !entries.holds(key, prefix: prefix, value) {
-                try commit(operation)
-            }
+        if isStored(key, prefix, value) {
+            // It may not have reached the disk yet.
+            if durability == .everyWrite { try synchronize() }
+            return
         }
-        // What is stored already may not have reached the disk yet.
-        if durability == .everyWrite { try synchronize() }
+        try write(durability) { () throws(JournalError) in
+            if !entries.holds(key, prefix: prefix, value) { try commit(operation) }
+        }
     }
 
-    private enum Comparison: Equatable {
-        case same
-        /// The key has another value, or none, when the entries have changed so many times.
-        case different(at: UInt64)
-        case unknown
-    }
-
-    /// Whether a value is stored, as far as that can be seen without the lock.
-    private func compare(
+    /// Whether a value is known to be stored, without the lock: the file must be what it was when the entries were read.
+    private func isStored(
         _ key: UnsafeRawBufferPointer,
         _ prefix: UInt8?,
         _ value: UnsafeRawBufferPointer
-    ) -> Comparison {
-        guard let slot = stateLock.tryLockShared() else { return .unknown }
+    ) -> Bool {
+        guard let slot = stateLock.tryLockShared() else { return false }
         defer { stateLock.unlockShared(slot) }
-        guard entries.holds(key, prefix: prefix, value) else { return .different(at: state.changeCount) }
-        // The file must be what it was when the entries were read, as for any other write.
-        let isCurrent =
-            state.seesNothingNew && !state.isDamaged && !state.isUnsettled && state.refusal == nil && !isForked
+        return entries.holds(key, prefix: prefix, value) && state.seesNothingNew && !state.isDamaged
+            && !state.isUnsettled && state.refusal == nil && !isForked
             && Clock.monotonic() &- state.comparedAt < Self.writersInterval
-        return isCurrent ? .same : .unknown
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
@@ -76,9 +63,7 @@ extension Journal {
     ) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
-        try beginExclusiveAccess()
-        do {
-            defer { endExclusiveAccess() }
+        try write(durability) { () throws(JournalError) in
             try batch.withPayload { payload throws(JournalError) in
                 try commit(size: payload.count) { target in
                     if let start = payload.baseAddress { target.copyMemory(from: start, byteCount: payload.count) }
@@ -87,44 +72,61 @@ extension Journal {
                 }
             }
         }
-        if durability == .everyWrite { try synchronize() }
     }
 
     private func append(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
+        try write(durability) { () throws(JournalError) in try commit(operation) }
+    }
+
+    /// Writes with exclusive access; if then it has to be on the disk, waits for that without it.
+    private func write(
+        _ durability: JournalDurability,
+        _ body: () throws(JournalError) -> Void
+    ) throws(JournalError) {
         try beginExclusiveAccess()
         do {
             defer { endExclusiveAccess() }
-            try commit(operation)
+            try located(body)
         }
         if durability == .everyWrite { try synchronize() }
     }
 
     private func commit(_ operation: Operation) throws(JournalError) {
-        try commit(size: operation.encodedSize) { target in
+        try commit(size: operation.encodedSize, move: operation.move) { target in
             operation.encode(to: target)
         } apply: {
             apply(operation, by: .thisThread)
         }
     }
 
+    /// Under the lock: appends to the journal that another file is about to replace it.
+    ///
+    /// The salt is 0 if the other one hasn't the entries that this one has.
+    func appendMove(salt: UInt64, end: UInt64) throws(JournalError) {
+        if state.file.salt != 0 { try commit(.moved(salt: salt, end: end)) }
+    }
+
     /// Under the lock: writes a record, and applies it to the entries.
     private func commit(
         size: Int,
+        move: (salt: UInt64, end: UInt64)? = nil,
         encode: (UnsafeMutableRawPointer) -> Void,
         apply: () -> Void
     ) throws(JournalError) {
         assert(writer.holdsFileLock)
-        writer.buffer.reserve(Record.headerSize + size + 2 * Record.alignment)
+        let room = Record.headerSize + size + 2 * Record.alignment
+        if room > writer.buffer.capacity { try writer.buffer.resize(to: room) }
         encode(writer.buffer.memory + Record.headerSize)
         let (mark, end) = try write(payload: size)
         stateLock.lock()
         apply()
-        state.advance(to: end, mark: mark, calls: calls)
-        appending.store(0, ordering: .relaxed)
+        state.advance(to: end, mark: mark, move: move, calls: calls)
+        appending.store(0)
         stateLock.unlock()
         writer.hasWritten = true
-        writer.buffer.trim()
+        // If there is no memory for a smaller one, the larger one stays.
+        if writer.buffer.capacity > 1 << 18 { try? writer.buffer.resize(to: Writer.bufferSize) }
         if !scheduleFlush() { writer.hasToFlush = true }
     }
 
@@ -137,30 +139,15 @@ extension Journal {
         let memory = writer.buffer.memory
         let size = Record.seal(memory, payload: payload, salt: file.salt, offset: start)
         // A reader of this process that sees the record has to see this too.
-        appending.store(start, ordering: .sequentiallyConsistent)
+        appending.store(start)
         do throws(JournalError) {
             try calls.write(UnsafeRawBufferPointer(start: memory, count: size), to: file.raw, at: start)
         } catch {
             // If it can't be cut off now, the next holder of the lock does that.
             do throws(JournalError) { try calls.truncate(file.raw, to: start) } catch {}
-            appending.store(0, ordering: .releasing)
-            writer.buffer.trim()
-            throw error.located(in: path)
+            appending.store(0)
+            throw error
         }
         return (JournalMark(memory, at: start), start + UInt64(size))
-    }
-
-    /// Under the lock: appends to the journal that another file is about to replace it.
-    ///
-    /// The salt is 0 if the other one hasn't the entries that this one has.
-    func appendMove(salt: UInt64, end: UInt64) throws(JournalError) {
-        guard state.file.salt != 0 else { return }
-        let operation = Operation.moved(salt: salt, end: end)
-        operation.encode(to: writer.buffer.memory + Record.headerSize)
-        let (mark, position) = try write(payload: operation.encodedSize)
-        stateLock.lock()
-        state.advance(to: position, mark: mark, move: (salt, end), calls: calls)
-        appending.store(0, ordering: .relaxed)
-        stateLock.unlock()
     }
 }

@@ -15,12 +15,12 @@ extension Journal {
     func catchUp() throws(JournalError) -> Progress {
         var hasApplied = false
         // What the last thread with exclusive access has read is read: no other process could write before it released the `flock`.
-        _ = owner.load(ordering: .acquiring)
+        _ = owner.load()
         defer { if hasApplied { scheduleFlush() } }
         while true {
             let hasFollowed = try state.move.map { move throws(JournalError) in try follow(move) } ?? false
-            guard state.look.load(ordering: .acquiring) != 0,
-                appending.load(ordering: .acquiring) != state.position
+            guard state.look.load() != 0,
+                appending.load() != state.position
             else {
                 if hasFollowed { continue }
                 return .complete
@@ -36,7 +36,7 @@ extension Journal {
             if progress != .complete { return progress }
             if state.position == before {
                 // What the look saw has been cut off, or the mapping shows a page that the file once lacked.
-                if state.look.load(ordering: .acquiring) != 0 { state.renewLook(calls: calls) }
+                if state.look.load() != 0 { state.renewLook(calls: calls) }
                 return .complete
             }
         }
@@ -81,8 +81,10 @@ extension Journal {
             let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls)
         else { return false }
         let (id, size) = (opened.status.id, opened.status.size)
-        let header = try readHeader(of: opened.file.raw, size: size)
-        guard case .valid(let header, damage: []) = header, header.salt == move.salt, size >= move.end else {
+        var window = try FileWindow(of: opened.file.raw, to: size, calls: calls, pieceSize: JournalHeader.size)
+        guard case .valid(let header, damage: []) = try JournalHeader.read(&window), header.salt == move.salt,
+            size >= move.end
+        else {
             // It was replaced more than once.
             try load()
             return true

@@ -8,7 +8,7 @@ extension Journal {
                 guard try stateLock.withLock({ () throws(JournalError) in try compareIdentity() }) == .same else {
                     throw JournalError(.replaced, path: path)
                 }
-                return try rewrite(state.file, to: state.position)
+                return try replaceJournal(by: entries, isSame: true)
             }
             compaction.lock()
             defer { compaction.unlock() }
@@ -32,8 +32,8 @@ extension Journal {
 
     /// Has the journal compacted on a background thread.
     func scheduleCompaction() {
-        guard !isCompactionScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if !worker.compact(self) { isCompactionScheduled.store(false, ordering: .releasing) }
+        guard !isCompactionScheduled.exchange(true) else { return }
+        if !worker.compact(self) { isCompactionScheduled.store(false) }
     }
 
     /// Compacts, on a background thread, if there is still need.
@@ -41,7 +41,7 @@ extension Journal {
         defer { deliverReports() }
         compaction.lock()
         defer { compaction.unlock() }
-        isCompactionScheduled.store(false, ordering: .releasing)
+        isCompactionScheduled.store(false)
         do throws(JournalError) {
             try compactFiles(limit: options.lockTimeout, isAsked: false)
         } catch  where error.kind == .replaced || error.kind == .forked {
@@ -73,9 +73,8 @@ extension Journal {
             guard let file = try openCompactionTarget(in: need.directory.raw, waits: isAsked) else { return }
             var table = EntryTable()
             var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
-            let base = UInt64(JournalHeader.size)
-            let header = JournalHeader.parse(try window.bytes(0..<min(base, need.end)))
-            let report = try Replay.run(&window, from: base, salt: need.file.salt) { table.apply($0) }
+            let header = try JournalHeader.read(&window)
+            let report = try table.replay(&window, salt: need.file.salt)
             guard report.isClean, report.validEnd == need.end,
                 header == .valid(JournalHeader(salt: need.file.salt), damage: [])
             else {

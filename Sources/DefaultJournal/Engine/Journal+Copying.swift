@@ -43,11 +43,8 @@ extension Journal {
         var table = EntryTable()
         try located { () throws(JournalError) in
             let (file, end) = try snapshot()
-            let base = UInt64(JournalHeader.size)
-            if end > base {
-                var window = try FileWindow(of: file.raw, to: end, calls: calls)
-                _ = try Replay.run(&window, from: base, salt: file.salt) { table.apply($0) }
-            }
+            var window = try FileWindow(of: file.raw, to: end, calls: calls)
+            _ = try table.replay(&window, salt: file.salt)
         }
         do throws(JournalError) {
             guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }
@@ -79,6 +76,6 @@ extension Journal {
         } catch {
             throw error.about(name)
         }
-        do throws(JournalError) { try calls.sync(directory.raw) } catch { throw error.about(".") }
+        try calls.sync(directory.raw, name: ".")
     }
 }

@@ -41,58 +41,52 @@ extension Journal {
     /// Makes a journal's name durable.
     func syncRename(of file: JournalFile) throws(JournalError) {
         guard let directory = file.directory else { return }
-        do throws(JournalError) { try calls.sync(directory.raw) } catch { throw error.about(".") }
+        try calls.sync(directory.raw, name: ".")
         file.noteSyncedRename(calls: calls)
     }
 
     private func rewriteAfterFailedSync(isPromise: Bool) throws(JournalError) {
         // The background must not create a suite again that was deleted.
         let file = try withFilesLocked(followsPath: isPromise) { () throws(JournalError) -> JournalFile in
-            if try state.file.flags(calls: calls).hasSyncFailed { try rewrite(state.file, to: state.position) }
+            // The entries are what was written; the file may have lost it.
+            if try state.file.flags(calls: calls).hasSyncFailed { try replaceJournal(by: entries, isSame: true) }
             return state.file
         }
         if try file.flags(calls: calls).isRenameUnsynced { try syncRename(of: file) }
     }
 
-    /// Schedules a flush, so that writes reach the disk within about a second.
+    /// Schedules a flush, unless there is one: writes reach the disk within about a second.
     ///
     /// - Returns: Whether the background does it; if not, the caller may.
     @discardableResult
-    func scheduleFlush() -> Bool {
-        isFlushScheduled.load(ordering: .relaxed) || !options.automaticMaintenance || scheduleFirstFlush()
-    }
-
-    private func scheduleFirstFlush() -> Bool {
-        guard state.refusal == nil, !isFlushScheduled.exchange(true, ordering: .acquiringAndReleasing) else {
-            return true
-        }
-        if worker.flush(self, after: 1_000_000_000) { return true }
-        isFlushScheduled.store(false, ordering: .releasing)
-        return false
+    func scheduleFlush(after delay: UInt64 = 1_000_000_000) -> Bool {
+        guard options.automaticMaintenance, !isFlushScheduled.load(), state.refusal == nil,
+            !isFlushScheduled.exchange(true)
+        else { return true }
+        let isScheduled = worker.flush(self, after: delay)
+        if !isScheduled { isFlushScheduled.store(false) }
+        return isScheduled
     }
 
     /// Flushes, on a background thread.
     func flushInBackground() {
         defer { deliverReports() }
-        isFlushScheduled.store(false, ordering: .sequentiallyConsistent)
+        isFlushScheduled.store(false)
         do throws(JournalError) {
             try flush(isPromise: false)
-            flushFailures.store(0, ordering: .relaxed)
+            flushFailures.store(0)
         } catch {
             if error.kind == .replaced || error.kind == .forked { return }
             var delay = BackgroundWorker.retryInterval
             if !error.isBusy {
-                flushFailures.wrappingAdd(1, ordering: .relaxed)
-                let failures = flushFailures.load(ordering: .relaxed)
+                flushFailures.wrappingAdd(1)
+                let failures = flushFailures.load()
                 if failures == 1 { note(.flushFailed(error.located(in: path))) }
                 // A suite on a disk that is gone must not keep its journal and descriptors open forever.
                 guard failures < 10 else { return }
                 delay = 1_000_000_000 << UInt64(min(failures, 6))
             }
-            guard !isFlushScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-            if !worker.flush(self, after: delay) {
-                isFlushScheduled.store(false, ordering: .releasing)
-            }
+            scheduleFlush(after: delay)
         }
     }
 }

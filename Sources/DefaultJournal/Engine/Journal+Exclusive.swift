@@ -26,11 +26,11 @@ extension Journal {
         release()
         if needsCompaction { scheduleCompaction() }
         if hasToFlush { flushInBackground() }
-        if hasReports.load(ordering: .relaxed) { deliverReports() }
+        if hasReports.load() { deliverReports() }
     }
 
     /// Whether the calling thread has exclusive access.
-    package var hasExclusiveAccess: Bool { owner.load(ordering: .relaxed) == Threads.current }
+    package var hasExclusiveAccess: Bool { owner.load() == Threads.current }
 
     /// Calls `body` with exclusive access.
     package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
@@ -73,7 +73,7 @@ extension Journal {
                 exclusive.unlock()
                 throw error
             }
-            owner.store(Threads.current, ordering: .releasing)
+            owner.store(Threads.current)
         }
         writer.depth += 1
     }
@@ -82,7 +82,6 @@ extension Journal {
         if state.refusal != nil { return try becomeWritable(waitingAtMost: limit) }
         try takeFileLock(waitingAtMost: limit)
         do throws(JournalError) {
-            guard compares || !isCurrentForWriting else { return }
             try recoverAndCatchUp(followsPath: followsPath, waitingAtMost: limit, compares: compares)
         } catch {
             releaseFileLock()
@@ -92,7 +91,7 @@ extension Journal {
 
     private func release() {
         writer.hasWritten = false
-        owner.store(0, ordering: .releasing)
+        owner.store(0)
         releaseFileLock()
         exclusive.unlock()
     }
@@ -142,15 +141,6 @@ extension Journal {
     }
 
     // MARK: What the lock's new holder finds
-
-    /// Under the lock: whether no other process has written since this one last looked, and the files were compared a moment ago.
-    private var isCurrentForWriting: Bool {
-        let now = Clock.monotonic()
-        guard let slot = stateLock.tryLockShared() else { return false }
-        defer { stateLock.unlockShared(slot) }
-        return state.seesNothingNew && !state.isDamaged && !state.isUnsettled
-            && now &- state.comparedAt < Self.writersInterval
-    }
 
     /// Under the lock: verifies that the open files are the suite's, catches up, and repairs what was left.
     private func recoverAndCatchUp(

@@ -44,7 +44,7 @@ extension Journal {
         var isHeaderValid = true
         var damage: [Range<UInt64>] = []
         var window = try FileWindow(of: raw, to: status.size, calls: calls)
-        switch JournalHeader.parse(try window.bytes(0..<min(status.size, base))) {
+        switch try JournalHeader.read(&window) {
         case .newer(let version): throw JournalError(.newerFormat(version: version))
         case .valid(let header, let ranges):
             salt = header.salt
@@ -61,7 +61,7 @@ extension Journal {
         var (damagedKeys, move) = (DamagedKeys(), nil as (salt: UInt64, end: UInt64)?)
         var report = ReplayReport(validEnd: base)
         if salt != 0, status.size > base {
-            report = try Replay.run(&window, from: base, salt: salt) { payload in
+            try Replay.run(&window, salt: salt, report: &report) { payload in
                 Operation.forEach(in: payload) { operation in
                     damagedKeys.visit(operation)
                     move = operation.move
@@ -99,12 +99,6 @@ extension Journal {
         )
     }
 
-    /// Reads a journal's header.
-    func readHeader(of file: Int32, size: UInt64) throws(JournalError) -> JournalHeader.Reading {
-        var window = try FileWindow(of: file, to: min(size, UInt64(JournalHeader.size)), calls: calls)
-        return JournalHeader.parse(try window.bytes(0..<window.end))
-    }
-
     /// Under the lock: reads the suite's journal from its beginning, and repairs it if necessary.
     ///
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
@@ -136,7 +130,7 @@ extension Journal {
         if found.file.id == before.id, end < before.position {
             // Other processes have read more than the file holds; a new one makes them read it.
             note(.shortened(path: journalPath, bytes: before.position - end))
-            try rewrite(found.file, to: end)
+            try replaceJournal(by: entries, isSame: true)
         } else if end < found.size {
             try calls.truncate(found.file.raw, to: end)
             stateLock.withLock { state.renewLook(calls: calls) }

@@ -23,70 +23,57 @@ extension Journal {
         makeObserver: () -> (any JournalObserver)? = { nil }
     ) throws(JournalError) -> Journal {
         let absolute = try SuiteDirectory.absolutePath(path, calls: options.calls)
-        let journal: Journal
+        let calls = options.calls
         do throws(JournalError) {
             if options.isReadOnly { throw JournalError(.readOnly(.requested), path: absolute) }
+            let suite = try SuiteDirectory.open(absolute, calls: calls)
+            if let existing = try existing(suite.id) {
+                existing.deliverReports()
+                return existing
+            }
+            try SuiteDirectory.checkPermissions(absolute, calls: calls)
             let limit = isPatient ? options.lockTimeout : 0
-            journal = try openForWriting(
-                at: absolute,
-                waitingAtMost: limit,
-                options: options,
-                makeObserver: makeObserver
-            )
+            return try register(suite, at: absolute, waitingAtMost: limit, options: options, makeObserver: makeObserver)
         } catch  where error.isReadOnlyPlace {
             let refusal = error.located(in: absolute)
-            journal = try openForReading(at: absolute, because: refusal, options: options, makeObserver: makeObserver)
+            return try openForReading(at: absolute, because: refusal, options: options, makeObserver: makeObserver)
         } catch {
             throw error.located(in: absolute)
         }
-        journal.deliverReports()
-        return journal
     }
 
-    private static func openForWriting(
-        at path: String,
-        waitingAtMost limit: UInt64,
-        options: JournalOptions,
-        makeObserver: () -> (any JournalObserver)?
-    ) throws(JournalError) -> Journal {
-        let calls = options.calls
-        let suite = try SuiteDirectory.open(path, calls: calls)
-        let id = suite.id
-        if let existing = try existing(id) { return existing }
-        try SuiteDirectory.checkPermissions(path, calls: calls)
-        let make = { () throws(JournalError) in
-            try Journal(suite: suite, path: path, options: options, observer: makeObserver())
-        }
-        return try register(id, unless: { $0.path == path && !$0.isForked }, make) { journal throws(JournalError) in
-            do throws(JournalError) {
-                try journal.openFirst(waitingAtMost: limit)
-            } catch {
-                journal.deliverReports()
-                throw error
-            }
-        }
-    }
-
-    /// Creates, opens and registers a journal, unless another thread has been faster and its journal is usable.
+    /// Opens and registers a journal, only for reading if there is a refusal, unless another thread has been faster and its
+    /// journal is usable.
     ///
     /// A journal that isn't usable stays registered, and this one is opened beside it.
     private static func register(
-        _ id: FileID,
-        unless isUsable: (Journal) -> Bool,
-        _ make: () throws(JournalError) -> Journal,
-        open: (Journal) throws(JournalError) -> Void
+        _ suite: SuiteDirectory,
+        at path: String,
+        refusal: JournalError? = nil,
+        waitingAtMost limit: UInt64 = 0,
+        options: JournalOptions,
+        makeObserver: () -> (any JournalObserver)?
     ) throws(JournalError) -> Journal {
-        let slot = JournalRegistry.shared.slot(for: id)
+        let slot = JournalRegistry.shared.slot(for: suite.id)
+        var made: Journal?
+        // Last of all, with no lock held.
+        defer { made?.deliverReports() }
         slot.opening.lock()
         defer {
             slot.opening.unlock()
-            if slot.journal == nil { JournalRegistry.shared.forget(id) }
+            if slot.journal == nil { JournalRegistry.shared.forget(suite.id) }
         }
-        if let existing = slot.journal, isUsable(existing) { return existing }
-        let journal = try make()
-        try open(journal)
         // What is only read by request isn't shared: another object for the suite may be about to write.
-        if !journal.options.isReadOnly, slot.journal?.isForked ?? true { slot.journal = journal }
+        if let existing = slot.journal, existing.path == path, !existing.isForked,
+            refusal == nil || existing.isReadOnly && !options.isReadOnly
+        {
+            return existing
+        }
+        let journal = try Journal(suite: suite, path: path, options: options, observer: makeObserver())
+        made = journal
+        journal.state.refusal = refusal
+        try journal.openFirst(waitingAtMost: limit)
+        if !options.isReadOnly, slot.journal?.isForked ?? true { slot.journal = journal }
         return journal
     }
 
@@ -109,9 +96,10 @@ extension Journal {
         if status.isWritableByOthers { note(.writableByOthers(path: path)) }
         do throws(JournalError) {
             try load()
-        } catch  where error.isNotFound {
+        } catch  where error.isNotFound && state.refusal == nil {
             state.isDamaged = true
         }
+        if state.refusal != nil { return }
         if state.isDamaged {
             try withFilesLocked(waitingAtMost: limit) {}
             // A suite that is new is to be found after a power loss.
@@ -147,16 +135,7 @@ extension Journal {
     ) throws(JournalError) -> Journal {
         do throws(JournalError) {
             let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
-            let make = { () throws(JournalError) in
-                try Journal(suite: suite, path: path, options: options, observer: makeObserver())
-            }
-            let isUsable = { (journal: Journal) in !options.isReadOnly && journal.path == path && journal.isReadOnly }
-            return try register(suite.id, unless: isUsable, make) { journal throws(JournalError) in
-                journal.state.refusal = refusal
-                let status = try options.calls.status(suite.raw)
-                if status.isWritableByOthers { journal.note(.writableByOthers(path: path)) }
-                try journal.load()
-            }
+            return try register(suite, at: path, refusal: refusal, options: options, makeObserver: makeObserver)
         } catch  where error.isNotFound && !options.isReadOnly {
             throw refusal.readOnly
         } catch  where error.isReadOnlyPlace {

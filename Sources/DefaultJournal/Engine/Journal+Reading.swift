@@ -17,26 +17,24 @@ extension Journal {
     /// Ends what ``lockForReading()`` began.
     package func unlockForReading() {
         stateLock.unlock()
-        if hasReports.load(ordering: .relaxed) { deliverReports() }
+        if hasReports.load() { deliverReports() }
     }
 
-    /// Brings the entries up to date, and lets nothing change it until ``endReading(_:)``.
+    /// The same for any number of threads at once, until ``endReading(_:)``.
     ///
-    /// Any number of threads may read at once. Otherwise as ``lockForReading()``, which also excludes other readers.
-    ///
-    /// - Returns: The token for ``endReading(_:)``.
-    package func beginReading() -> ReadToken {
+    /// - Returns: What ``endReading(_:)`` takes: the reader's slot, or nil if it excludes other readers.
+    package func beginReading() -> Int? {
         if let slot = stateLock.tryLockShared() {
-            if isCurrent { return ReadToken(slot: slot) }
+            if isCurrent { return slot }
             stateLock.unlockShared(slot)
         }
         lockForReading()
-        return ReadToken(slot: nil)
+        return nil
     }
 
     /// Ends what ``beginReading()`` began.
-    package func endReading(_ token: ReadToken) {
-        if let slot = token.slot { stateLock.unlockShared(slot) } else { unlockForReading() }
+    package func endReading(_ slot: Int?) {
+        if let slot { stateLock.unlockShared(slot) } else { unlockForReading() }
     }
 
     /// The open file, and the end of what is committed; for the engine itself, since it delivers no reports.
@@ -51,7 +49,7 @@ extension Journal {
     /// What a thread of this process is writing it applies to the entries itself. Until its call returns, the write hasn't
     /// happened.
     private var isCurrent: Bool {
-        (state.seesNothingNew || appending.load(ordering: .acquiring) == state.position)
+        (state.seesNothingNew || appending.load() == state.position)
             && Clock.monotonicTick() < state.comparedAt &+ Self.readersInterval
     }
 
@@ -135,10 +133,4 @@ extension Journal {
         }
         JournalRegistry.shared.move(self, from: before.id, to: suite.id)
     }
-}
-
-/// The read access of one reader of a journal.
-package struct ReadToken {
-    /// The reader's slot; nil when it has the exclusive lock.
-    fileprivate let slot: Int?
 }

@@ -9,8 +9,15 @@ extension Journal {
         var damage = damage(found)
         let isFirstReport = state.reportedDamage != found.file.salt
         do throws(JournalError) {
-            damage.copy = try backUp(found.file.raw, size: found.size)
-            try rewrite(found.file, to: found.size, isDamaged: true)
+            let copy = try backUp(found.file.raw, size: found.size)
+            do throws(JournalError) {
+                try replaceJournal(by: entries)
+            } catch {
+                // The damaged journal stays. Without room for both, the copy must not take what there is.
+                do throws(JournalError) { try calls.unlink(copy, in: suite.raw) } catch {}
+                throw error
+            }
+            damage.copy = path + "/" + copy
             note(.damaged(damage))
             stateLock.withLock { state.reportedDamage = nil }
         } catch {
@@ -31,13 +38,12 @@ extension Journal {
     /// How many backups of damaged journals are kept: the oldest one, and the newest ones.
     static let maximumBackups = 8
 
-    /// Copies a damaged journal to a file of its own, unless a copy with the same content exists already.
+    /// Copies a damaged journal to a file of its own.
     ///
-    /// - Returns: The copy's path.
+    /// - Returns: The copy's name.
     private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
         let directory = suite.raw
         let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.sorted()
-        for name in names where try hasContent(of: file, size: size, in: name) { return path + "/" + name }
         // The numbers within a second go on even if older backups of it are gone, so that the names are in order.
         let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
         let latest = names.last { $0.hasPrefix(stem) }.flatMap { Int32($0.dropFirst(stem.count)) } ?? 0
@@ -47,7 +53,7 @@ extension Journal {
         do throws(JournalError) {
             try copyContent(of: file, size: size, to: copy.raw)
             try calls.sync(copy.raw)
-            do throws(JournalError) { try calls.sync(directory) } catch { throw error.about(".") }
+            try calls.sync(directory, name: ".")
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
             do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}
@@ -57,7 +63,7 @@ extension Journal {
         for name in names.dropFirst().dropLast(Self.maximumBackups - 2) {
             do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}
         }
-        return path + "/" + name
+        return name
     }
 
     /// Copies a file in pieces; what is 0 in it becomes a hole.
@@ -70,46 +76,6 @@ extension Journal {
             end = data + UInt64(piece.count)
         }
         if end < size { try calls.truncate(copy, to: size) }
-    }
-
-    /// Whether a file in the suite's directory has the content of an open one.
-    private func hasContent(of file: Int32, size: UInt64, in name: String) throws(JournalError) -> Bool {
-        let directory = suite.raw
-        guard let status = try calls.status(of: name, in: directory), status.isRegular, status.size == size else {
-            return false
-        }
-        let copy = try calls.open(name, in: directory, .read)
-        var one = try FileWindow(of: file, to: size, calls: calls)
-        var other = try FileWindow(of: copy.raw, to: size, calls: calls)
-        var position: UInt64 = 0
-        while true {
-            let first = try one.firstData(from: position)
-            let second = try other.firstData(from: position)
-            guard first != nil || second != nil else { return true }
-            let start = min(first ?? size, second ?? size)
-            let piece = try one.piece(from: start, to: size)
-            guard ByteSearch.isSame(piece, try other.piece(from: start, to: size)) else { return false }
-            // Both files have become shorter.
-            guard !piece.isEmpty else { return true }
-            position = start + UInt64(piece.count)
-        }
-    }
-
-    /// Under the lock: replaces the journal by a new one with the live entries of a file; all but its name is durable.
-    ///
-    /// A damaged file may have other entries than other processes know. If this throws, the old journal is still in use.
-    func rewrite(_ file: JournalFile, to end: UInt64, isDamaged: Bool = false) throws(JournalError) {
-        var table = EntryTable()
-        let base = UInt64(JournalHeader.size)
-        if end > base, file.salt != 0 {
-            var window = try FileWindow(of: file.raw, to: end, calls: calls)
-            let report = try Replay.run(&window, from: base, salt: file.salt) { table.apply($0) }
-            guard isDamaged || report.isClean else {
-                try reload()
-                return
-            }
-        }
-        try replaceJournal(by: table, isSame: !isDamaged)
     }
 
     /// Under the lock: replaces the journal by a new one with these entries, all but whose name is durable.

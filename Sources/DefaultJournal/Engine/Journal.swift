@@ -75,7 +75,7 @@ package final class Journal: @unchecked Sendable {
     /// Guarded by `stateLock`; the thread that has `exclusive` and the `flock` may read all but `comparedAt` without it.
     @exclusivity(unchecked) var state: JournalState
     /// Guarded by `exclusive`.
-    @exclusivity(unchecked) var writer = Writer()
+    @exclusivity(unchecked) var writer: Writer
     /// The thread that has exclusive access, or 0.
     let owner = Atomic<UInt>(0)
     /// Where this process is writing a record that it will apply to the entries itself, or 0.
@@ -100,7 +100,8 @@ package final class Journal: @unchecked Sendable {
     struct Writer: ~Copyable {
         /// How many calls of ``Journal/beginExclusiveAccess()`` are open.
         var depth = 0
-        var buffer = EncodeBuffer()
+        /// In which records are encoded.
+        var buffer: Buffer
         /// Whether the current exclusive access has written.
         var hasWritten = false
         /// Whether the background has too much to do to flush what was written.
@@ -108,6 +109,8 @@ package final class Journal: @unchecked Sendable {
         var holdsFileLock = false
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
+        /// The buffer's size before and after an unusually long record.
+        static let bufferSize = 4_096
     }
 
     init(
@@ -124,7 +127,8 @@ package final class Journal: @unchecked Sendable {
         self.options = options
         flusher = Flusher(calls: options.calls)
         self.suite = suite
-        state = try JournalState()
+        state = try JournalState(calls: options.calls)
+        writer = Writer(buffer: try Buffer(capacity: Writer.bufferSize))
     }
 
     deinit {
@@ -172,13 +176,13 @@ struct JournalState: ~Copyable {
     /// The salt of the journal whose damage was reported and could not be repaired.
     var reportedDamage: UInt64?
 
-    init() throws(JournalError) {
-        window = try LookWindow()
+    init(calls: SystemCalls) throws(JournalError) {
+        window = try LookWindow(calls: calls)
         look = AtomicWord.ones
     }
 
     /// Whether a load finds nothing new at the position.
-    var seesNothingNew: Bool { look.load(ordering: .acquiring) == 0 && move == nil }
+    var seesNothingNew: Bool { look.load() == 0 && move == nil }
 
     /// Notes that the entries reflect the open file up to another position.
     mutating func advance(
@@ -244,14 +248,14 @@ extension Journal {
     /// Stores a report until no lock is held.
     func note(_ report: JournalReport) {
         reports.withLock { $0.append(report) }
-        hasReports.store(true, ordering: .releasing)
+        hasReports.store(true)
     }
 
     /// Delivers the stored reports, unless the calling thread has exclusive access, whose end delivers them.
     package func deliverReports() {
-        guard hasReports.load(ordering: .acquiring), owner.load(ordering: .relaxed) != Threads.current else { return }
+        guard hasReports.load(), owner.load() != Threads.current else { return }
         let noted = reports.withLock { reports in
-            hasReports.store(false, ordering: .releasing)
+            hasReports.store(false)
             defer { reports = [] }
             return reports
         }

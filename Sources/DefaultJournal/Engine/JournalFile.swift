@@ -28,31 +28,30 @@ final class JournalFile: Sendable {
     func flags(
         calls: SystemCalls
     ) throws(JournalError) -> (isRenameUnsynced: Bool, hasSyncFailed: Bool, isFlushed: Bool) {
-        if hasSyncFailed.load(ordering: .relaxed) { return (true, true, true) }
+        if hasSyncFailed.load() { return (true, true, true) }
         let start = JournalHeader.Flag.renameUnsynced.rawValue
         let words = try calls.readWords((0, 0, 0) as (UInt64, UInt64, UInt64), from: raw, at: start)
-        return (words.0 != 0 && !isRenameSynced.load(ordering: .relaxed), words.1 != 0, words.2 != 0)
+        return (words.0 != 0 && !isRenameSynced.load(), words.1 != 0, words.2 != 0)
     }
 
     /// Notes that the name is on the disk.
     func noteSyncedRename(calls: SystemCalls) {
-        isRenameSynced.store(true, ordering: .relaxed)
+        isRenameSynced.store(true)
         // If it fails, this process knows, and others sync once more.
         do throws(JournalError) { try set(.renameUnsynced, to: false, calls: calls) } catch {}
     }
 
     /// Notes that a sync has failed, for all processes.
     func noteFailedSync(calls: SystemCalls) {
-        hasSyncFailed.store(true, ordering: .relaxed)
+        hasSyncFailed.store(true)
         // If it fails, this process knows, and others learn of it by their own sync.
         do throws(JournalError) { try set(.syncFailed, to: true, calls: calls) } catch {}
     }
 
     /// Sets a flag, for all processes.
     func set(_ flag: JournalHeader.Flag, to value: Bool, calls: SystemCalls) throws(JournalError) {
-        let outcome = withUnsafeBytes(of: (value ? 1 : 0 as UInt64).littleEndian) { bytes in
-            Result { () throws(JournalError) in try calls.write(bytes, to: raw, at: flag.rawValue) }
+        try withUnsafeBytes(of: (value ? 1 : 0 as UInt64).littleEndian) { bytes throws(JournalError) in
+            try calls.write(bytes, to: raw, at: flag.rawValue)
         }
-        try outcome.get()
     }
 }

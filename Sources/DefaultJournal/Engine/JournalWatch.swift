@@ -1,26 +1,14 @@
 /// One journal's part in the ``JournalWatcher``.
 final class JournalWatch: @unchecked Sendable {
-    // Mutable state is used under the watcher's lock only.
+    // The first three are used under the watcher's lock only, the other one by the thread that looks.
 
-    /// Whether ``onChange`` has to be called.
-    enum Notice {
-        case none
-        /// It is in the watcher's queue.
-        case queued
-        /// It is being called.
-        case running
-        /// It is being called, and there was a change since that call began.
-        case outdated
-    }
-
-    var notice = Notice.none
-    /// Whether it is in the queue only because time has passed.
-    var isTick = false
+    /// Whether something may have changed since the last look began.
+    var isOutdated = false
+    /// Whether a thread is looking, or calls the handler.
+    var isBeingLookedAt = false
     /// The number of its directory among the ``DirectoryEvents``; nil if the system doesn't watch it.
     var directory: Int32?
-    /// The directory for which the system was last asked to watch it; used by the thread that calls ``notify(isTick:)``.
-    private var watched: FileID?
-    /// The number of changes when the handler was last called; used by the same thread.
+    /// The number of changes when the handler was last called.
     private var known: UInt64?
 
     private let journal: @Sendable () -> Journal?
@@ -32,18 +20,17 @@ final class JournalWatch: @unchecked Sendable {
         self.onChange = onChange
     }
 
-    /// Brings the entries up to date, and calls the handler; at a tick only if something has changed.
-    func notify(isTick: Bool) {
+    /// Brings the entries up to date, and calls the handler if that has changed something.
+    func look() {
         guard let journal = journal() else { return }
-        // Watched before the index is brought up to date, so that no change in between is missed.
-        if JournalWatcher.shared.isPolled(self) { journal.watchPresentDirectory() }
-        var change = journal.lookForChange()
+        var (watched, change) = (nil as FileID?, journal.lookForChange())
+        // Watched before the entries are brought up to date, so that no change in between is missed.
         while change.suite != watched {
             watched = change.suite
             journal.watchPresentDirectory()
             change = journal.lookForChange()
         }
-        guard !isTick || change.count != known else { return }
+        guard change.count != known else { return }
         known = change.count
         onChange()
     }
@@ -81,31 +68,29 @@ extension Journal {
         return (suite.id, state.changeCount)
     }
 
-    /// Makes a watch that there is one of the present directory.
-    func watchPresentDirectory() {
+    /// Has the system watch the directory that is open now, as it may do already.
+    fileprivate func watchPresentDirectory() {
         watch.withLock { watch in
-            if let present = watch, !watchDirectory(for: present) { watch = nil }
+            if let watch { _ = watchDirectory(for: watch) }
         }
     }
 
     /// - Returns: Whether there is a watch now, if only by polling.
     private func watchDirectory(for watch: JournalWatch) -> Bool {
-        let refusal: JournalError?
         do throws(JournalError) {
-            stateLock.lock()
-            defer { stateLock.unlock() }
-            let directory = suite.raw
-            refusal = try JournalWatcher.shared.watch(directory, for: watch, calls: calls)
+            let refusal = try stateLock.withLock { () throws(JournalError) in
+                try JournalWatcher.shared.watch(suite.raw, for: watch, calls: calls)
+            }
+            if let refusal { noteRefusedWatch(refusal, isPolled: true) }
+            return true
         } catch {
-            noteRefusedWatch(error.located(in: path), isPolled: false)
+            noteRefusedWatch(error, isPolled: false)
             return false
         }
-        if let refusal { noteRefusedWatch(refusal.located(in: path), isPolled: true) }
-        return true
     }
 
     private func noteRefusedWatch(_ error: JournalError, isPolled: Bool) {
-        guard !isRefusedWatchReported.exchange(true, ordering: .relaxed) else { return }
-        note(.watchRefused(error, isPolled: isPolled))
+        guard !isRefusedWatchReported.exchange(true) else { return }
+        note(.watchRefused(error.located(in: path), isPolled: isPolled))
     }
 }

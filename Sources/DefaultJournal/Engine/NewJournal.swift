@@ -4,7 +4,7 @@ final class NewJournal {
     /// Its name until then.
     let name: String
     private let calls: SystemCalls
-    private var buffer = EncodeBuffer()
+    private var buffer: Buffer
     private var filled = 0
     private var written: UInt64 = 0
     /// The end when it was last synced.
@@ -22,7 +22,7 @@ final class NewJournal {
         self.file = JournalFile(file, in: directory, id: id, salt: UInt64.random(in: 1...UInt64.max))
         self.name = name
         self.calls = calls
-        buffer.reserve(Self.capacity)
+        buffer = try Buffer(capacity: Self.capacity)
         JournalHeader(salt: self.file.salt).encode(to: buffer.memory)
         filled = JournalHeader.size
     }
@@ -63,7 +63,7 @@ final class NewJournal {
         let size = Record.headerSize + payload + 2 * Record.alignment
         if filled + size > Self.capacity {
             try finish()
-            buffer.reserve(max(size, Self.capacity))
+            try buffer.resize(to: max(size, Self.capacity))
         }
         let start = buffer.memory + filled
         encode(start + Record.headerSize)

@@ -85,11 +85,7 @@ extension SuiteDirectory {
         }
         // A parent may be a link: the dot makes the system follow it.
         let directory = try calls.open(parent + "/.", .directory)
-        do throws(JournalError) {
-            try calls.sync(directory.raw)
-        } catch {
-            throw error.about(parent)
-        }
+        try calls.sync(directory.raw, name: parent)
     }
 
     static func parent(of path: String) -> String {

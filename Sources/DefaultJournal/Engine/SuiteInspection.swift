@@ -87,7 +87,7 @@ extension Journal {
         let base = UInt64(JournalHeader.size)
         var salt = salt
         var window = try FileWindow(of: file, to: end, calls: calls)
-        switch JournalHeader.parse(try window.bytes(0..<min(end, base))) {
+        switch try JournalHeader.read(&window) {
         case .valid(let header, let damage):
             found.formatVersion = JournalHeader.currentVersion
             found.damage = damage
@@ -102,7 +102,7 @@ extension Journal {
         found.isReadable = salt != nil
         guard let salt, end > base else { return found }
         var table = EntryTable()
-        let report = try Replay.run(&window, from: base, salt: salt) { table.apply($0) }
+        let report = try table.replay(&window, salt: salt)
         found.damage += report.damage
         if let torn = report.tornTail { found.tornBytes = end - torn }
         found.records = report.records

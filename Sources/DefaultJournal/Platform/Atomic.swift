@@ -1,31 +1,10 @@
 public import CDefaultSystem
 
-// The standard library's `Atomic` needs macOS 15, iOS 18 and so on. These are C11's atomics, inlined from a header.
+// The standard library's `Atomic` needs macOS 15, iOS 18 and so on. These are C11's atomics, inlined from a header. All threads see
+// all operations in one order: weaker orderings would gain too little here.
 //
 // Public, since the compiler inlines nothing of `package` access into the layer above: there a load would be two calls of
 // unspecialized code instead of an instruction. The module belongs to no product.
-
-/// What other threads see of the memory operations before and after an atomic one, as in C11.
-public struct MemoryOrdering: Sendable {
-    @usableFromInline let code: Int32
-
-    @inlinable init(code: Int32) { self.code = code }
-
-    /// Nothing but the operation itself is ordered.
-    @inlinable public static var relaxed: MemoryOrdering { MemoryOrdering(code: DEFAULT_ATOMIC_RELAXED) }
-    /// What was written before the releasing store that is read here is visible from here on.
-    @inlinable public static var acquiring: MemoryOrdering { MemoryOrdering(code: DEFAULT_ATOMIC_ACQUIRE) }
-    /// What was written before is visible to a thread that reads this value with acquiring ordering.
-    @inlinable public static var releasing: MemoryOrdering { MemoryOrdering(code: DEFAULT_ATOMIC_RELEASE) }
-    /// Both, for operations that read and write.
-    @inlinable public static var acquiringAndReleasing: MemoryOrdering {
-        MemoryOrdering(code: DEFAULT_ATOMIC_ACQUIRE_RELEASE)
-    }
-    /// All threads see the operations with this ordering in one order.
-    @inlinable public static var sequentiallyConsistent: MemoryOrdering {
-        MemoryOrdering(code: DEFAULT_ATOMIC_SEQUENTIAL)
-    }
-}
 
 /// A word at an address that others own, which threads, or processes that map it, change without a lock.
 public struct AtomicWord: @unchecked Sendable {
@@ -38,29 +17,16 @@ public struct AtomicWord: @unchecked Sendable {
     @inlinable public init(_ address: UnsafeMutablePointer<UInt64>) { self.address = address }
 
     /// The value.
-    @inlinable public func load(ordering: MemoryOrdering) -> UInt64 {
-        default_atomic_load(address, ordering.code)
-    }
+    @inlinable public func load() -> UInt64 { default_atomic_load(address) }
 
     /// Stores a value.
-    @inlinable public func store(_ value: UInt64, ordering: MemoryOrdering) {
-        default_atomic_store(address, value, ordering.code)
-    }
+    @inlinable public func store(_ value: UInt64) { default_atomic_store(address, value) }
 
     /// Stores a value, and returns the one before.
-    @inlinable public func exchange(_ value: UInt64, ordering: MemoryOrdering) -> UInt64 {
-        default_atomic_exchange(address, value, ordering.code)
-    }
+    @inlinable public func exchange(_ value: UInt64) -> UInt64 { default_atomic_exchange(address, value) }
 
     /// Adds to the value, modulo the size of its type.
-    @inlinable public func wrappingAdd(_ value: UInt64, ordering: MemoryOrdering) {
-        default_atomic_add(address, value, ordering.code)
-    }
-
-    /// Subtracts from the value, modulo the size of its type.
-    @inlinable public func wrappingSubtract(_ value: UInt64, ordering: MemoryOrdering) {
-        default_atomic_add(address, 0 &- value, ordering.code)
-    }
+    @inlinable public func wrappingAdd(_ value: UInt64) { default_atomic_add(address, value) }
 }
 
 /// A value that threads change without a lock: a Boolean, or a number of at most eight bytes.
@@ -80,19 +46,13 @@ public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     @inlinable deinit { word.address.deallocate() }
 
     /// The value.
-    @inlinable public func load(ordering: MemoryOrdering) -> Value {
-        Self.value(of: word.load(ordering: ordering))
-    }
+    @inlinable public func load() -> Value { Self.value(of: word.load()) }
 
     /// Stores a value.
-    @inlinable public func store(_ value: Value, ordering: MemoryOrdering) {
-        word.store(Self.bits(of: value), ordering: ordering)
-    }
+    @inlinable public func store(_ value: Value) { word.store(Self.bits(of: value)) }
 
     /// Stores a value, and returns the one before.
-    @inlinable public func exchange(_ value: Value, ordering: MemoryOrdering) -> Value {
-        Self.value(of: word.exchange(Self.bits(of: value), ordering: ordering))
-    }
+    @inlinable public func exchange(_ value: Value) -> Value { Self.value(of: word.exchange(Self.bits(of: value))) }
 
     // Not properties of the values: a public extension of `Int` would be visible in every program that uses the library.
 
@@ -109,7 +69,5 @@ public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
 
 extension Atomic where Value == Int {
     /// Adds to the value, modulo the size of its type.
-    @inlinable public func wrappingAdd(_ value: Int, ordering: MemoryOrdering) {
-        word.wrappingAdd(Self.bits(of: value), ordering: ordering)
-    }
+    @inlinable public func wrappingAdd(_ value: Int) { word.wrappingAdd(Self.bits(of: value)) }
 }

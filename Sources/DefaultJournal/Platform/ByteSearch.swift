@@ -1,11 +1,4 @@
 public import CDefaultSystem
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// Searches in bytes with the C library's functions, which are fast enough for gigabytes.
 public enum ByteSearch: Sendable {
@@ -13,7 +6,7 @@ public enum ByteSearch: Sendable {
     static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, let first = bytes.first else { return true }
         // Each byte equals the one before it.
-        return first == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
+        return first == 0 && default_is_same(start, start + 1, bytes.count - 1)
     }
 
     /// Whether two buffers of the same size have the same content.
@@ -31,12 +24,12 @@ public enum ByteSearch: Sendable {
     static func isSame(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
         guard one.count == other.count else { return false }
         guard let first = one.baseAddress, let second = other.baseAddress else { return true }
-        return memcmp(first, second, one.count) == 0
+        return default_is_same(first, second, one.count)
     }
 
     /// Whether bytes contain a byte.
     package static func contains(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
+        bytes.baseAddress.map { default_find($0, byte, bytes.count) != nil } ?? false
     }
 
     /// Whether bytes contain those of a text; this takes a fifth of the time of Foundation's `range(of:)`.
@@ -44,11 +37,9 @@ public enum ByteSearch: Sendable {
         let text = Array(text.utf8)
         guard let first = text.first, var start = bytes.baseAddress else { return false }
         let end = start + bytes.count
-        while start + text.count <= end, let found = memchr(start, Int32(first), end - start - text.count + 1) {
-            if memcmp(found, text, text.count) == 0 {
-                return true
-            }
-            start = UnsafeRawPointer(found) + 1
+        while start + text.count <= end, let found = default_find(start, first, end - start - text.count + 1) {
+            if default_is_same(found, text, text.count) { return true }
+            start = found + 1
         }
         return false
     }

@@ -7,8 +7,7 @@ package struct FileWindow: ~Copyable {
     /// How much is read at once.
     package let pieceSize: Int
 
-    private var memory: UnsafeMutableRawPointer
-    private var capacity: Int
+    private var buffer: Buffer
     /// The offset of the first byte in memory, and how many there are.
     private var start: UInt64 = 0
     private var count = 0
@@ -24,8 +23,7 @@ package struct FileWindow: ~Copyable {
         self.end = end
         self.calls = calls
         self.pieceSize = max(16, min(pieceSize, Int(clamping: end)))
-        capacity = self.pieceSize
-        memory = try SystemCalls.allocate(capacity)
+        buffer = try Buffer(capacity: self.pieceSize)
     }
 
     /// A window that shows a copy of bytes, at an offset of a journal.
@@ -36,7 +34,7 @@ package struct FileWindow: ~Copyable {
             calls: SystemCalls(),
             pieceSize: max(bytes.count, 1 << 20)
         )
-        UnsafeMutableRawBufferPointer(start: memory, count: capacity).copyMemory(from: bytes)
+        UnsafeMutableRawBufferPointer(start: buffer.memory, count: buffer.capacity).copyMemory(from: bytes)
         (start, count) = (base, bytes.count)
     }
 
@@ -49,7 +47,7 @@ package struct FileWindow: ~Copyable {
         }
         let offset = Int(range.lowerBound - start)
         let end = min(Int(clamping: range.upperBound - start), count)
-        return UnsafeRawBufferPointer(start: memory + offset, count: max(0, end - offset))
+        return UnsafeRawBufferPointer(start: buffer.memory + offset, count: max(0, end - offset))
     }
 
     /// One piece from an offset on, up to another one.
@@ -76,17 +74,9 @@ package struct FileWindow: ~Copyable {
     private mutating func read(from offset: UInt64, count wanted: Int) throws(JournalError) {
         count = 0
         start = offset
-        let needed = max(wanted, pieceSize)
-        if needed != capacity {
-            let new = try SystemCalls.allocate(needed)
-            SystemCalls.deallocate(memory, count: capacity)
-            memory = new
-            capacity = needed
-        }
+        try buffer.resize(to: max(wanted, pieceSize))
         let left = Int(clamping: max(end, offset + UInt64(wanted)) - offset)
-        let target = UnsafeMutableRawBufferPointer(start: memory, count: min(capacity, left))
+        let target = UnsafeMutableRawBufferPointer(start: buffer.memory, count: min(buffer.capacity, left))
         count = try calls.read(into: target, from: descriptor, at: offset)
     }
-
-    deinit { SystemCalls.deallocate(memory, count: capacity) }
 }

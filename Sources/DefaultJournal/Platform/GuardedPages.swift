@@ -1,11 +1,4 @@
 internal import CDefaultSystem
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// A part of a file, mapped for reading, in which one word at a time is looked at.
 ///
@@ -18,8 +11,8 @@ struct LookWindow: ~Copyable {
     static let size: UInt64 = 1 << 16
 
     /// A window that shows ones.
-    init() throws(JournalError) {
-        memory = try GuardedPages.shared.reserve()
+    init(calls: SystemCalls) throws(JournalError) {
+        memory = try GuardedPages.shared.reserve(calls: calls)
     }
 
     deinit { GuardedPages.shared.release(memory) }
@@ -54,18 +47,15 @@ final class GuardedPages: Sendable {
     private static let batch = 128
 
     /// An address for ``SystemCalls/map(_:from:at:size:)``, where ones are mapped until then.
-    func reserve() throws(JournalError) -> UnsafeMutableRawPointer {
-        let size = Int(LookWindow.size)
-        let (address, code) = free.withLock { free -> (UInt?, Int32) in
-            if free.isEmpty {
-                guard let begin = default_reserve_guarded_memory(Self.batch * size) else { return (nil, errno) }
-                free = (0..<UInt(Self.batch)).reversed().map { UInt(bitPattern: begin) + $0 * UInt(size) }
-            }
-            return (free.popLast(), 0)
+    func reserve(calls: SystemCalls) throws(JournalError) -> UnsafeMutableRawPointer {
+        let size = UInt(LookWindow.size)
+        let address = try free.withLock { free throws(JournalError) -> UInt in
+            if let address = free.popLast() { return address }
+            let begin = try calls.reserveGuardedMemory(Self.batch * Int(size))
+            free = (1..<UInt(Self.batch)).reversed().map { begin + $0 * size }
+            return begin
         }
-        guard let address, let memory = UnsafeMutableRawPointer(bitPattern: address) else {
-            throw JournalError(.system(.mmap, code: code))
-        }
+        guard let memory = UnsafeMutableRawPointer(bitPattern: address) else { throw JournalError(.unstable) }
         return memory
     }
 

@@ -21,24 +21,20 @@ final class ProcessServices: @unchecked Sendable {
 
     /// The services of the running process.
     static var current: ProcessServices {
-        if let address = UnsafeRawPointer(bitPattern: published.load(ordering: .acquiring)) {
-            let services = Unmanaged<ProcessServices>.fromOpaque(address).takeUnretainedValue()
-            if services.forks == default_fork_count() { return services }
-        }
-        return create()
-    }
-
-    private static func create() -> ProcessServices {
+        if let known { return known }
         default_watch_forks()
         default_lock_process()
         defer { default_unlock_process() }
-        if let address = UnsafeRawPointer(bitPattern: published.load(ordering: .acquiring)) {
-            let services = Unmanaged<ProcessServices>.fromOpaque(address).takeUnretainedValue()
-            if services.forks == default_fork_count() { return services }
-        }
+        if let known { return known }
         let services = ProcessServices()
-        published.store(UInt(bitPattern: Unmanaged.passRetained(services).toOpaque()), ordering: .releasing)
+        published.store(UInt(bitPattern: Unmanaged.passRetained(services).toOpaque()))
         return services
+    }
+
+    private static var known: ProcessServices? {
+        guard let address = UnsafeRawPointer(bitPattern: published.load()) else { return nil }
+        let services = Unmanaged<ProcessServices>.fromOpaque(address).takeUnretainedValue()
+        return services.forks == default_fork_count() ? services : nil
     }
 
     /// How many forks there are between the first process with services and this one.

@@ -6,7 +6,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What a program has from the process that started it.
+/// What surrounds a program: what it has from the process that started it, and its end.
 package enum ProgramEnvironment {
     /// The value of an environment variable; nil without one.
     ///
@@ -32,4 +32,9 @@ package enum ProgramEnvironment {
             }
         }
     }
+
+    /// Calls a function when the program ends normally, by a return from `main` or a call of `exit`.
+    ///
+    /// - Returns: Whether it will be called.
+    static func callAtExit(_ handler: @convention(c) () -> Void) -> Bool { atexit(handler) == 0 }
 }

@@ -28,7 +28,7 @@ package final class SharedLock: @unchecked Sendable {
     private var writerActive: AtomicWord { word(Self.slotCount) }
 
     private var haveReaders: Bool {
-        for index in 0..<Self.slotCount where word(index).load(ordering: .sequentiallyConsistent) != 0 { return true }
+        for index in 0..<Self.slotCount where word(index).load() != 0 { return true }
         return false
     }
 
@@ -37,7 +37,7 @@ package final class SharedLock: @unchecked Sendable {
         writerMutex.lock()
         // New readers are refused from here on, and earlier ones are waited for. Both sides store before they load, so at
         // least one of them sees the other.
-        writerActive.store(1, ordering: .sequentiallyConsistent)
+        writerActive.store(1)
         var rounds = 0
         while haveReaders {
             rounds += 1
@@ -48,7 +48,7 @@ package final class SharedLock: @unchecked Sendable {
 
     /// Ends what ``lock()`` began.
     package func unlock() {
-        writerActive.store(0, ordering: .releasing)
+        writerActive.store(0)
         writerMutex.unlock()
     }
 
@@ -70,7 +70,7 @@ package final class SharedLock: @unchecked Sendable {
 
     /// Ends what ``lockShared()`` began.
     package func unlockShared(_ slot: Int?) {
-        if let slot { word(slot).wrappingSubtract(1, ordering: .releasing) } else { unlock() }
+        if let slot { word(slot).wrappingAdd(0 &- 1) } else { unlock() }
     }
 
     /// Takes the lock for reading, unless a writer is active.
@@ -79,9 +79,9 @@ package final class SharedLock: @unchecked Sendable {
     func tryLockShared() -> Int? {
         // That of the thread's processor.
         let slot = Threads.processor & (Self.slotCount - 1)
-        word(slot).wrappingAdd(1, ordering: .sequentiallyConsistent)
-        if writerActive.load(ordering: .sequentiallyConsistent) == 0 { return slot }
-        word(slot).wrappingSubtract(1, ordering: .releasing)
+        word(slot).wrappingAdd(1)
+        if writerActive.load() == 0 { return slot }
+        word(slot).wrappingAdd(0 &- 1)
         return nil
     }
 }

@@ -20,5 +20,4 @@ package enum SystemCall: String, Sendable, CaseIterable {
     case pthreadCreate = "pthread_create"
     case inotifyInit = "inotify_init1"
     case inotifyAddWatch = "inotify_add_watch"
-    case socketpair
 }

@@ -9,6 +9,21 @@ internal import Musl
 #error("Default does not support Windows or Android; see the README.")
 #endif
 
+/// A file descriptor that is closed at the end of its lifetime.
+struct OwnedDescriptor: ~Copyable {
+    let raw: Int32
+
+    init(_ raw: Int32) {
+        self.raw = raw
+    }
+
+    /// No file.
+    static var none: OwnedDescriptor { OwnedDescriptor(-1) }
+
+    // An error of `close` needs no handling: the descriptor is closed in any case, and what has to be on the disk was synced before.
+    deinit { if raw >= 0 { _ = close(raw) } }
+}
+
 /// The result of `fstat` and `stat`, as far as the engine needs it.
 struct FileStatus {
     var device: UInt64
@@ -111,22 +126,14 @@ extension SystemCalls {
     }
 
     /// How a file is opened.
-    enum Access {
-        case read
-        case readWrite
-        case create
-        case createNew
-        case directory
+    struct Access {
+        fileprivate let flags: Int32
 
-        fileprivate var flags: Int32 {
-            switch self {
-            case .read: O_RDONLY
-            case .readWrite: O_RDWR
-            case .create: O_RDWR | O_CREAT
-            case .createNew: O_RDWR | O_CREAT | O_EXCL
-            case .directory: O_RDONLY | O_DIRECTORY
-            }
-        }
+        static var read: Access { Access(flags: O_RDONLY) }
+        static var readWrite: Access { Access(flags: O_RDWR) }
+        static var create: Access { Access(flags: O_RDWR | O_CREAT) }
+        static var createNew: Access { Access(flags: O_RDWR | O_CREAT | O_EXCL) }
+        static var directory: Access { Access(flags: O_RDONLY | O_DIRECTORY) }
     }
 
     /// Opens `name` in an open directory, or at a path when `directory` is nil.
@@ -250,10 +257,9 @@ extension SystemCalls {
         at offset: UInt64
     ) throws(JournalError) -> Words {
         var words = before
-        let outcome = withUnsafeMutableBytes(of: &words) { bytes in
-            Result { () throws(JournalError) in try read(into: bytes, from: descriptor, at: offset) }
+        _ = try withUnsafeMutableBytes(of: &words) { bytes throws(JournalError) in
+            try read(into: bytes, from: descriptor, at: offset)
         }
-        _ = try outcome.get()
         return words
     }
 
@@ -293,24 +299,15 @@ extension SystemCalls {
         }
     }
 
-    /// Flushes a file's content and metadata, or a directory's entries, to the disk.
-    func sync(_ descriptor: Int32) throws(JournalError) {
-        try perform(.init(call: .fsync, descriptor: descriptor)) { _ in
+    /// Flushes a file's content and metadata, or a directory's entries, to the disk; or the content, and no more of the metadata
+    /// than is needed to read it back.
+    func sync(_ descriptor: Int32, isDataOnly: Bool = false, name: String = "") throws(JournalError) {
+        let call = isDataOnly ? SystemCall.fdatasync : .fsync
+        try perform(.init(call: call, descriptor: descriptor, name: name)) { _ in
             #if canImport(Darwin)
-            return Self.fullSync(descriptor)
+            Self.fullSync(descriptor)
             #else
-            return Int(fsync(descriptor))
-            #endif
-        }
-    }
-
-    /// Flushes a file's content, and the size that is needed to read it back, to the disk.
-    func syncData(_ descriptor: Int32) throws(JournalError) {
-        try perform(.init(call: .fdatasync, descriptor: descriptor)) { _ in
-            #if canImport(Darwin)
-            return Self.fullSync(descriptor)
-            #else
-            return Int(fdatasync(descriptor))
+            Int(isDataOnly ? fdatasync(descriptor) : fsync(descriptor))
             #endif
         }
     }
@@ -340,6 +337,14 @@ extension SystemCalls {
 
     /// Releases the lock, as closing the descriptor does.
     func unlock(_ descriptor: Int32) { _ = flock(descriptor, LOCK_UN) }
+
+    /// Reserves memory for mapped parts of files; see ``GuardedPages``.
+    func reserveGuardedMemory(_ size: Int) throws(JournalError) -> UInt {
+        let address = try perform(.init(call: .mmap)) { _ in
+            default_reserve_guarded_memory(size).map { Int(bitPattern: $0) } ?? -1
+        }
+        return UInt(bitPattern: address)
+    }
 
     /// Maps a part of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
     func map(
@@ -373,25 +378,9 @@ extension SystemCalls {
         }
         return Int32(truncatingIfNeeded: number)
     }
-
-    /// The two ends of a stream that never blocks.
-    func makeSocketPair() throws(JournalError) -> (Int32, Int32) {
-        var pair: [Int32] = [-1, -1]
-        let type = Self.bits(of: SOCK_STREAM) | Self.bits(of: SOCK_CLOEXEC) | Self.bits(of: SOCK_NONBLOCK)
-        try perform(.init(call: .socketpair, name: ".")) { _ in Int(socketpair(AF_UNIX, type, 0, &pair)) }
-        return (pair[0], pair[1])
-    }
-
-    #if canImport(Glibc)
-    private static func bits(of type: __socket_type) -> Int32 { Int32(bitPattern: type.rawValue) }
-    #else
-    private static func bits(of type: Int32) -> Int32 { type }
-    #endif
     #endif
 
-    /// Memory for file content.
-    ///
-    /// A file's size can't be trusted, so a failure must not end the process. Freeing much of it returns it to the system.
+    /// The memory of a ``Buffer``.
     static func allocate(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
         let memory =
             count < mappedSize ? malloc(count) : mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-internal import Darwin
+package import Darwin
 #elseif canImport(Glibc)
-internal import Glibc
+package import Glibc
 #elseif canImport(Musl)
-internal import Musl
+package import Musl
 #endif
 
 /// Error numbers, grouped by the advice for them.
@@ -31,6 +31,9 @@ enum SystemErrors {
 }
 
 extension JournalError {
+    /// The system's error number as a type; nil without one, and for an unknown one.
+    package var systemErrorCode: POSIXErrorCode? { code.flatMap(POSIXErrorCode.init(rawValue:)) }
+
     var isBusy: Bool { if case .busy = kind { true } else { false } }
     /// The refusal of a directory whose permissions don't let its owner write.
     static func noPermission(path: String) -> JournalError { JournalError(.system(.open, code: EACCES), path: path) }

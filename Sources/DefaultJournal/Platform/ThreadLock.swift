@@ -99,21 +99,10 @@ final class ThreadCondition: @unchecked Sendable {
 /// The calling thread and new ones.
 package enum Threads {
     /// A number that identifies the calling thread while it runs, never 0.
-    package static var current: UInt {
-        #if canImport(Darwin) || canImport(Musl)
-        UInt(bitPattern: pthread_self())
-        #else
-        UInt(pthread_self())
-        #endif
-    }
+    package static var current: UInt { default_current_thread() }
 
     /// A number that threads running at the same time seldom share: that of the processor, where the system reports it.
-    static var processor: Int {
-        let number = default_processor_number()
-        if number >= 0 { return Int(number) }
-        // An address whose middle bits differ between threads.
-        return Int(truncatingIfNeeded: (UInt64(current) &* 0x9E37_79B9_7F4A_7C15) >> 32)
-    }
+    static var processor: Int { Int(default_processor_number()) }
 
     /// Sleeps for a time, which signals may shorten.
     static func sleep(nanoseconds: UInt64) {
@@ -124,62 +113,28 @@ package enum Threads {
     /// Lets other threads run first.
     static func yield() { sched_yield() }
 
-    /// Names the calling thread in debuggers and tools, up to 15 bytes; does nothing on systems other than Linux.
-    static func name(_ name: StaticString) {
-        #if os(Linux)
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        _ = write(file, name.utf8Start, name.utf8CodeUnitCount)
-        close(file)
-        #endif
-    }
+    /// Names the calling thread in debuggers and tools, up to 15 bytes.
+    static func name(_ name: String) { default_name_thread(name) }
 
     /// Starts a detached thread that runs `body`.
     ///
     /// - Returns: The error number, 0 when the thread runs.
     static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let context = Unmanaged.passRetained(ThreadBody(body))
-        // Signals are for the host program's threads: the new thread inherits a mask that blocks all of them, but the one that
-        // GuardedPages handles.
-        var blocked = sigset_t()
-        var previous = sigset_t()
-        sigfillset(&blocked)
-        sigdelset(&blocked, SIGBUS)
-        pthread_sigmask(SIG_SETMASK, &blocked, &previous)
-        defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-        #if canImport(Darwin) || canImport(Musl)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        let main: @convention(c) (ThreadContext) -> UnsafeMutableRawPointer? = { Threads.run($0) }
-        let result = pthread_create(&thread, &attributes, main, context.toOpaque())
-        if result != 0 { context.release() }
-        return result
-    }
-}
-
-#if canImport(Darwin)
-private typealias ThreadContext = UnsafeMutableRawPointer
-#else
-private typealias ThreadContext = UnsafeMutableRawPointer?
-#endif
-
-extension Threads {
-    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        if let context { Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run() }
-        return nil
+        let context = Unmanaged.passRetained(ThreadBody(run: body))
+        let run: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
+            Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
+            return nil
+        }
+        let code = default_start_thread(run, context.toOpaque())
+        if code != 0 { context.release() }
+        return code
     }
 }
 
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 
-    init(_ run: @escaping @Sendable () -> Void) {
+    init(run: @escaping @Sendable () -> Void) {
         self.run = run
     }
 }

@@ -1,49 +1,16 @@
 /// Replay: from bytes to the payloads of records and a report, without side effects of its own.
 ///
-///
 /// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges,
 /// and that of the window.
 package enum Replay {
-    /// Delivers the payload of every valid record in bytes that begin where a record begins, at an offset of a journal.
-    package static func run(
-        _ bytes: UnsafeRawBufferPointer,
-        at base: UInt64,
-        salt: UInt64,
-        visit: (UnsafeRawBufferPointer) -> Void,
-        visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
-    ) -> ReplayReport {
-        do throws(JournalError) {
-            var source = try FileWindow(bytes, at: base)
-            return try run(&source, from: base, salt: salt, visit: visit, visitDamaged: visitDamaged)
-        } catch {
-            preconditionFailure("Memory can always be read: \(error)")
-        }
-    }
-
-    /// Delivers the payload of every valid record from an offset on, where a record begins.
+    /// Delivers the payload of every valid record from where a report ends on, and adds to the report what is damaged or
+    /// unfinished; if this throws, it says what was delivered.
     ///
     /// A record is valid if its checksums are right and this version knows all of its operations.
     ///
     /// `visit` takes a payload, which is valid during the call only. `visitDamaged` takes the payload of a damaged record, or the
-    /// beginning of it; nothing in it can be trusted.
-    ///
-    /// - Returns: Where the records end, and what is damaged or unfinished.
+    /// beginning of it; nothing in it can be trusted. With `stopsAtDamage` the first byte that can't be used is the end.
     package static func run(
-        _ source: inout FileWindow,
-        from start: UInt64,
-        salt: UInt64,
-        visit: (UnsafeRawBufferPointer) throws(JournalError) -> Void,
-        visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
-    ) throws(JournalError) -> ReplayReport {
-        var report = ReplayReport(validEnd: start)
-        try run(&source, salt: salt, report: &report, visit: visit, visitDamaged: visitDamaged)
-        return report
-    }
-
-    /// The same from where a report ends on, which also says what was delivered if this throws.
-    ///
-    /// With `stopsAtDamage` the first byte that can't be used is the end.
-    static func run(
         _ source: inout FileWindow,
         salt: UInt64,
         stopsAtDamage: Bool = false,
@@ -182,5 +149,21 @@ package enum Replay {
             cursor += UInt64(index)
         }
         return size
+    }
+}
+
+extension EntryTable {
+    /// Applies the records of a journal, from its beginning to the end of the window.
+    mutating func replay(_ window: inout FileWindow, salt: UInt64) throws(JournalError) -> ReplayReport {
+        var report = ReplayReport()
+        try Replay.run(&window, salt: salt, report: &report) { apply($0) }
+        return report
+    }
+}
+
+extension JournalHeader {
+    /// Reads the header of a journal.
+    static func read(_ window: inout FileWindow) throws(JournalError) -> Reading {
+        parse(try window.bytes(0..<min(window.end, UInt64(size))))
     }
 }

@@ -1,7 +1,7 @@
 /// The result of replaying a journal, besides its operations.
 package struct ReplayReport: Equatable, Sendable {
     /// Offset after the last valid record.
-    package var validEnd: UInt64
+    package var validEnd = UInt64(JournalHeader.size)
     /// Where an unfinished append begins, if the file ends in one; it was never acknowledged.
     package var tornTail: UInt64?
     /// Ranges of the file that hold neither valid records nor an unfinished append, in order.
@@ -10,6 +10,11 @@ package struct ReplayReport: Equatable, Sendable {
     package var records = 0
     /// The mark of the last of them.
     package var lastRecord: JournalMark?
+
+    /// - Parameter start: Where the first record begins.
+    package init(validEnd start: UInt64 = UInt64(JournalHeader.size)) {
+        validEnd = start
+    }
 
     /// Whether every byte belonged to a valid record.
     package var isClean: Bool { damage.isEmpty && tornTail == nil }

@@ -1,4 +1,5 @@
 @testable import DefaultJournal
+import JournalProbe
 
 /// Journals made in memory, with a salt of the test's choice.
 struct SampleJournal {

@@ -61,7 +61,7 @@ final class FileSuite: @unchecked Sendable {
 
     /// The open suite; nil while it has not been opened.
     var current: OpenSuite? {
-        isOpen.load(ordering: .acquiring) ? opened?.suite : nil
+        isOpen.load() ? opened?.suite : nil
     }
 
     /// Calls a body with the suite, which is opened first if it isn't open; nil if that fails.
@@ -69,7 +69,7 @@ final class FileSuite: @unchecked Sendable {
     /// The reference to an open suite is not copied: its count would move between the processors of threads that read at
     /// once.
     func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
-        guard isOpen.load(ordering: .acquiring) else {
+        guard isOpen.load() else {
             return openIfPossible().map(body)
         }
         switch opened {
@@ -128,7 +128,7 @@ final class FileSuite: @unchecked Sendable {
         state.register(registeredBefore)
         registeredBefore = [:]
         opened = Opened(suite: suite)
-        isOpen.store(true, ordering: .releasing)
+        isOpen.store(true)
         return suite
     }
 
