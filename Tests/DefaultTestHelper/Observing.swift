@@ -21,8 +21,9 @@ func printFirstAsynchronousUse() -> Never {
     dispatchMain()
 }
 
-/// How many threads the library watches suites with. A thread names itself only once it runs, and has the name of the one that
-/// started it until then.
+/// How many threads the library watches suites with.
+///
+/// A thread names itself only once it runs, and has the name of the one that started it until then.
 private func countWatchers() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
         let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)

@@ -1,3 +1,10 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 #if canImport(DefaultJournal)
 package import DefaultJournal
 #endif
@@ -11,13 +18,18 @@ extension Replay {
         visit: (UnsafeRawBufferPointer) -> Void,
         visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
     ) -> ReplayReport {
+        guard let stream = tmpfile() else { preconditionFailure("There is no temporary file.") }
+        defer { fclose(stream) }
+        let file = fileno(stream)
+        let written = pwrite(file, bytes.baseAddress, bytes.count, off_t(base))
+        precondition(written == bytes.count, "The temporary file can't be written.")
         do throws(JournalError) {
-            var source = try FileWindow(bytes, at: base)
+            var source = try FileWindow(of: file, to: base + UInt64(bytes.count), calls: SystemCalls())
             var report = ReplayReport(validEnd: base)
             try run(&source, salt: salt, report: &report, visit: visit, visitDamaged: visitDamaged)
             return report
         } catch {
-            preconditionFailure("Memory can always be read: \(error)")
+            preconditionFailure("The temporary file can't be read: \(error)")
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /// Whether this processor computes CRC-32C itself.
@@ -23,6 +24,11 @@ int default_processor_number(void);
 /// A number that identifies the calling thread while it runs, never 0.
 static inline uintptr_t default_current_thread(void) {
     return (uintptr_t)pthread_self();
+}
+
+/// Writes bytes to standard error.
+static inline void default_write_error(const void *_Nullable bytes, size_t count) {
+    fwrite(bytes, 1, count, stderr);
 }
 
 /// Names the calling thread in debuggers and tools, up to 15 bytes.

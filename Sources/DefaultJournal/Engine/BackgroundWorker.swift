@@ -18,7 +18,6 @@ final class BackgroundWorker: @unchecked Sendable {
     private let lock = ThreadLock()
     private let changed = ThreadCondition()
     private var queue: [Work] = []
-    /// How many flushes are under way.
     private var flushing = 0
     private var isRunning = false
 

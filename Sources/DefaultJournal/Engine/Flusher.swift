@@ -49,14 +49,12 @@ final class Flusher: @unchecked Sendable {
         }
     }
 
-    /// Notes that a file is on the disk up to an offset.
     func noteSynced(_ file: JournalFile, to end: UInt64) {
         lock.lock()
         defer { lock.unlock() }
         synced = (file.salt, end)
     }
 
-    /// Whether a file is known to be on the disk up to an offset.
     func isSynced(_ file: JournalFile, to end: UInt64) -> Bool {
         lock.lock()
         defer { lock.unlock() }

@@ -1,14 +1,8 @@
 extension Journal {
     /// Stores a value under `key`, visible to every process when the call returns.
     ///
-    /// A value that is stored already is not written again.
+    /// A value that is stored already is not written again. The prefix is the value's first byte, if it isn't in `value`.
     ///
-    /// - Parameters:
-    ///   - key: 1 to 65,535 bytes of UTF-8.
-    ///   - prefix: The value's first byte; nil if it is in `value`.
-    ///   - value: The value, at most 64 MiB.
-    ///   - durability: When the write has to have reached the disk. If it can't be flushed, the call throws, but the value is
-    ///     stored.
     /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then, unless it was the flush.
     package func set(
         key: UnsafeRawBufferPointer,
@@ -29,11 +23,7 @@ extension Journal {
     }
 
     /// Whether a value is known to be stored, without the lock: the file must be what it was when the entries were read.
-    private func isStored(
-        _ key: UnsafeRawBufferPointer,
-        _ prefix: UInt8?,
-        _ value: UnsafeRawBufferPointer
-    ) -> Bool {
+    private func isStored(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
         guard let slot = stateLock.tryLockShared() else { return false }
         defer { stateLock.unlockShared(slot) }
         return entries.holds(key, prefix: prefix, value) && state.seesNothingNew && !state.isDamaged
@@ -42,14 +32,10 @@ extension Journal {
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
-    package func remove(
-        key: UnsafeRawBufferPointer,
-        durability: JournalDurability = .background
-    ) throws(JournalError) {
+    package func remove(key: UnsafeRawBufferPointer, durability: JournalDurability = .background) throws(JournalError) {
         try append(.remove(key: key), durability)
     }
 
-    /// Removes every entry.
     package func removeAll(durability: JournalDurability = .background) throws(JournalError) {
         try append(.removeAll, durability)
     }
@@ -57,10 +43,7 @@ extension Journal {
     /// Makes all changes of `batch` visible and durable together, or none of them.
     ///
     /// An empty batch writes nothing.
-    package func append(
-        _ batch: JournalBatch,
-        durability: JournalDurability = .background
-    ) throws(JournalError) {
+    package func append(_ batch: JournalBatch, durability: JournalDurability = .background) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
         try write(durability) { () throws(JournalError) in
@@ -80,10 +63,7 @@ extension Journal {
     }
 
     /// Writes with exclusive access; if then it has to be on the disk, waits for that without it.
-    private func write(
-        _ durability: JournalDurability,
-        _ body: () throws(JournalError) -> Void
-    ) throws(JournalError) {
+    private func write(_ durability: JournalDurability, _ body: () throws(JournalError) -> Void) throws(JournalError) {
         try beginExclusiveAccess()
         do {
             defer { endExclusiveAccess() }

@@ -19,7 +19,7 @@ extension Journal {
         defer { if hasApplied { scheduleFlush() } }
         while true {
             let hasFollowed = try state.move.map { move throws(JournalError) in try follow(move) } ?? false
-            guard state.look.load() != 0,
+            guard state.look != 0,
                 appending.load() != state.position
             else {
                 if hasFollowed { continue }
@@ -36,7 +36,7 @@ extension Journal {
             if progress != .complete { return progress }
             if state.position == before {
                 // What the look saw has been cut off, or the mapping shows a page that the file once lacked.
-                if state.look.load() != 0 { state.renewLook(calls: calls) }
+                if state.look != 0 { state.renewLook(calls: calls) }
                 return .complete
             }
         }
@@ -45,7 +45,6 @@ extension Journal {
     /// Bytes that are read at once: most records take a few hundred.
     private static let pieceSize = 8_192
 
-    /// Applies the records after the position.
     private func applyRecords() throws(JournalError) -> Progress {
         let (file, start) = (state.file, state.position)
         let size = try calls.size(of: file.raw)

@@ -30,13 +30,11 @@ extension Journal {
             && state.position >= writer.compactionRetrySize
     }
 
-    /// Has the journal compacted on a background thread.
     func scheduleCompaction() {
         guard !isCompactionScheduled.exchange(true) else { return }
         if !worker.compact(self) { isCompactionScheduled.store(false) }
     }
 
-    /// Compacts, on a background thread, if there is still need.
     func compactInBackground() {
         defer { deliverReports() }
         compaction.lock()
@@ -70,7 +68,7 @@ extension Journal {
         }
         guard let need else { return }
         do throws(JournalError) {
-            guard let file = try openCompactionTarget(in: need.directory.raw, waits: isAsked) else { return }
+            guard let file = try openCompactionTarget(in: need.directory, waits: isAsked) else { return }
             var table = EntryTable()
             var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
             let header = try JournalHeader.read(&window)
@@ -100,11 +98,7 @@ extension Journal {
     }
 
     /// Syncs the new file, and copies what is written meanwhile, until little is left.
-    private func synchronize(
-        _ fresh: NewJournal,
-        with file: JournalFile,
-        copied: inout UInt64
-    ) throws(JournalError) {
+    private func synchronize(_ fresh: NewJournal, with file: JournalFile, copied: inout UInt64) throws(JournalError) {
         for _ in 0..<16 {
             // From here on a flush may promise what isn't in the new file yet.
             try file.set(.isFlushed, to: false, calls: calls)
@@ -118,7 +112,6 @@ extension Journal {
         }
     }
 
-    /// Copies records.
     private func copyTail(
         of file: JournalFile,
         from start: UInt64,
@@ -137,32 +130,31 @@ extension Journal {
     }
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
-    private func openCompactionTarget(in directory: Int32, waits: Bool) throws(JournalError) -> OwnedDescriptor? {
+    private func openCompactionTarget(
+        in directory: SuiteDirectory,
+        waits: Bool
+    ) throws(JournalError) -> OwnedDescriptor? {
         let name = SuiteDirectory.compactionName
         let wait = LockWait(atMost: options.lockTimeout)
-        do throws(JournalError) {
-            for _ in 0..<64 {
-                let target = try calls.open(name, in: directory, .create)
-                let id = try SuiteDirectory.checkFile(target.raw, calls: calls).id
-                while try !calls.tryLock(target.raw) {
-                    guard waits else { return nil }
-                    guard let pause = wait.pause else {
-                        throw JournalError(.busy(process: LockHolder.process(of: target.raw)), path: path)
-                    }
-                    Threads.sleep(nanoseconds: pause)
+        for _ in 0..<64 {
+            let opened = try directory.createFile(name, calls: calls)
+            while try !calls.tryLock(opened.file.raw) {
+                guard waits else { return nil }
+                guard let pause = wait.pause else {
+                    throw JournalError(.busy(process: LockHolder.process(of: opened.file.raw)), path: path)
                 }
-                // During the wait the file may have become the journal.
-                guard let status = try calls.status(of: name, in: directory), status.id == id else { continue }
-                // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file
-                // that is new needs no truncation and avoids this flush when it is replaced later.
-                if status.size > 0 { try calls.truncate(target.raw, to: 0) }
-                return target
+                Threads.sleep(nanoseconds: pause)
             }
-            throw JournalError(.unstable)
-        } catch {
-            if error.isWrongType { throw JournalError(.notARegularFile, path: name) }
-            throw error
+            // During the wait the file may have become the journal.
+            guard let status = try calls.status(of: name, in: directory.raw), status.id == opened.status.id else {
+                continue
+            }
+            // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file that is
+            // new needs no truncation and avoids this flush when it is replaced later.
+            if status.size > 0 { try calls.truncate(opened.file.raw, to: 0) }
+            return opened.file
         }
+        throw JournalError(.unstable)
     }
 
     /// Backs up and reports damage that a compaction found, which would disappear with the old file.

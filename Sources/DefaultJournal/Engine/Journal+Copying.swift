@@ -51,7 +51,9 @@ extension Journal {
             try SuiteDirectory.makeDirectory(target, calls: calls)
             let suite = try SuiteDirectory.open(target, calls: calls)
             do throws(JournalError) {
-                try writeCopy(of: table, to: suite)
+                let name = try NewJournal.make(of: table, in: suite, calls: calls).name
+                try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
+                try calls.sync(suite.raw, name: ".")
             } catch {
                 // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
                 for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
@@ -63,19 +65,5 @@ extension Journal {
         } catch {
             throw error.located(in: target)
         }
-    }
-
-    private func writeCopy(of table: borrowing EntryTable, to directory: SuiteDirectory) throws(JournalError) {
-        let name = SuiteDirectory.replacementName
-        do throws(JournalError) {
-            let file = try calls.open(name, in: directory.raw, .createNew)
-            let copy = try NewJournal(file, named: name, in: directory, calls: calls)
-            try copy.append(table)
-            try copy.sync()
-            try calls.rename(name, to: SuiteDirectory.journalName, in: directory.raw)
-        } catch {
-            throw error.about(name)
-        }
-        try calls.sync(directory.raw, name: ".")
     }
 }

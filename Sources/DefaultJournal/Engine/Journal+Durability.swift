@@ -38,7 +38,6 @@ extension Journal {
         if stateLock.withLock({ state.file !== file }) { try flush() }
     }
 
-    /// Makes a journal's name durable.
     func syncRename(of file: JournalFile) throws(JournalError) {
         guard let directory = file.directory else { return }
         try calls.sync(directory.raw, name: ".")
@@ -68,7 +67,6 @@ extension Journal {
         return isScheduled
     }
 
-    /// Flushes, on a background thread.
     func flushInBackground() {
         defer { deliverReports() }
         isFlushScheduled.store(false)

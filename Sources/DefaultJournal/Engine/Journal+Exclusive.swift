@@ -29,10 +29,8 @@ extension Journal {
         if hasReports.load() { deliverReports() }
     }
 
-    /// Whether the calling thread has exclusive access.
     package var hasExclusiveAccess: Bool { owner.load() == Threads.current }
 
-    /// Calls `body` with exclusive access.
     package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try beginExclusiveAccess()
         defer { endExclusiveAccess() }
@@ -96,8 +94,6 @@ extension Journal {
         exclusive.unlock()
     }
 
-    // MARK: The file lock
-
     /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many nanoseconds.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
         if try !suite.tryLock(calls: calls) { try waitForFileLock(LockWait(atMost: limit)) }
@@ -139,8 +135,6 @@ extension Journal {
         writer.holdsFileLock = false
         suite.unlock(calls: calls)
     }
-
-    // MARK: What the lock's new holder finds
 
     /// Under the lock: verifies that the open files are the suite's, catches up, and repairs what was left.
     private func recoverAndCatchUp(

@@ -102,10 +102,8 @@ extension Journal {
     /// Under the lock: reads the suite's journal from its beginning, and repairs it if necessary.
     ///
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
-    /// - Returns: Whether a new, empty journal was created.
     /// - Throws: Why it can't be read or repaired.
-    @discardableResult
-    func reload(isOverwritten: Bool = false) throws(JournalError) -> Bool {
+    func reload(isOverwritten: Bool = false) throws(JournalError) {
         let before = stateLock.withLock { (id: state.file.id, position: state.position) }
         var found = try loadUnderLock(isOverwritten: isOverwritten)
         if isOverwritten { stateLock.withLock { state.isUnsettled = true } }
@@ -119,13 +117,11 @@ extension Journal {
             if found != nil, before.id == found?.file.id, before.position > 0 {
                 note(.shortened(path: journalPath, bytes: before.position))
             }
-            try startEmpty()
-            return true
+            return try replaceJournal(by: EntryTable()) {
+                _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
+            }
         }
-        if !found.report.damage.isEmpty || !found.isSaltKnown {
-            try recover(found)
-            return false
-        }
+        if !found.report.damage.isEmpty || !found.isSaltKnown { return try recover(found) }
         let end = found.report.tornTail ?? found.size
         if found.file.id == before.id, end < before.position {
             // Other processes have read more than the file holds; a new one makes them read it.
@@ -135,7 +131,6 @@ extension Journal {
             try calls.truncate(found.file.raw, to: end)
             stateLock.withLock { state.renewLook(calls: calls) }
         }
-        return false
     }
 
     private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> Found? {
@@ -147,13 +142,6 @@ extension Journal {
             return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), keys: .init(), isSaltKnown: false)
         }
         return try replay(opened, isOverwritten: isOverwritten)
-    }
-
-    /// Under the lock: creates an empty journal.
-    private func startEmpty() throws(JournalError) {
-        try replaceJournal(by: EntryTable()) {
-            _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
-        }
     }
 
     /// Reports damage that this process can't repair, once for each journal.
@@ -169,13 +157,12 @@ extension Journal {
 
     /// What to report of damage, before there is a copy.
     func damage(_ found: Found) -> JournalReport.Damage {
-        JournalReport.Damage(
+        let report = found.report
+        return JournalReport.Damage(
             path: journalPath,
-            bytes: found.report.damagedBytes,
-            ranges: found.report.damage,
-            keptRecords: found.report.records,
-            copy: nil,
-            copyError: nil,
+            bytes: report.damagedBytes,
+            ranges: report.damage,
+            keptRecords: report.records,
             keys: found.keys
         )
     }

@@ -7,15 +7,9 @@ extension Journal {
     /// Opening the same directory twice within a process returns the same journal, with the options and the observer of
     /// the first call. It is closed with the last reference; what was written before still reaches the disk.
     ///
-    /// - Parameters:
-    ///   - path: The suite's directory. Parents that are missing are created for this user alone; parents may be links,
-    ///     the directory itself may not.
-    ///   - options: How to open it.
-    ///   - isPatient: Whether to wait for other processes.
-    ///   - makeObserver: Makes what learns of changes.
-    /// - Returns: The journal with its entries.
-    /// - Throws: An error that names the unusable file and the reason; `readOnly` when there is no suite and none can be
-    ///   created.
+    /// Parents that are missing are created for this user alone; parents may be links, the directory itself may not. A call that
+    /// isn't patient doesn't wait for other processes. Throws an error that names the unusable file and the reason; `readOnly`
+    /// when there is no suite and none can be created.
     package static func open(
         at path: String,
         options: JournalOptions = JournalOptions(),
@@ -118,8 +112,6 @@ extension Journal {
     private func isYoung(_ status: FileStatus) -> Bool {
         status.size > UInt64(JournalHeader.size) && calls.fileTime < status.modified &+ 60_000_000_000
     }
-
-    // MARK: Suites that can't be written
 
     /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
     package var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }

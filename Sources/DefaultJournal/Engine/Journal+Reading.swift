@@ -14,7 +14,6 @@ extension Journal {
         if !isCurrent { catchUpForReading() }
     }
 
-    /// Ends what ``lockForReading()`` began.
     package func unlockForReading() {
         stateLock.unlock()
         if hasReports.load() { deliverReports() }
@@ -32,7 +31,6 @@ extension Journal {
         return nil
     }
 
-    /// Ends what ``beginReading()`` began.
     package func endReading(_ slot: Int?) {
         if let slot { stateLock.unlockShared(slot) } else { unlockForReading() }
     }

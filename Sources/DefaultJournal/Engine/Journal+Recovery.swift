@@ -44,11 +44,7 @@ extension Journal {
     private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
         let directory = suite.raw
         let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.sorted()
-        // The numbers within a second go on even if older backups of it are gone, so that the names are in order.
-        let stem = SuiteDirectory.damagedPrefix + Clock.stamp() + "-"
-        let latest = names.last { $0.hasPrefix(stem) }.flatMap { Int32($0.dropFirst(stem.count)) } ?? 0
-        let number = String(latest &+ 1)
-        let name = stem + String(repeating: "0", count: max(0, 3 - number.count)) + number
+        let name = SuiteDirectory.damagedPrefix + Clock.stamp()
         let copy = try calls.open(name, in: directory, .createNew)
         do throws(JournalError) {
             try copyContent(of: file, size: size, to: copy.raw)
@@ -86,18 +82,7 @@ extension Journal {
         isSame: Bool = false,
         apply: () -> Void = {}
     ) throws(JournalError) {
-        let name = SuiteDirectory.replacementName
-        let fresh: NewJournal
-        do throws(JournalError) {
-            let file = try calls.open(name, in: suite.raw, .create)
-            try SuiteDirectory.checkFile(file.raw, calls: calls)
-            try calls.truncate(file.raw, to: 0)
-            fresh = try NewJournal(file, named: name, in: suite, calls: calls)
-            try fresh.append(table)
-            try fresh.sync()
-        } catch {
-            throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
-        }
+        let fresh = try NewJournal.make(of: table, in: suite, calls: calls)
         try exchange(for: fresh, isSame: isSame, apply: apply)
     }
 

@@ -40,12 +40,12 @@
 //
 // FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock; those that
 // wait at the same time share a sync (`Flusher`). The header says whether the file's name is on the disk yet. After a sync that
-// failed only another file can be trusted, so the next flush rewrites the journal. What a process has read from others it
-// flushes too, in case they were killed.
+// failed only another file can be trusted, so the next flush writes the entries to one. What a process has read from others it
+// flushes too, in case they were killed. The end of a program flushes as well (`BackgroundWorker`).
 //
 // LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing thread), the
 // `flock`, `stateLock` (short: the position and the entries). A compaction also holds the `flock` of `journal.new`, which is
-// taken while none of these but `compaction` is held.
+// taken while none of these but `compaction` is held. "Under the lock" means below: with `exclusive` and the `flock`.
 //
 // FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must not write. That is
 // an error; what the child opens itself has threads of its own (`ProcessServices`).
@@ -100,7 +100,6 @@ package final class Journal: @unchecked Sendable {
     struct Writer: ~Copyable {
         /// How many calls of ``Journal/beginExclusiveAccess()`` are open.
         var depth = 0
-        /// In which records are encoded.
         var buffer: Buffer
         /// Whether the current exclusive access has written.
         var hasWritten = false
@@ -147,8 +146,8 @@ struct JournalState: ~Copyable {
     private(set) var position: UInt64 = 0
     /// The size that the file has at least.
     private(set) var minimumSize: UInt64 = 0
-    /// The word at the position.
-    private(set) var look: AtomicWord
+    /// The word at the position; nil if it can't be mapped, so that each look reads the file.
+    private var word: AtomicWord?
     /// What the file has before the position.
     private(set) var mark: JournalMark?
     /// What the file has in its header.
@@ -159,7 +158,6 @@ struct JournalState: ~Copyable {
 
     /// When the files were last compared with those at the path, by ``Clock/monotonic()``.
     var comparedAt: UInt64 = 0
-    /// Counts the changes of the entries.
     var changeCount: UInt64 = 0
     /// What has to be repaired under the lock, or read again.
     var isDamaged = false
@@ -178,11 +176,13 @@ struct JournalState: ~Copyable {
 
     init(calls: SystemCalls) throws(JournalError) {
         window = try LookWindow(calls: calls)
-        look = AtomicWord.ones
     }
 
-    /// Whether a load finds nothing new at the position.
-    var seesNothingNew: Bool { look.load() == 0 && move == nil }
+    /// What is at the position; 0 if nothing was written there.
+    var look: UInt64 { word?.load() ?? .max }
+
+    /// Whether a look finds nothing new.
+    var seesNothingNew: Bool { look == 0 && move == nil }
 
     /// Notes that the entries reflect the open file up to another position.
     mutating func advance(
@@ -227,21 +227,11 @@ struct JournalState: ~Copyable {
 
     private mutating func lookAtPosition(calls: SystemCalls) {
         do throws(JournalError) {
-            look = try window.word(at: position, of: file.raw, calls: calls)
+            word = try window.word(at: position, of: file.raw, calls: calls)
         } catch {
-            // Each look reads the file then.
-            look = AtomicWord.ones
+            word = nil
         }
     }
-}
-
-extension AtomicWord {
-    /// A word that always differs from 0.
-    static let ones: AtomicWord = {
-        let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-        word.initialize(to: .max)
-        return AtomicWord(word)
-    }()
 }
 
 extension Journal {

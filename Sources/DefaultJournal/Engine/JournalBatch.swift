@@ -6,7 +6,6 @@ package struct JournalBatch: Sendable {
 
     package init() {}
 
-    /// Whether there are no changes.
     package var isEmpty: Bool { payload.isEmpty }
 
     /// Throws if no batch takes a value of this size, its first byte included.
@@ -15,15 +14,10 @@ package struct JournalBatch: Sendable {
     }
 
     /// Adds storing a value under `key`; the prefix is the value's first byte, if the caller has it separately.
-    package mutating func set(
-        key: UnsafeRawBufferPointer,
-        prefix: UInt8? = nil,
-        value: UnsafeRawBufferPointer
-    ) {
+    package mutating func set(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer) {
         add(.set(key: key, prefix: prefix, value: value))
     }
 
-    /// Adds removing the entry under `key`.
     package mutating func remove(key: UnsafeRawBufferPointer) { add(.remove(key: key)) }
 
     /// Adds removing every entry; changes added before have no effect then.

@@ -4,7 +4,7 @@ extension JournalError: CustomStringConvertible {
         switch kind {
         case .system(let call, let code):
             "The system call \(call.rawValue) failed for \(path): \(SystemCalls.message(for: code)) (error \(code)). "
-                + Self.advice(for: call, code)
+                + SystemErrors.advice(for: code, of: call)
         case .newerFormat(let version):
             "\(path) has format version \(version), which a later version of this library wrote; nothing was changed. "
                 + "Update the library to open it."
@@ -42,7 +42,7 @@ extension JournalError: CustomStringConvertible {
                 + "process, with an object of its own."
         case .readOnly(.refused(let code)):
             "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). What is stored there can be "
-                + "read. " + Self.advice(for: SystemErrors.group(of: code))
+                + "read. " + SystemErrors.advice(for: code)
         case .readOnly(.otherUser):
             "Nothing is written to \(path), which belongs to another user: the owner couldn't use files that root creates. What "
                 + "is stored there can be read. To change it, run the program as the owner."
@@ -56,27 +56,5 @@ extension JournalError: CustomStringConvertible {
     /// A process in the middle of a sentence.
     package static func name(of process: Int32?) -> String {
         process.map { "the process \($0)" } ?? "another process"
-    }
-
-    private static func advice(for call: SystemCall, _ code: Int32) -> String {
-        switch (call, SystemErrors.group(of: code)) {
-        case (.inotifyInit, .descriptors):
-            return "Raise fs.inotify.max_user_instances or the limit of open files, or close unused files."
-        case (.inotifyAddWatch, .space): return "Raise fs.inotify.max_user_watches, or watch fewer directories."
-        case (.inotifyAddWatch, _): return "Check whether /proc is mounted."
-        case (_, let group): return advice(for: group)
-        }
-    }
-
-    private static func advice(for group: SystemErrors.Group) -> String {
-        switch group {
-        case .space: "Nothing that is stored has changed; try again when there is room on the disk."
-        case .permission:
-            "Give this user permission to read and write there, or choose another directory for the suite."
-        case .readOnlyDisk:
-            "The disk can only be read. Make it writable, or choose another directory for the suite."
-        case .descriptors: "Close files that are not needed, or raise the limit of open files, and try again."
-        case .other: "Nothing that is stored has changed; remove the cause, and try again."
-        }
     }
 }

@@ -19,12 +19,10 @@ final class JournalFile: Sendable {
         self.salt = salt
     }
 
-    /// What is open before the first journal is.
     static var none: JournalFile { JournalFile(.none, in: nil, id: FileID(device: 0, inode: 0), salt: 0) }
 
     var raw: Int32 { descriptor.raw }
 
-    /// The ``JournalHeader/Flag``s.
     func flags(
         calls: SystemCalls
     ) throws(JournalError) -> (isRenameUnsynced: Bool, hasSyncFailed: Bool, isFlushed: Bool) {
@@ -48,7 +46,6 @@ final class JournalFile: Sendable {
         do throws(JournalError) { try set(.syncFailed, to: true, calls: calls) } catch {}
     }
 
-    /// Sets a flag, for all processes.
     func set(_ flag: JournalHeader.Flag, to value: Bool, calls: SystemCalls) throws(JournalError) {
         try withUnsafeBytes(of: (value ? 1 : 0 as UInt64).littleEndian) { bytes throws(JournalError) in
             try calls.write(bytes, to: raw, at: flag.rawValue)

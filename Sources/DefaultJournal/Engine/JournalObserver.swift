@@ -12,7 +12,6 @@ package protocol JournalObserver: AnyObject {
     static func free(_ form: UnsafeMutableRawPointer)
 }
 
-/// Who has changed an entry.
 package enum ChangeOrigin: Sendable {
     /// The calling thread, which has exclusive access.
     case thisThread

@@ -2,13 +2,11 @@
 ///
 /// In both cases it survives the process being killed once the call has returned.
 package enum JournalDurability: Sendable, Hashable {
-    /// Within about a second, in the background, and when the program ends normally; see ``ExitFlush``.
+    /// Within about a second, in the background, and when the program ends normally; see ``BackgroundWorker``.
     case background
-    /// Before the call returns.
     case everyWrite
 }
 
-/// How a journal is opened.
 package struct JournalOptions: Sendable {
     /// Receives reports of what no caller's error covers.
     ///

@@ -24,7 +24,6 @@ final class JournalRegistry: Sendable {
     // A list: the first dictionary of another type would cost more than to open a suite.
     private let slots = Guarded<[(id: FileID, slot: Slot)]>([])
 
-    /// The slot of a directory.
     func slot(for id: FileID) -> Slot {
         slots.withLock { slots in
             if let known = slots.first(where: { $0.id == id }) { return known.slot }

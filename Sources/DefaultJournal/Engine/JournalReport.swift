@@ -23,7 +23,6 @@ package enum JournalReport: Sendable, Equatable {
 
     /// What was damaged, and where the damaged file is backed up.
     package struct Damage: Sendable, Equatable {
-        /// The journal.
         package var path: String
         /// Bytes that could not be used.
         package var bytes: UInt64
@@ -33,7 +32,6 @@ package enum JournalReport: Sendable, Equatable {
         package var keptRecords: Int
         /// The copy of the damaged file; nil when it could not be made, and the journal was left as it is.
         package var copy: String?
-        /// Why there is no copy.
         package var copyError: JournalError?
         /// The keys that it is known to have changed, or may have.
         package var keys = DamagedKeys()
@@ -48,7 +46,6 @@ package enum JournalReport: Sendable, Equatable {
         /// The names were read from damaged records, so they may be damaged too.
         package var possible: [String] = []
 
-        /// How many of each kind.
         package static let limit = 20
     }
 }

@@ -11,18 +11,18 @@ final class JournalWatch: @unchecked Sendable {
     /// The number of changes when the handler was last called.
     private var known: UInt64?
 
-    private let journal: @Sendable () -> Journal?
+    private weak let journal: Journal?
     private let onChange: @Sendable () -> Void
 
     /// The watch does not keep the journal alive, and calls `onChange` with no lock held.
-    init(of journal: @escaping @Sendable () -> Journal?, onChange: @escaping @Sendable () -> Void) {
+    init(of journal: Journal, onChange: @escaping @Sendable () -> Void) {
         self.journal = journal
         self.onChange = onChange
     }
 
     /// Brings the entries up to date, and calls the handler if that has changed something.
     func look() {
-        guard let journal = journal() else { return }
+        guard let journal else { return }
         var (watched, change) = (nil as FileID?, journal.lookForChange())
         // Watched before the entries are brought up to date, so that no change in between is missed.
         while change.suite != watched {
@@ -48,7 +48,7 @@ extension Journal {
         guard DirectoryEvents.isSupported else { return }
         watch.withLock { watch in
             guard watch == nil else { return }
-            let new = JournalWatch(of: { [weak self] in self }, onChange: onChange)
+            let new = JournalWatch(of: self, onChange: onChange)
             if watchDirectory(for: new) { watch = new }
         }
     }

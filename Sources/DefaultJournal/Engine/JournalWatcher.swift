@@ -30,11 +30,7 @@ final class JournalWatcher: @unchecked Sendable {
     ///
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
     /// - Throws: An error if no thread could be started; nothing is watched then.
-    func watch(
-        _ directory: Int32,
-        for watch: JournalWatch,
-        calls: SystemCalls
-    ) throws(JournalError) -> JournalError? {
+    func watch(_ directory: Int32, for watch: JournalWatch, calls: SystemCalls) throws(JournalError) -> JournalError? {
         // An event of the directory can't be missed: it is assigned to a watch under the lock.
         lock.lock()
         defer { lock.unlock() }
@@ -76,7 +72,6 @@ final class JournalWatcher: @unchecked Sendable {
         if !watches.values.contains(where: { $0.directory == number }) { events?.remove(number) }
     }
 
-    /// The thread that waits for events.
     private func wait() {
         Threads.name("DefaultWatch")
         lock.lock()
@@ -86,8 +81,8 @@ final class JournalWatcher: @unchecked Sendable {
             lock.unlock()
             let changes = events?.wait(until: deadline)
             if events == nil { Threads.sleep(nanoseconds: Self.pollingInterval) }
+            if let changes { note(changes) }
             lock.lock()
-            if let changes { look(changes) }
             let now = Clock.monotonic()
             guard now >= nextLook else { continue }
             let isPolling = watches.values.contains { $0.directory == nil }
@@ -102,10 +97,6 @@ final class JournalWatcher: @unchecked Sendable {
     func note(_ changes: DirectoryEvents.Changes) {
         lock.lock()
         defer { lock.unlock() }
-        look(changes)
-    }
-
-    private func look(_ changes: DirectoryEvents.Changes) {
         // Late events of a directory whose watch has ended are ignored.
         for watch in watches.values {
             if changes.areIncomplete || watch.directory.map(changes.directories.contains) ?? false { look(watch) }

@@ -27,10 +27,27 @@ final class NewJournal {
         filled = JournalHeader.size
     }
 
-    /// The offset after what was added.
+    /// Writes a journal with these entries beside the one that is in use, and syncs it.
+    static func make(
+        of table: borrowing EntryTable,
+        in directory: SuiteDirectory,
+        calls: SystemCalls
+    ) throws(JournalError) -> NewJournal {
+        let name = SuiteDirectory.replacementName
+        let opened = try directory.createFile(name, calls: calls)
+        do throws(JournalError) {
+            try calls.truncate(opened.file.raw, to: 0)
+            let journal = try NewJournal(opened.file, named: name, in: directory, calls: calls)
+            try journal.append(table)
+            try journal.sync()
+            return journal
+        } catch {
+            throw error.about(name)
+        }
+    }
+
     var end: UInt64 { written + UInt64(filled) }
 
-    /// Adds a record for each entry of a table.
     func append(_ table: borrowing EntryTable) throws(JournalError) {
         try table.forEach { entry throws(JournalError) in
             let operation = Operation.set(key: entry.key, value: entry.value)
@@ -38,21 +55,18 @@ final class NewJournal {
         }
     }
 
-    /// Adds a record with an encoded payload.
     func append(payload: UnsafeRawBufferPointer) throws(JournalError) {
         try append(payload.count) { target in
             if let source = payload.baseAddress { target.copyMemory(from: source, byteCount: payload.count) }
         }
     }
 
-    /// Writes what is left in the buffer.
     func finish() throws(JournalError) {
         try calls.write(UnsafeRawBufferPointer(start: buffer.memory, count: filled), to: file.raw, at: written)
         written += UInt64(filled)
         filled = 0
     }
 
-    /// Writes what is left, and syncs all.
     func sync() throws(JournalError) {
         try finish()
         try calls.sync(file.raw)

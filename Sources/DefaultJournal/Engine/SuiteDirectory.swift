@@ -28,15 +28,13 @@ final class SuiteDirectory: @unchecked Sendable {
 }
 
 extension SuiteDirectory {
-    /// Takes the suite's lock if it is free.
     func tryLock(calls: SystemCalls) throws(JournalError) -> Bool {
         do throws(JournalError) {
             return try calls.tryLock(lockedDescriptor)
         } catch  where error.isUnlockable && lockFile.raw < 0 {
-            let file = try calls.open(Self.lockName, in: raw, .create)
-            try Self.checkFile(file.raw, calls: calls)
-            lockedDescriptor = file.raw
-            lockFile = file
+            let opened = try createFile(Self.lockName, calls: calls)
+            lockedDescriptor = opened.file.raw
+            lockFile = opened.file
             return try calls.tryLock(lockedDescriptor)
         } catch {
             throw error.about(".")
@@ -77,11 +75,7 @@ extension SuiteDirectory {
             return
         } catch  where error.isNotFound && parent != path {
             try makeDirectory(parent, calls: calls)
-            do throws(JournalError) {
-                try calls.makeDirectory(path)
-            } catch  where error.isExisting {
-                return
-            }
+            return try makeDirectory(path, calls: calls)
         }
         // A parent may be a link: the dot makes the system follow it.
         let directory = try calls.open(parent + "/.", .directory)
@@ -94,8 +88,7 @@ extension SuiteDirectory {
     }
 
     /// Accepts only a regular file that has no other name, of this user, or if it is only read and this process is root's of any.
-    @discardableResult
-    static func checkFile(
+    private static func checkFile(
         _ descriptor: Int32,
         isReadOnly: Bool = false,
         calls: SystemCalls
@@ -145,6 +138,16 @@ extension SuiteDirectory {
         return OpenedFile(status: try Self.checkFile(file.raw, isReadOnly: isReadOnly, calls: calls), file: file)
     }
 
+    /// Opens another file in the directory for writing, creating it if there is none.
+    func createFile(_ name: String, calls: SystemCalls) throws(JournalError) -> OpenedFile {
+        do throws(JournalError) {
+            let file = try calls.open(name, in: raw, .create)
+            return OpenedFile(status: try Self.checkFile(file.raw, calls: calls), file: file)
+        } catch {
+            throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
+        }
+    }
+
     /// Refuses a suite without the permission to write its directory or its journal.
     ///
     /// In such a directory compactions could create no file: its files could be written even so, but the journal could grow
@@ -159,7 +162,6 @@ extension SuiteDirectory {
     }
 }
 
-/// A file that was just opened.
 struct OpenedFile: ~Copyable {
     let status: FileStatus
     let file: OwnedDescriptor

@@ -2,9 +2,7 @@
 package struct SuiteInspection: Sendable, Hashable {
     /// The backup of a damaged journal.
     package struct DamagedCopy: Sendable, Hashable {
-        /// The file's name in the suite's directory.
         package var name: String
-        /// Its size.
         package var bytes: UInt64
     }
 
@@ -14,7 +12,6 @@ package struct SuiteInspection: Sendable, Hashable {
     package var fileBytes: UInt64 = 0
     /// The size of a journal that has only the live entries.
     package var liveBytes = UInt64(JournalHeader.size)
-    /// Valid records.
     package var records = 0
     /// Live entries, with the library's own.
     package var entries = 0
@@ -24,7 +21,6 @@ package struct SuiteInspection: Sendable, Hashable {
     package var damage: [Range<UInt64>] = []
     /// Bytes of an append that was cut short, at the journal's end.
     package var tornBytes: UInt64 = 0
-    /// The backups of damaged journals, by name.
     package var damagedCopies: [DamagedCopy] = []
     /// Whether the records can be read: not those of a later format, nor those of a journal whose salt is lost.
     package var isReadable = true

@@ -21,7 +21,6 @@ package enum CRC32C {
         return ~state
     }
 
-    /// The effect of each byte.
     private static let table = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { value, _ in (value >> 1) ^ (value & 1 == 1 ? 0x82F6_3B78 : 0) }
     }

@@ -20,9 +20,7 @@ package struct JournalHeader: Equatable, Sendable {
     package static let currentVersion: UInt32 = 1
 
     static let copySize = 32
-    /// Where the copies are.
     static let offsets = [0, 4096]
-    /// Where the salt is in a copy.
     static let saltOffset = 16
     /// The line ending catches a transfer that translated line endings, as in PNG's signature.
     static let magic: UInt64 = 0x0A0D_6C6E_724A_6644

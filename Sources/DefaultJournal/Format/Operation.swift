@@ -13,7 +13,6 @@ package enum Operation {
     case set(key: UnsafeRawBufferPointer, prefix: UInt8? = nil, value: UnsafeRawBufferPointer)
     /// Removes the entry under `key`, if there is one.
     case remove(key: UnsafeRawBufferPointer)
-    /// Removes every entry.
     case removeAll
     /// Says that another file is about to replace this journal: up to an offset, it has the entries that this one has here.
     ///

@@ -10,7 +10,6 @@ struct Buffer: ~Copyable {
         self.capacity = capacity
     }
 
-    /// Makes it larger or smaller; the content is lost.
     mutating func resize(to capacity: Int) throws(JournalError) {
         guard capacity != self.capacity else { return }
         let new = try SystemCalls.allocate(capacity)

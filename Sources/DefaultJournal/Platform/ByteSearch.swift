@@ -2,7 +2,6 @@ public import CDefaultSystem
 
 /// Searches in bytes with the C library's functions, which are fast enough for gigabytes.
 public enum ByteSearch: Sendable {
-    /// Whether all bytes are 0.
     static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, let first = bytes.first else { return true }
         // Each byte equals the one before it.
@@ -10,24 +9,16 @@ public enum ByteSearch: Sendable {
     }
 
     /// Whether two buffers of the same size have the same content.
-    ///
-    /// - Parameters:
-    ///   - one: The first buffer.
-    ///   - other: The second buffer.
-    ///   - count: Their size.
-    /// - Returns: Whether all bytes are the same.
     @inlinable public static func isSame(_ one: UnsafeRawPointer, _ other: UnsafeRawPointer, count: Int) -> Bool {
         default_is_same(one, other, count)
     }
 
-    /// Whether two buffers have the same content.
     static func isSame(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
         guard one.count == other.count else { return false }
         guard let first = one.baseAddress, let second = other.baseAddress else { return true }
         return default_is_same(first, second, one.count)
     }
 
-    /// Whether bytes contain a byte.
     package static func contains(_ byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.baseAddress.map { default_find($0, byte, bytes.count) != nil } ?? false
     }

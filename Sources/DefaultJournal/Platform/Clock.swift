@@ -6,37 +6,32 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The clocks that the engine reads.
 enum Clock {
     /// Nanoseconds on a clock that never goes back.
     static func monotonic() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
 
     /// ``monotonic()``, some milliseconds late, for a fifth of the time.
-    static func monotonicTick() -> UInt64 {
-        #if os(Linux)
-        clock_gettime_nsec(CLOCK_MONOTONIC_COARSE)
-        #else
-        clock_gettime_nsec(CLOCK_MONOTONIC)
-        #endif
-    }
+    static func monotonicTick() -> UInt64 { clock_gettime_nsec(coarse.monotonic) }
 
     /// Nanoseconds since 1970 on the clock of the kernel's file times, which advances in ticks of some milliseconds.
-    static func fileTime() -> UInt64 {
-        #if os(Linux)
-        clock_gettime_nsec(CLOCK_REALTIME_COARSE)
-        #else
-        clock_gettime_nsec(CLOCK_REALTIME)
-        #endif
-    }
+    static func fileTime() -> UInt64 { clock_gettime_nsec(coarse.real) }
 
-    /// The current date and time in UTC, as in `20260131T235959`.
+    #if os(Linux)
+    private static let coarse = (monotonic: CLOCK_MONOTONIC_COARSE, real: CLOCK_REALTIME_COARSE)
+    #else
+    private static let coarse = (monotonic: CLOCK_MONOTONIC, real: CLOCK_REALTIME)
+    #endif
+
+    /// The current date and time in UTC with nanoseconds, as in `20260131T235959-123456789`.
     static func stamp() -> String {
-        var now = time(nil)
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
         var parts = tm()
-        gmtime_r(&now, &parts)
+        gmtime_r(&now.tv_sec, &parts)
         var text = [CChar](repeating: 0, count: 32)
         let count = strftime(&text, text.count, "%Y%m%dT%H%M%S", &parts)
-        return String(decoding: text[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
+        let date = String(decoding: text[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
+        return date + "-" + String(1_000_000_000 + now.tv_nsec).dropFirst()
     }
 
     static func duration(nanoseconds: UInt64) -> timespec {

@@ -6,9 +6,7 @@ internal import Musl
 
 /// Reports changes in directories; on systems other than Linux the next read notices what other processes have changed.
 final class DirectoryEvents: Sendable {
-    /// What ``wait(until:)`` found.
     struct Changes: Equatable {
-        /// The numbers of directories that have changed.
         var directories: Set<Int32> = []
         /// Whether any directory may have changed, because there were more events than the system keeps.
         var areIncomplete = false

@@ -4,7 +4,6 @@ package struct FileWindow: ~Copyable {
     private let calls: SystemCalls
     /// The offset up to which it is read.
     package let end: UInt64
-    /// How much is read at once.
     package let pieceSize: Int
 
     private var buffer: Buffer
@@ -24,18 +23,6 @@ package struct FileWindow: ~Copyable {
         self.calls = calls
         self.pieceSize = max(16, min(pieceSize, Int(clamping: end)))
         buffer = try Buffer(capacity: self.pieceSize)
-    }
-
-    /// A window that shows a copy of bytes, at an offset of a journal.
-    package init(_ bytes: UnsafeRawBufferPointer, at base: UInt64) throws(JournalError) {
-        try self.init(
-            of: -1,
-            to: base + UInt64(bytes.count),
-            calls: SystemCalls(),
-            pieceSize: max(bytes.count, 1 << 20)
-        )
-        UnsafeMutableRawBufferPointer(start: buffer.memory, count: buffer.capacity).copyMemory(from: bytes)
-        (start, count) = (base, bytes.count)
     }
 
     /// The bytes in a range, fewer only if the file ends before; valid until the next call.

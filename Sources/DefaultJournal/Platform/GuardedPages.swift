@@ -10,7 +10,6 @@ struct LookWindow: ~Copyable {
     /// Bytes that are mapped at once: a multiple of the page size of every supported system.
     static let size: UInt64 = 1 << 16
 
-    /// A window that shows ones.
     init(calls: SystemCalls) throws(JournalError) {
         memory = try GuardedPages.shared.reserve(calls: calls)
     }

@@ -1,41 +1,24 @@
 /// An error of the storage engine.
 // An object, because every function that throws would copy several words otherwise.
 package final class JournalError: Error, Sendable {
-    /// What went wrong.
+    /// What went wrong; the message in ``description`` says what each case means.
     package enum Kind: Equatable, Sendable {
-        /// A system call failed.
         case system(SystemCall, code: Int32)
-        /// The journal was written by a later version of the library, in a format unknown to this one.
         case newerFormat(version: UInt32)
-        /// A path that should be a regular file is something else.
         case notARegularFile
-        /// A file has another name, by a hard link.
         case linked
-        /// A path that should be the suite's directory is something else.
         case notADirectory
-        /// The file or directory belongs to another user.
         case notOwned
-        /// A value exceeds the format's limit.
         case valueTooLarge(bytes: Int)
-        /// A key is empty or exceeds the format's limit.
         case keyInvalid(bytes: Int)
-        /// The operations of one batch together exceed the format's limit.
         case batchTooLarge(bytes: Int)
-        /// Something exists already at the path where a copy was to be created.
         case alreadyExists
-        /// The suite was opened by the process that this one was forked from.
         case forked
-        /// The path has no last component that could name a suite, or holds a NUL byte.
         case invalidPath
-        /// The suite was deleted or replaced.
         case replaced
-        /// Another program has cut or overwritten the journal within the last second, and it isn't whole yet.
         case overwritten
-        /// Another process has had the suite's lock for too long; the process is given where the system names it.
         case busy(process: Int32?)
-        /// The suite's files were replaced repeatedly while they were being opened.
         case unstable
-        /// The suite can be read, and nothing can be written; or there is none, and none can be created.
         case readOnly(ReadOnlyReason)
     }
 

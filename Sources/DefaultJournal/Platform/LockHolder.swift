@@ -1,4 +1,3 @@
-/// Who has a file lock.
 enum LockHolder {
     /// The process that has the `flock` of an open file; nil where the system does not name it.
     ///

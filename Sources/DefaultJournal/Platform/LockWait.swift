@@ -3,7 +3,6 @@ struct LockWait {
     private let start = Clock.monotonic()
     private let limit: UInt64
 
-    /// - Parameter limit: Nanoseconds.
     init(atMost limit: UInt64) {
         self.limit = limit
     }
@@ -14,6 +13,5 @@ struct LockWait {
         return waited < limit ? min(limit - waited, 500_000) : nil
     }
 
-    /// Whether it has been waiting for a second.
     var isLong: Bool { Clock.monotonic() - start >= 1_000_000_000 }
 }

@@ -1,3 +1,4 @@
+internal import CDefaultSystem
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Glibc)
@@ -20,17 +21,7 @@ package enum ProgramEnvironment {
     /// If that can't be written, there is nowhere left to report to.
     package static func writeError(_ text: String) {
         var text = text
-        text.withUTF8 { utf8 in
-            var rest = UnsafeRawBufferPointer(utf8)[...]
-            while !rest.isEmpty {
-                let count = write(STDERR_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 {
-                    rest = rest.dropFirst(count)
-                } else if count == 0 || errno != EINTR {
-                    return
-                }
-            }
-        }
+        text.withUTF8 { default_write_error($0.baseAddress, $0.count) }
     }
 
     /// Calls a function when the program ends normally, by a return from `main` or a call of `exit`.

@@ -46,13 +46,11 @@ package final class SharedLock: @unchecked Sendable {
         }
     }
 
-    /// Ends what ``lock()`` began.
     package func unlock() {
         writerActive.store(0)
         writerMutex.unlock()
     }
 
-    /// Calls a body with the lock held exclusively.
     func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         lock()
         defer { unlock() }
@@ -68,7 +66,6 @@ package final class SharedLock: @unchecked Sendable {
         return nil
     }
 
-    /// Ends what ``lockShared()`` began.
     package func unlockShared(_ slot: Int?) {
         if let slot { word(slot).wrappingAdd(0 &- 1) } else { unlock() }
     }

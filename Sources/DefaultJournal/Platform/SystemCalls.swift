@@ -17,7 +17,6 @@ struct OwnedDescriptor: ~Copyable {
         self.raw = raw
     }
 
-    /// No file.
     static var none: OwnedDescriptor { OwnedDescriptor(-1) }
 
     // An error of `close` needs no handling: the descriptor is closed in any case, and what has to be on the disk was synced before.
@@ -125,7 +124,6 @@ extension SystemCalls {
         #endif
     }
 
-    /// How a file is opened.
     struct Access {
         fileprivate let flags: Int32
 
@@ -182,7 +180,6 @@ extension SystemCalls {
         }
     }
 
-    /// The names in an open directory.
     func names(in directory: Int32) throws(JournalError) -> [String] {
         let copy = try open(".", in: directory, .directory)
         // The stream takes over its descriptor, and the owned one is closed here.
@@ -206,7 +203,6 @@ extension SystemCalls {
         return names
     }
 
-    /// The directory that relative paths begin at.
     func currentDirectory() throws(JournalError) -> String {
         guard let path = getcwd(nil, 0) else { throw JournalError(.system(.getcwd, code: errno), path: ".") }
         defer { free(path) }
@@ -359,7 +355,6 @@ extension SystemCalls {
     }
 
     #if os(Linux)
-    /// A new inotify descriptor.
     func makeDirectoryEvents() throws(JournalError) -> OwnedDescriptor {
         let raw = try perform(.init(call: .inotifyInit, name: ".")) { _ in
             Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))

@@ -6,26 +6,25 @@ package import Glibc
 package import Musl
 #endif
 
-/// Error numbers, grouped by the advice for them.
 enum SystemErrors {
-    enum Group {
-        case space
-        case permission
-        case readOnlyDisk
-        case descriptors
-        case other
-    }
-
     /// The number for what doesn't exist.
     static let notFound = ENOENT
 
-    static func group(of code: Int32) -> Group {
-        switch code {
-        case ENOSPC, EDQUOT, EFBIG: .space
-        case EACCES, EPERM: .permission
-        case EROFS: .readOnlyDisk
-        case EMFILE, ENFILE: .descriptors
-        default: .other
+    /// What to do about an error, for the message about it.
+    static func advice(for code: Int32, of call: SystemCall? = nil) -> String {
+        switch (call, code) {
+        case (.inotifyInit, EMFILE), (.inotifyInit, ENFILE):
+            "Raise fs.inotify.max_user_instances or the limit of open files, or close unused files."
+        case (.inotifyAddWatch, ENOSPC): "Raise fs.inotify.max_user_watches, or watch fewer directories."
+        case (.inotifyAddWatch, _): "Check whether /proc is mounted."
+        case (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
+            "Nothing that is stored has changed; try again when there is room on the disk."
+        case (_, EACCES), (_, EPERM):
+            "Give this user permission to read and write there, or choose another directory for the suite."
+        case (_, EROFS): "The disk can only be read. Make it writable, or choose another directory for the suite."
+        case (_, EMFILE), (_, ENFILE):
+            "Close files that are not needed, or raise the limit of open files, and try again."
+        default: "Nothing that is stored has changed; remove the cause, and try again."
         }
     }
 }

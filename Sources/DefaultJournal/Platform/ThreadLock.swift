@@ -110,7 +110,6 @@ package enum Threads {
         nanosleep(&time, nil)
     }
 
-    /// Lets other threads run first.
     static func yield() { sched_yield() }
 
     /// Names the calling thread in debuggers and tools, up to 15 bytes.

@@ -41,6 +41,5 @@ package struct DamagedKeys: Sendable {
         }
     }
 
-    /// The first names, in the order of the file.
     package func names(limit: Int) -> [String] { keys.prefix(limit).map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -22,7 +22,6 @@ package struct EntryTable: ~Copyable {
             UnsafeRawBufferPointer(start: block + Self.headerSize + keyLength, count: valueLength)
         }
 
-        /// Bytes of key and value.
         package var contentSize: Int { keyLength + valueLength }
 
         /// What the owner has made of the value, until the entry changes.
@@ -35,7 +34,6 @@ package struct EntryTable: ~Copyable {
     /// Blocks by the keys' hashes; open addressing, without gaps between a key's place and its block.
     private var slots: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     private var capacity: Int
-    /// How many entries there are.
     package private(set) var count = 0
     /// Bytes that a journal with only these entries has.
     package private(set) var journalSize = UInt64(JournalHeader.size)
@@ -68,7 +66,6 @@ package struct EntryTable: ~Copyable {
         entry.form = nil
     }
 
-    /// The entry of a key.
     package func entry(_ key: UnsafeRawBufferPointer) -> Entry? {
         slots[slot(of: key, hash(key))].map { Entry(block: $0) }
     }
@@ -80,7 +77,6 @@ package struct EntryTable: ~Copyable {
         return stored.first == prefix && ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: stored[1...]), value)
     }
 
-    /// Applies one change.
     package mutating func apply(_ operation: Operation) {
         switch operation {
         case .set(let key, let prefix, let value): set(key, prefix: prefix, value)
@@ -90,7 +86,6 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    /// Applies the changes in a record's payload.
     package mutating func apply(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { apply($0) } }
 
     /// Calls a body with each key that has another value in the other table, or none, or is only there.
@@ -103,7 +98,6 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    /// Calls a body with each entry.
     package func forEach<Failure: Error>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
         for index in 0..<capacity {
             if let block = slots[index] { try body(Entry(block: block)) }
@@ -111,11 +105,7 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Stores a value; the prefix is its first byte, if it isn't in `value`.
-    package mutating func set(
-        _ key: UnsafeRawBufferPointer,
-        prefix: UInt8? = nil,
-        _ value: UnsafeRawBufferPointer
-    ) {
+    package mutating func set(_ key: UnsafeRawBufferPointer, prefix: UInt8? = nil, _ value: UnsafeRawBufferPointer) {
         let hash = hash(key)
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
@@ -154,7 +144,6 @@ package struct EntryTable: ~Copyable {
         if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
     }
 
-    /// Removes an entry, if there is one.
     package mutating func remove(_ key: UnsafeRawBufferPointer) {
         var gap = slot(of: key, hash(key))
         guard let block = slots[gap] else { return }
@@ -175,7 +164,6 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    /// Removes every entry.
     package mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
 
     private mutating func free(_ entry: Entry) {
@@ -207,17 +195,16 @@ package struct EntryTable: ~Copyable {
     /// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as long.
     private func hash(_ key: UnsafeRawBufferPointer) -> Int {
         var state = hashSeed ^ UInt64(truncatingIfNeeded: key.count)
-        var cursor = 0
-        while cursor < key.count {
+        for cursor in stride(from: 0, to: key.count, by: 8) {
             var word: UInt64 = 0
-            if cursor + 8 <= key.count {
-                word = key.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
+            if key.count >= 8 {
+                // The last word overlaps the one before it.
+                word = key.loadUnaligned(fromByteOffset: min(cursor, key.count - 8), as: UInt64.self)
             } else {
-                for index in cursor..<key.count { word = word << 8 | UInt64(key[index]) }
+                for byte in key { word = word << 8 | UInt64(byte) }
             }
             let product = (state ^ word).multipliedFullWidth(by: hashMultiplier)
             state = product.high ^ product.low
-            cursor += 8
         }
         return Int(truncatingIfNeeded: state)
     }

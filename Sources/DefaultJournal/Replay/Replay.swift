@@ -22,39 +22,15 @@ package enum Replay {
         var position = report.validEnd
         while position < size, !stopsAtDamage || report.damage.isEmpty {
             let head = try source.bytes(position..<min(position + UInt64(Record.headerSize), size))
-            switch header(head, at: 0, base: position, salt: salt) {
-            case .valid(let length, let checksum):
-                let stored = head.littleEndian(at: 12, as: UInt32.self)
-                let mark = head.baseAddress.map { JournalMark($0, at: position) }
-                let end = position + UInt64(Record.size(payload: length, at: position))
-                guard end <= size else {
-                    report.tornTail = position
-                    return
-                }
-                let body = position + UInt64(Record.headerSize)..<end
-                let isIntact = try hasChecksum(stored, &source, body, continuing: checksum)
-                let payload = isIntact ? try source.bytes(body).prefix(length) : nil
-                if let payload, payload.count == length, Operation.areValid(in: .init(rebasing: payload)) {
-                    try visit(UnsafeRawBufferPointer(rebasing: payload))
-                    report.records += 1
-                    report.validEnd = end
-                    report.lastRecord = mark
-                } else if !isIntact, end == size, try endsInLostBlock(&source, body) {
-                    report.tornTail = position
-                    return
-                } else {
-                    visitDamaged(try source.piece(from: body.lowerBound, to: end))
-                    report.addDamage(position..<end)
-                }
-                position = end
-            case .short:
+            guard head.count == Record.headerSize else {
                 if let last = report.damage.last, last.upperBound == position {
                     report.addDamage(position..<size)
                 } else {
                     report.tornTail = position
                 }
                 return
-            case .invalid:
+            }
+            guard let (length, checksum) = header(head, at: 0, base: position, salt: salt) else {
                 guard let data = try source.firstData(from: position) else {
                     report.tornTail = position
                     return
@@ -62,30 +38,46 @@ package enum Replay {
                 let next = stopsAtDamage ? size : try nextHeader(&source, from: max(position + 1, data), salt: salt)
                 report.addDamage(position..<next)
                 position = next
+                continue
             }
+            let stored = head.littleEndian(at: 12, as: UInt32.self)
+            let mark = head.baseAddress.map { JournalMark($0, at: position) }
+            let end = position + UInt64(Record.size(payload: length, at: position))
+            guard end <= size else {
+                report.tornTail = position
+                return
+            }
+            let body = position + UInt64(Record.headerSize)..<end
+            let isIntact = try hasChecksum(stored, &source, body, continuing: checksum)
+            let payload = isIntact ? try source.bytes(body).prefix(length) : nil
+            if let payload, payload.count == length, Operation.areValid(in: .init(rebasing: payload)) {
+                try visit(UnsafeRawBufferPointer(rebasing: payload))
+                report.records += 1
+                report.validEnd = end
+                report.lastRecord = mark
+            } else if !isIntact, end == size, try endsInLostBlock(&source, body) {
+                report.tornTail = position
+                return
+            } else {
+                visitDamaged(try source.piece(from: body.lowerBound, to: end))
+                report.addDamage(position..<end)
+            }
+            position = end
         }
     }
 
-    /// The result of reading a record header.
-    enum HeaderReading {
-        case valid(length: Int, checksum: UInt32)
-        case short
-        case invalid
-    }
-
-    /// Reads the record header at `cursor`.
-    static func header(
+    /// What the record header at `cursor` says; nil if there is none.
+    private static func header(
         _ bytes: UnsafeRawBufferPointer,
         at cursor: Int,
         base: UInt64,
         salt: UInt64
-    ) -> HeaderReading {
-        guard bytes.count - cursor >= Record.headerSize else { return .short }
-        guard bytes.littleEndian(at: cursor, as: UInt32.self) == Record.marker else { return .invalid }
+    ) -> (length: Int, checksum: UInt32)? {
+        guard bytes.littleEndian(at: cursor, as: UInt32.self) == Record.marker else { return nil }
         let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
         let checksum = Record.headerChecksum(salt: salt, offset: base &+ UInt64(cursor), length: length)
-        guard length > 0, bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum else { return .invalid }
-        return .valid(length: Int(length), checksum: checksum)
+        guard length > 0, bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum else { return nil }
+        return (Int(length), checksum)
     }
 
     /// Whether a body is valid, found out piece by piece: no memory is needed for a long one that isn't.
@@ -138,11 +130,7 @@ package enum Replay {
             guard piece.count >= Record.headerSize else { return size }
             var index = 0
             while index <= piece.count - Record.headerSize {
-                if piece.littleEndian(at: index, as: UInt32.self) == Record.marker,
-                    case .valid = header(piece, at: index, base: cursor, salt: salt)
-                {
-                    return cursor + UInt64(index)
-                }
+                if header(piece, at: index, base: cursor, salt: salt) != nil { return cursor + UInt64(index) }
                 index += step
             }
             // A header may begin in the last bytes of a piece.
@@ -162,7 +150,6 @@ extension EntryTable {
 }
 
 extension JournalHeader {
-    /// Reads the header of a journal.
     static func read(_ window: inout FileWindow) throws(JournalError) -> Reading {
         parse(try window.bytes(0..<min(window.end, UInt64(size))))
     }
