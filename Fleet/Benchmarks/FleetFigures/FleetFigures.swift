@@ -7,7 +7,7 @@ import Synchronization
 /// Measures a suite of a fleet in an empty cluster that runs already; `Fleet/Benchmarks/run` starts one.
 ///
 /// `FleetFigures ENDPOINT…` prints times, and needs `etcdctl` in the path. `FleetFigures followers COUNT ENDPOINT…` follows as
-/// that many hosts until its input ends. What it stores stays in the cluster.
+/// that many hosts until its input ends; with `refused` instead, they have a wrong password. What it stores stays in the cluster.
 @main
 enum FleetFigures {
     static func main() async throws {
@@ -18,22 +18,24 @@ enum FleetFigures {
             return
         }
         guard !arguments.isEmpty else {
-            fatalError("Usage: FleetFigures [followers COUNT] ENDPOINT…")
+            fatalError("Usage: FleetFigures [followers COUNT | refused COUNT] ENDPOINT…")
         }
         let name = "fleet-figures-\(UUID().uuidString)"
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(name)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        if arguments.first == "followers", arguments.count > 2, let count = Int(arguments[1]) {
-            try await Figures(directory: directory, endpoints: Array(arguments[2...])).follow(asHosts: count)
+        if ["followers", "refused"].contains(arguments[0]), arguments.count > 2, let count = Int(arguments[1]) {
+            let user = arguments[0] == "refused" ? EtcdCluster.User(name: "shop", password: "shut") : nil
+            let figures = Figures(directory: directory, endpoints: Array(arguments[2...]))
+            try await figures.follow(asHosts: count, user: user)
         } else {
             try await Figures(directory: directory, endpoints: arguments).measure()
         }
     }
 
-    static func open(_ replica: String, endpoints: [String]) throws -> EtcdDefaults {
+    static func open(_ replica: String, endpoints: [String], user: EtcdCluster.User? = nil) throws -> EtcdDefaults {
         try EtcdDefaults(
-            EtcdCluster(endpoints: endpoints.compactMap { URL(string: $0) }),
+            EtcdCluster(endpoints: endpoints.compactMap { URL(string: $0) }, user: user),
             suiteName: "figures",
             deadline: .seconds(30),
             replicaURL: URL(fileURLWithPath: replica, isDirectory: true),
@@ -63,13 +65,15 @@ struct Figures {
         try await following.value
     }
 
-    /// Follows the suite as a number of hosts, each with a copy of its own, until the input ends.
-    func follow(asHosts count: Int) async throws {
+    /// Follows the suite as a number of hosts, each with a copy of its own, until the input ends; as a user they never get in.
+    func follow(asHosts count: Int, user: EtcdCluster.User?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
-                let store = try FleetFigures.open(place("host \(number)"), endpoints: endpoints)
+                let store = try FleetFigures.open(place("host \(number)"), endpoints: endpoints, user: user)
                 group.addTask { try await store.run() }
-                try await store.waitUntilCurrent(within: .seconds(60))
+                if user == nil {
+                    try await store.waitUntilCurrent(within: .seconds(60))
+                }
             }
             FileHandle.standardOutput.write(Data("followed\n".utf8))
             while readLine() != nil {}

@@ -77,14 +77,24 @@ public struct EtcdCluster: Sendable {
 
     /// A user of the cluster.
     public struct User: Sendable {
-        /// The name.
+        /// The name; empty with a token, which says whose it is.
         public var name: String
-        /// The password, which is sent to the members, so use `https`; not used if there is a file.
-        public var password: String
-        /// The path of a file with the password, whose last line break is no part of it; nil for none.
-        ///
-        /// It is read each time that the password is sent. A password that was refused is sent again soon after the file has changed.
-        public var passwordFile: String?
+        /// How a program proves that it is this user.
+        public var secret: Secret
+
+        /// A password or a token; the last line break of a file is no part of it.
+        public enum Secret: Sendable {
+            /// A password, which is sent to the members, so use `https`.
+            case password(String)
+            /// The path of a file with the password.
+            ///
+            /// It is read each time that the password is sent. A password that was refused is sent again soon after the file has changed.
+            case passwordFile(String)
+            /// The path of a file with a token, which members with `--auth-token jwt` accept.
+            ///
+            /// It is sent with each request, so use `https`. When it is refused, the file is read again as soon as it has changed.
+            case tokenFile(String)
+        }
 
         /// Describes a user.
         ///
@@ -93,7 +103,7 @@ public struct EtcdCluster: Sendable {
         ///   - password: The password.
         public init(name: String, password: String) {
             self.name = name
-            self.password = password
+            secret = .password(password)
         }
 
         /// Describes a user whose password is in a file.
@@ -103,16 +113,34 @@ public struct EtcdCluster: Sendable {
         ///   - passwordFile: The path of the file.
         public init(name: String, passwordFile: String) {
             self.name = name
-            self.passwordFile = passwordFile
-            password = ""
+            secret = .passwordFile(passwordFile)
         }
 
-        /// The password, wherever it is.
-        func readPassword() throws -> String {
-            guard let passwordFile else { return password }
-            let text = try String(contentsOfFile: passwordFile, encoding: .utf8)
-            // One character, also when it is CR LF.
-            return text.last?.isNewline == true ? String(text.dropLast()) : text
+        /// Describes the user of a token, which is in a file.
+        ///
+        /// - Parameter tokenFile: The path of the file.
+        public init(tokenFile: String) {
+            name = ""
+            secret = .tokenFile(tokenFile)
+        }
+
+        /// The file that has the secret; nil for none.
+        var file: String? {
+            switch secret {
+            case .password: nil
+            case .passwordFile(let path), .tokenFile(let path): path
+            }
+        }
+
+        /// The password or the token, wherever it is.
+        func readSecret() throws -> String {
+            switch secret {
+            case .password(let password): return password
+            case .passwordFile(let path), .tokenFile(let path):
+                let text = try String(contentsOfFile: path, encoding: .utf8)
+                // One character, also when it is CR LF.
+                return text.last?.isNewline == true ? String(text.dropLast()) : text
+            }
         }
     }
 }

@@ -28,15 +28,7 @@ extension EtcdDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/quotaExceeded`` or ``DefaultsError/Code/storeReplaced``. Nothing has changed then. With the code
     ///   ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-        let storeKey = try StoreKey(key)
-        guard Replica.canHold(key) else {
-            throw DefaultsError(
-                .invalidKey,
-                reason: "The key \(key.debugDescription) is used by \(storeDescription) itself.",
-                key: key,
-                store: storeDescription
-            )
-        }
+        let storeKey = try Replica.key(key, in: storeDescription)
         try value?.checkDepth(forKey: key, in: self)
         try withSession { _ = writing.session?.writes.updateValue(value, forKey: storeKey) }
     }

@@ -149,14 +149,5 @@ public final class EtcdDefaults: Sendable {
 
 extension EtcdDefaults {
     /// How old what this host reads may be.
-    public var freshness: Freshness {
-        let state = replica.state
-        return Freshness(
-            revision: state?.revision,
-            unconfirmedFor: lock.timeSinceConfirmation,
-            isFollowing: lock.isAcquired,
-            hasFollower: lock.isHeld,
-            replacement: state?.replacement
-        )
-    }
+    public var freshness: Freshness { Freshness(of: replica, followedWith: lock) }
 }

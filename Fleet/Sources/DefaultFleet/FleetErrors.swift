@@ -188,7 +188,10 @@ extension DefaultsError {
         case .wrongPassword: "The user's name or password is wrong. Check EtcdCluster.user."
         case .missingUser: "It has authentication enabled. Set EtcdCluster.user."
         case .invalidToken:
-            "It has not accepted the token that it had just made. Check the members' clocks and their log."
+            """
+            It has not accepted the user's token. One from a file may have expired, or be older than the last change of users and roles. \
+            Otherwise check the members' clocks and their log.
+            """
         case .commonName:
             """
             With authentication enabled, its gateway accepts no client certificate that has a CommonName. Use a certificate without \

@@ -23,3 +23,14 @@ public struct Freshness: Sendable, Hashable {
     /// See ``EtcdDefaults/acceptReplacement(emptyingAllHosts:)``.
     public let replacement: String?
 }
+
+extension Freshness {
+    init(of replica: Replica, followedWith lock: HostLock?) {
+        let state = replica.state
+        revision = state?.revision
+        unconfirmedFor = lock?.timeSinceConfirmation
+        isFollowing = lock?.isAcquired ?? false
+        hasFollower = lock?.isHeld ?? false
+        replacement = state?.replacement
+    }
+}

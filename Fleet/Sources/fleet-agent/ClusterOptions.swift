@@ -18,6 +18,8 @@ struct ClusterOptions: ParsableArguments {
     var user: String?
     @Option(help: "A file with the user's password, which is read again when it is needed.")
     var passwordFile: String?
+    @Option(help: "A file with a token instead of a user, for members with --auth-token jwt; read again as needed.")
+    var tokenFile: String?
     @Option(help: "The least severe log lines to write: trace, debug, info, notice, warning, error or critical.")
     var logLevel = "info"
 
@@ -37,6 +39,9 @@ struct ClusterOptions: ParsableArguments {
         guard passwordFile == nil || user != nil else {
             throw ValidationError("--password-file needs --user.")
         }
+        guard tokenFile == nil || user == nil else {
+            throw ValidationError("--token-file says who the user is; leave out --user.")
+        }
     }
 
     var cluster: EtcdCluster {
@@ -48,6 +53,9 @@ struct ClusterOptions: ParsableArguments {
             cluster.user =
                 passwordFile.map { EtcdCluster.User(name: user, passwordFile: $0) }
                 ?? EtcdCluster.User(name: user, password: password ?? "")
+        }
+        if let tokenFile {
+            cluster.user = EtcdCluster.User(tokenFile: tokenFile)
         }
         return cluster
     }

@@ -37,7 +37,7 @@ final class Follower: Sendable {
     private enum Disconnection: Error {
         case stopped
         case streamEnded(String)
-        case tokenRefused
+        case tokenRefused(EtcdRefusal)
         case compacted
         case identityChanged
         case stalled
@@ -135,8 +135,8 @@ final class Follower: Sendable {
                     // What is missing may be something that no watch will bring.
                     needsListing = true
                     client.avoid(member)
-                case .tokenRefused:
-                    client.renewToken()
+                case .tokenRefused(let refusal):
+                    client.discardToken(after: refusal)
                     pause = authenticationPause()
                     metrics.refusals.increment()
                 case .refused:
@@ -375,8 +375,8 @@ final class Follower: Sendable {
     ) throws(Disconnection) {
         switch piece {
         case .ended(nil): throw .streamEnded("The member has ended it.")
-        case .ended(.notSent(let reason)), .ended(.unanswered(let reason)): throw .streamEnded(reason)
-        case .bytes(let bytes):
+        case .ended(let failure?): throw .streamEnded("\(failure)")
+        case .bytes(let bytes, _):
             let frames: [WatchFrame]
             do throws(WatchFrameParser.Malformed) {
                 frames = try parser.parse(bytes)
@@ -388,7 +388,7 @@ final class Follower: Sendable {
                 guard frame.compactRevision == nil else { throw .compacted }
                 if frame.isCanceled {
                     let refusal = EtcdRefusal(message: frame.reason ?? "The member has canceled it.")
-                    throw refusal.cause == .invalidToken ? .tokenRefused : .streamEnded(refusal.message)
+                    throw refusal.cause == .invalidToken ? .tokenRefused(refusal) : .streamEnded(refusal.message)
                 }
                 if frame.isCreated {
                     onConnected()
@@ -413,8 +413,7 @@ final class Follower: Sendable {
             var changes: [StoreKey: PropertyListValue?] = [:]
             var malformed: [StoreKey: String] = [:]
             for event in transaction where keys.contains(event.key) {
-                if let name = keys.name(of: event.key) {
-                    let key = StoreKey(unchecked: name)
+                if let key = keys.key(at: event.key) {
                     let value = event.text.map(JSONText.storedValue)
                     changes.updateValue(value, forKey: key)
                     if let text = event.text, let value {

@@ -85,8 +85,7 @@ struct StoreReader: Sendable {
                 listing
                 ?? Listing(revision: page.header?.storeRevision ?? 0, clusterID: page.header?.clusterId)
             for pair in page.keyValues {
-                if let name = keys.name(of: pair.key) {
-                    let key = StoreKey(unchecked: name)
+                if let key = keys.key(at: pair.key) {
                     let value = JSONText.storedValue(of: pair.text)
                     found.values[key] = value
                     found.revisions[key] = pair.revision

@@ -24,14 +24,5 @@ package struct HostCopy: Sendable {
     }
 
     /// How old what this host reads may be.
-    package var freshness: Freshness {
-        let state = replica.state
-        return Freshness(
-            revision: state?.revision,
-            unconfirmedFor: lock?.timeSinceConfirmation,
-            isFollowing: false,
-            hasFollower: lock?.isHeld ?? false,
-            replacement: state?.replacement
-        )
-    }
+    package var freshness: Freshness { Freshness(of: replica, followedWith: lock) }
 }

@@ -45,60 +45,41 @@ extension SuiteOperator {
         }
         guard let state = copy.state, let known = StoreIdentity(text: state.identity) else { return }
         let claim = Data(UUID().uuidString.utf8)
+        func change(
+            _ operations: [RequestOperation],
+            if condition: Compare = .isValue(claim, of: keys.seed),
+            leadingTo result: (Data, Data)? = nil
+        ) throws(DefaultsError) {
+            let conditions = [condition, .absent(keys.store)]
+            guard try self.change(operations, if: conditions, leadingTo: result ?? (keys.seed, claim)) else {
+                throw .unavailable("Another host fills the cluster, or has done so.", store: storeDescription)
+            }
+        }
         let before = try currentClaim()
         try change(
             [RequestOperation(requestPut: PutRequest(key: keys.seed, value: claim))],
-            if: before.map { .isValue($0, of: keys.seed) } ?? .absent(keys.seed),
-            leading: (keys.seed, claim)
+            if: before.map { .isValue($0, of: keys.seed) } ?? .absent(keys.seed)
         )
-        let mine = Compare.isValue(claim, of: keys.seed)
         let values = copy.values
         // What a host has left that has not come to its end.
         let others = try self.values().values.keys.filter { values[$0] == nil }
-        var operations = others.map { RequestOperation(requestDeleteRange: DeleteRangeRequest(key: keys.key($0))) }
+        var operations: [RequestOperation] = []
         var size = 0
-        for (key, value) in values {
-            let text = JSONText.text(of: value)
-            if operations.count == Self.keysPerTransaction || size + text.count > 500_000 {
-                try change(operations, if: mine, leading: (keys.seed, claim))
+        for key in others + values.keys {
+            let operation = WritePlan.operation(storing: values[key], under: keys.key(key))
+            let count = operation.requestPut?.value.count ?? 0
+            if operations.count == Self.keysPerTransaction || size + count > 500_000 {
+                try change(operations)
                 (operations, size) = ([], 0)
             }
-            operations.append(RequestOperation(requestPut: PutRequest(key: keys.key(key), value: text)))
-            size += text.count
+            operations.append(operation)
+            size += count
         }
-        try change(operations, if: mine, leading: (keys.seed, claim))
         let identity = StoreIdentity(replacing: known.lineage).text
-        try change(
-            [
-                RequestOperation(requestPut: PutRequest(key: keys.store, value: identity)),
-                RequestOperation(requestDeleteRange: DeleteRangeRequest(key: keys.seed)),
-            ],
-            if: mine,
-            leading: (keys.store, identity)
-        )
-    }
-
-    /// Makes changes of a suite without an identity on a condition.
-    ///
-    /// The result is what a key has afterwards: also when an attempt has taken effect whose answer was lost.
-    private func change(
-        _ operations: [RequestOperation],
-        if condition: Compare,
-        leading result: (key: Data, text: Data)
-    ) throws(DefaultsError) {
-        guard !operations.isEmpty else { return }
-        let transaction = TransactionRequest(
-            compare: [condition, .absent(keys.store)],
-            success: operations,
-            failure: [RequestOperation(requestRange: RangeRequest(key: result.key))]
-        )
-        let isDone = try request { limit throws(EtcdClient.Failure) in
-            let answer: TransactionResponse = try client.call("v3/kv/txn", transaction, until: limit)
-            return answer.hasSucceeded
-                || answer.operations.first?.responseRange?.keyValues.first?.text == result.text
-        }
-        guard isDone else {
-            throw .unavailable("Another host fills the cluster, or has done so.", store: storeDescription)
-        }
+        operations += [
+            RequestOperation(requestPut: PutRequest(key: keys.store, value: identity)),
+            RequestOperation(requestDeleteRange: DeleteRangeRequest(key: keys.seed)),
+        ]
+        try change(operations, leadingTo: (keys.store, identity))
     }
 }

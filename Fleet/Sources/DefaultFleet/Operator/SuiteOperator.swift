@@ -89,18 +89,28 @@ extension SuiteOperator {
     }
 
     /// Stores an identity on a condition.
-    ///
-    /// It is random, so what happened to an attempt without an answer can be read.
     private func putIdentity(_ identity: StoreIdentity, if condition: Compare) throws(DefaultsError) -> Bool {
+        let put = RequestOperation(requestPut: PutRequest(key: keys.store, value: identity.text))
+        return try change([put], if: [condition], leadingTo: (keys.store, identity.text))
+    }
+
+    /// Makes changes on conditions; false when one of those is not true.
+    ///
+    /// The result is random, and what a key has after the changes only: also when an attempt has made them whose answer was lost.
+    func change(
+        _ operations: [RequestOperation],
+        if conditions: [Compare],
+        leadingTo result: (key: Data, text: Data)
+    ) throws(DefaultsError) -> Bool {
         let transaction = TransactionRequest(
-            compare: [condition],
-            success: [RequestOperation(requestPut: PutRequest(key: keys.store, value: identity.text))],
-            failure: [RequestOperation(requestRange: RangeRequest(key: keys.store))]
+            compare: conditions,
+            success: operations,
+            failure: [RequestOperation(requestRange: RangeRequest(key: result.key))]
         )
         return try request { limit throws(EtcdClient.Failure) in
             let answer: TransactionResponse = try client.call("v3/kv/txn", transaction, until: limit)
             return answer.hasSucceeded
-                || answer.operations.first?.responseRange?.keyValues.first?.text == identity.text
+                || answer.operations.first?.responseRange?.keyValues.first?.text == result.text
         }
     }
 }
@@ -156,17 +166,18 @@ extension SuiteOperator {
         }
     }
 
-    private func place(of key: String) throws(DefaultsError) -> Data {
-        _ = try StoreKey(key)
-        guard Replica.canHold(key) else {
-            throw DefaultsError(
-                .invalidKey,
-                reason: "The key \(key.debugDescription) is used by \(storeDescription) itself.",
-                key: key,
+    private func identity(in found: StoreStatus) throws(DefaultsError) -> Data {
+        guard let identity = found.identity else {
+            throw .unavailable(
+                "The suite has no identity in the cluster. Call --initialize once.",
                 store: storeDescription
             )
         }
-        return keys.key(key)
+        return identity
+    }
+
+    private func place(of key: String) throws(DefaultsError) -> Data {
+        keys.key(try Replica.key(key, in: storeDescription).string)
     }
 
     /// Stores values together, if none of their keys was changed since what was read of them; nil removes.
@@ -176,12 +187,7 @@ extension SuiteOperator {
         _ changes: [String: PropertyListValue?],
         overValuesOf known: [String: Int64]
     ) throws(DefaultsError) {
-        guard let identity = try status().identity else {
-            throw .unavailable(
-                "The suite has no identity in the cluster. Call --initialize once.",
-                store: storeDescription
-            )
-        }
+        let identity = try identity(in: try status())
         let key = changes.count == 1 ? changes.first?.key : nil
         var transaction = TransactionRequest(compare: [.isValue(identity, of: keys.store)])
         for (key, value) in changes {
@@ -207,12 +213,7 @@ extension SuiteOperator {
     package func history(of key: String) throws(DefaultsError) -> (since: Int64, versions: [Version]) {
         let place = try place(of: key)
         let found = try status()
-        guard let identity = found.identity else {
-            throw .unavailable(
-                "The suite has no identity in the cluster. Call --initialize once.",
-                store: storeDescription
-            )
-        }
+        let identity = try identity(in: found)
         // What is watched ends with a change of one's own: then everything before it has come.
         let end = try request { limit throws(EtcdClient.Failure) in
             try reader.makePulse(after: found.pulse, of: identity, until: limit)
@@ -245,7 +246,7 @@ extension SuiteOperator {
         var versions: [Version] = []
         while true {
             // For each piece: the history may be long.
-            guard case .bytes(let bytes)? = pieces.next(until: Deadline(after: deadline)) else {
+            guard case .bytes(let bytes, _)? = pieces.next(until: Deadline(after: deadline)) else {
                 client.avoid(client.preferredMember)
                 throw .unanswered("the history did not arrive")
             }

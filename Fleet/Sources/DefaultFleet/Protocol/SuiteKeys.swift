@@ -51,13 +51,13 @@ struct SuiteKeys: Hashable, Sendable {
     func contains(_ place: Data) -> Bool { place.starts(with: prefix) }
 
     /// The key whose value is at a place; nil for places of other data, and for names that are not valid keys.
-    func name(of place: Data) -> String? {
-        guard contains(place),
-            let name = String(validating: place.dropFirst(prefix.count), as: UTF8.self), Replica.canHold(name)
+    func key(at place: Data) -> StoreKey? {
+        guard contains(place), let name = String(validating: place.dropFirst(prefix.count), as: UTF8.self),
+            name != Replica.stateKey
         else {
             return nil
         }
-        return name
+        return try? StoreKey(name)
     }
 
     func marker(of writer: String) -> Data { markers + Data(writer.utf8) }

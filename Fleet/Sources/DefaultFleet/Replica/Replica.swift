@@ -11,9 +11,17 @@ struct Replica: Sendable {
     /// The key of the state, which begins with a control character, and which no key of the suite may equal.
     static let stateKey = "\u{1}DefaultFleet.state"
 
-    /// Whether a key of the suite can be a key of the replica.
-    static func canHold(_ key: String) -> Bool {
-        key != stateKey && (try? StoreKey(key)) != nil
+    /// The key of a suite that a program or an operator names.
+    static func key(_ key: String, in store: String) throws(DefaultsError) -> StoreKey {
+        guard key != stateKey else {
+            throw DefaultsError(
+                .invalidKey,
+                reason: "The key \(key.debugDescription) is used by \(store) itself.",
+                key: key,
+                store: store
+            )
+        }
+        return try StoreKey(key)
     }
 
     /// What the replica is a copy of; nil before it is one.

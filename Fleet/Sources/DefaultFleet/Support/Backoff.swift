@@ -1,16 +1,18 @@
-/// Pauses between attempts: each about twice as long as the one before, by chance shorter, so that many clients don't return together.
+/// Pauses between attempts: each longer than the one before, by chance shorter, so that many clients don't return together.
 struct Backoff {
     private var next: Duration
     private let longest: Duration
+    private let factor: Int
 
-    init(from first: Duration = .milliseconds(5), to longest: Duration = .milliseconds(250)) {
+    init(from first: Duration = .milliseconds(5), to longest: Duration = .milliseconds(250), factor: Int = 2) {
         next = first
         self.longest = longest
+        self.factor = factor
     }
 
     /// The next pause.
     mutating func pause() -> Duration {
-        defer { next = min(next * 2, longest) }
+        defer { next = min(next * factor, longest) }
         return next * Double.random(in: 0.5...1)
     }
 

@@ -7,8 +7,11 @@ internal import Foundation
 /// A password costs a member 50 ms of a processor. When many hosts start together, each has to wait for the others, and one that gave
 /// up and began again would double the work. So there is one attempt at a time, which goes on when its caller can't wait any longer,
 /// and after a refusal the next one is made after seconds at first, and after half an hour in the end.
+///
+/// A token may also be in a file; one that was refused is not sent again until the file has changed, or such a pause has passed.
 final class Credentials: @unchecked Sendable {
     typealias Answer = Result<String?, EtcdClient.Failure>
+    typealias Authentication = @Sendable (_ name: String, _ password: String) -> Answer
 
     private let user: EtcdCluster.User?
     private let queue = DispatchQueue(label: "DefaultFleet.authentication")
@@ -16,7 +19,7 @@ final class Credentials: @unchecked Sendable {
 
     // Used under the condition.
     private var state = State.unknown
-    /// What the password's file was when the password was read last.
+    /// What the user's file was when it was read last.
     private var stamp: FileStamp?
     private var refusals = Backoff.afterRefusals
     private var losses = Backoff.afterLosses
@@ -44,7 +47,7 @@ final class Credentials: @unchecked Sendable {
     /// The body asks a member for one, if there is none, on a thread of its own; this call waits for it until the deadline.
     func token(
         until deadline: Deadline,
-        authenticate: @escaping @Sendable (EtcdCluster.User) -> Answer
+        authenticate: @escaping Authentication
     ) throws(EtcdClient.Failure) -> String? {
         guard let user else { return nil }
         return try condition.withLock { () -> Answer in
@@ -54,7 +57,7 @@ final class Credentials: @unchecked Sendable {
                 case .failed(let failure, let end) where !end.hasPassed && !isFileChanged: return .failure(failure)
                 case .unknown, .failed:
                     state = .asking
-                    stamp = FileStamp(of: [user.passwordFile])
+                    stamp = FileStamp(of: [user.file])
                     queue.async { [self] in end(with: ask(user, authenticate)) }
                 case .asking: break
                 }
@@ -69,19 +72,20 @@ final class Credentials: @unchecked Sendable {
         }.get()
     }
 
-    private var isFileChanged: Bool { FileStamp(of: [user?.passwordFile]) != stamp }
+    private var isFileChanged: Bool { FileStamp(of: [user?.file]) != stamp }
 
-    private func ask(
-        _ user: EtcdCluster.User,
-        _ authenticate: @Sendable (EtcdCluster.User) -> Answer
-    ) -> Answer {
-        var user = user
+    private var hasTokenFile: Bool {
+        if case .tokenFile? = user?.secret { true } else { false }
+    }
+
+    private func ask(_ user: EtcdCluster.User, _ authenticate: Authentication) -> Answer {
+        let secret: String
         do {
-            user.password = try user.readPassword()
+            secret = try user.readSecret()
         } catch {
-            return .failure(.notSent("The file with the password can't be read: \(error)"))
+            return .failure(.notSent("The file with the password or the token can't be read: \(error)"))
         }
-        return authenticate(user)
+        return hasTokenFile ? .success(secret) : authenticate(user.name, secret)
     }
 
     private func end(with answer: Answer) {
@@ -89,8 +93,11 @@ final class Credentials: @unchecked Sendable {
             switch answer {
             case .success(let token):
                 state = .known(token)
-                refusals = .afterRefusals
                 losses = .afterLosses
+                // What is read from a file was not accepted yet.
+                if !hasTokenFile {
+                    refusals = .afterRefusals
+                }
             // No member has worked for it, so another one may be asked at once.
             case .failure(.notSent(let reason)):
                 state = .failed(.notSent(reason), until: Deadline(after: .zero))
@@ -103,25 +110,31 @@ final class Credentials: @unchecked Sendable {
     }
 
     /// Forgets a token that was refused, unless there is another one by now.
-    func discard(_ token: String?) {
+    func discard(_ token: String?, after refusal: EtcdRefusal) {
         condition.withLock {
             if case .known(token) = state {
-                state = .unknown
+                forget(after: refusal)
             }
         }
     }
 
-    func discardAny() {
+    func discardAny(after refusal: EtcdRefusal) {
         condition.withLock {
             if case .known = state {
-                state = .unknown
+                forget(after: refusal)
             }
         }
+    }
+
+    private func forget(after refusal: EtcdRefusal) {
+        state = hasTokenFile ? .failed(.refused(refusal), until: Deadline(after: refusals.pause())) : .unknown
     }
 }
 
 extension Backoff {
-    /// 500 hosts with an outdated password take less than a hundredth of a processor of each of three members.
-    fileprivate static var afterRefusals: Backoff { Backoff(from: .seconds(5), to: .seconds(1_800)) }
-    fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(30)) }
+    /// After six minutes, 500 hosts with an outdated password take less than a hundredth of a processor of each of three members.
+    fileprivate static var afterRefusals: Backoff { Backoff(from: .seconds(10), to: .seconds(1_800), factor: 6) }
+    /// The passwords of 10,000 hosts that start together take 530 seconds of the members' processors: with shorter pauses, those who
+    /// have given up would come again before it is the turn of the others.
+    fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(120)) }
 }

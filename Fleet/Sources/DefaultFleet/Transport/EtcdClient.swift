@@ -97,7 +97,7 @@ final class EtcdClient: Sendable {
         do {
             return try send(token)
         } catch .refused(let refusal) where credentials.isNeeded && refusal.asksForToken {
-            credentials.discard(token)
+            credentials.discard(token, after: refusal)
             return try send(self.token(from: member, until: deadline))
         }
     }
@@ -146,16 +146,16 @@ final class EtcdClient: Sendable {
     }
 
     /// Forgets the token, after a stream was refused because of it.
-    func renewToken() {
-        credentials.discardAny()
+    func discardToken(after refusal: EtcdRefusal) {
+        credentials.discardAny(after: refusal)
     }
 
     /// Whether requests need a token.
     var hasUser: Bool { credentials.isNeeded }
 
     private func token(from member: Int, until deadline: Deadline) throws(Failure) -> String? {
-        try credentials.token(until: deadline) { [self] user in
-            let body = EtcdCoding.encode(AuthenticateRequest(name: user.name, password: user.password))
+        try credentials.token(until: deadline) { [self] name, password in
+            let body = EtcdCoding.encode(AuthenticateRequest(name: name, password: password))
             let limit = Deadline(after: Credentials.limit)
             do throws(Failure) {
                 let answer: AuthenticateResponse =
@@ -175,17 +175,9 @@ final class EtcdClient: Sendable {
         isLong: Bool = false,
         until deadline: Deadline
     ) throws(Failure) -> Response {
-        let answer: EtcdAnswer
-        do {
-            var request = request(path, body, token: token, member: member)
-            request.isLong = isLong
-            answer = try transport.send(request, until: deadline)
-        } catch {
-            switch error {
-            case .notSent(let reason): throw .notSent(reason)
-            case .unanswered(let reason): throw .unanswered(reason)
-            }
-        }
+        var request = request(path, body, token: token, member: member)
+        request.isLong = isLong
+        let answer = try transport.send(request, until: deadline)
         do {
             if answer.status == 200 {
                 return try EtcdCoding.decode(Response.self, from: answer.body)

@@ -4,7 +4,7 @@
 /// are both "resource exhausted"), and in frames of a watch, which have none, the message decides. The messages are those of etcd 3.4 to 3.6.
 struct EtcdRefusal: Error, Hashable, Sendable {
     enum Cause: Sendable {
-        /// The token has expired, or the member that made it has restarted.
+        /// The token has expired, the member that made it has restarted, or users and roles have changed since it was signed.
         case invalidToken
         case wrongPassword
         /// Authentication is enabled, and the request had no user.
@@ -51,7 +51,7 @@ struct EtcdRefusal: Error, Hashable, Sendable {
 
     private static let causes: [(text: String, cause: Cause)] = [
         ("invalid auth token", .invalidToken),
-        ("auth revision in the header is old", .invalidToken),
+        ("revision of auth store is old", .invalidToken),
         ("invalid user ID or password", .wrongPassword),
         ("user name is empty", .missingUser),
         ("permission denied", .permissionDenied),

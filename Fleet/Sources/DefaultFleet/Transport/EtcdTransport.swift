@@ -4,8 +4,8 @@ internal import Foundation
 ///
 /// Its calls block. They must not need the threads of Swift's concurrency, of which blocked callers may hold all.
 protocol EtcdTransport: Sendable {
-    /// Sends a request and waits for the answer.
-    func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer
+    /// Sends a request and waits for the answer; where there is none, it was not sent, or is unanswered.
+    func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer
 
     /// Sends a request, and hands over the pieces of the answer as they come.
     ///
@@ -28,18 +28,24 @@ struct EtcdAnswer: Sendable {
     var body: Data
 }
 
-/// Why the answer is missing.
-enum TransportError: Error, Sendable {
-    /// Nothing was sent: the member has not seen the request.
-    case notSent(String)
-    /// The request was sent, at least in part: the member may have seen it.
-    case unanswered(String)
+enum StreamPiece: Sendable {
+    /// The next piece comes when the receipt has been released: what is not used yet stays with the member, and not in memory.
+    case bytes([UInt8], Receipt)
+    /// The last piece: nil where the member ended the answer.
+    case ended(EtcdClient.Failure?)
 }
 
-enum StreamPiece: Sendable {
-    case bytes([UInt8])
-    /// The last piece: nil where the member ended the answer.
-    case ended(TransportError?)
+/// Calls back when nothing refers to it any more.
+final class Receipt: Sendable {
+    private let onRelease: @Sendable () -> Void
+
+    init(onRelease: @escaping @Sendable () -> Void) {
+        self.onRelease = onRelease
+    }
+
+    deinit {
+        onRelease()
+    }
 }
 
 protocol EtcdStream: Sendable {

@@ -71,11 +71,11 @@ final class HTTPTransport: EtcdTransport {
         }
     }
 
-    func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+    func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer {
         let collected = Mutex((status: 0, body: Data()))
         let delegate = PieceDelegate(longest: Self.longestAnswer) { head in
             collected.withLock { $0.status = Int(head.status.code) }
-        } receive: { bytes in
+        } receive: { bytes, _ in
             collected.withLock { $0.body.append(contentsOf: bytes) }
         }
         do {
@@ -91,8 +91,8 @@ final class HTTPTransport: EtcdTransport {
 
     func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
         let delegate = PieceDelegate(longest: .max) { _ in
-        } receive: { bytes in
-            receive(.bytes(bytes))
+        } receive: { bytes, receipt in
+            receive(.bytes(bytes, receipt))
         }
         do {
             let task = streams.execute(request: try request.httpRequest(with: configuration), delegate: delegate)
@@ -140,7 +140,7 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
     typealias Response = Void
 
     private let begin: @Sendable (HTTPResponseHead) -> Void
-    private let receive: @Sendable ([UInt8]) -> Void
+    private let receive: @Sendable ([UInt8], Receipt) -> Void
     private let wasSent = Atomic(false)
     private let longest: Int
     private let count = Atomic(0)
@@ -152,7 +152,7 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
     init(
         longest: Int,
         begin: @escaping @Sendable (HTTPResponseHead) -> Void,
-        receive: @escaping @Sendable ([UInt8]) -> Void
+        receive: @escaping @Sendable ([UInt8], Receipt) -> Void
     ) {
         self.longest = longest
         self.begin = begin
@@ -174,13 +174,14 @@ private final class PieceDelegate: HTTPClientResponseDelegate {
                 AnswerTooLong(description: "An answer is longer than \(longest) bytes.")
             )
         }
-        receive(Array(buffer.readableBytesView))
-        return task.eventLoop.makeSucceededVoidFuture()
+        let next = task.eventLoop.makePromise(of: Void.self)
+        receive(Array(buffer.readableBytesView), Receipt { next.succeed() })
+        return next.futureResult
     }
 
     func didFinishRequest(task: HTTPClient.Task<Void>) {}
 
-    func error(_ error: any Error) -> TransportError {
+    func error(_ error: any Error) -> EtcdClient.Failure {
         wasSent.load(ordering: .sequentiallyConsistent) ? .unanswered("\(error)") : .notSent("\(error)")
     }
 }

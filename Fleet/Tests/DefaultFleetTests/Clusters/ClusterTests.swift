@@ -842,7 +842,7 @@ extension ClusterTests {
 private struct BusyNeighbour: EtcdTransport {
     let transport: HTTPTransport
 
-    func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+    func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer {
         let answer = try transport.send(request, until: deadline)
         let isWrite = String(decoding: request.body, as: UTF8.self).contains("request_put")
         let response = try? EtcdCoding.decode(TransactionResponse.self, from: answer.body)

@@ -250,7 +250,7 @@ extension ClusterTests {
             forgotten.withLock { $0 = known.withLock { $0 } }
         }
 
-        func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+        func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer {
             known.withLock { $0.formUnion(request.headers.filter { $0.name == "Authorization" }.map(\.value)) }
             return try transport.send(request, until: deadline)
         }

@@ -179,7 +179,8 @@ extension ClusterTests {
 
                     // A host that has not come to its end.
                     try cluster.control("put", "defaults/suite/seed", "another")
-                    try cluster.control("put", "defaults/suite/k/left", "1")
+                    let puts = (0..<65).map { "put \"defaults/suite/k/left \($0)\" 1\n" }.joined()
+                    try cluster.control("txn", input: Data("\n\(puts)\n\n".utf8))
                     #expect(try await agent("seed", replica[0], replica[1], "--apply", code: 1).contains("--take-over"))
                     try await agent("seed", replica[0], replica[1], "--apply", "--take-over")
                     for host in hosts {

@@ -15,7 +15,7 @@ struct RefusalTests {
             (11, "etcdserver: mvcc: required revision has been compacted", .compacted),
             (11, "etcdserver: mvcc: required revision is a future revision", .futureRevision),
             (nil, "rpc error: code = PermissionDenied desc = etcdserver: permission denied", .permissionDenied),
-            (nil, "something new", .other),
+            (3, "etcdserver: revision of auth store is old", .invalidToken), (nil, "something new", .other),
         ]
         for (code, message, cause) in cases {
             #expect(EtcdRefusal(code: code, message: message).cause == cause, "\(message)")

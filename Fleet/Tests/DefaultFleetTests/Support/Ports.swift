@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Ports of the loopback address that nothing uses.
@@ -71,13 +72,17 @@ final class SilentEndpoint: Sendable {
 /// A port of the loopback address whose answers never end.
 final class EndlessEndpoint: Sendable {
     private let descriptor: Int32
+    private let sent = Mutex(0)
     let url: URL
+
+    /// The number of bytes that it has sent.
+    var sentCount: Int { sent.withLock { $0 } }
 
     init() throws {
         let port = try #require(Ports.free(1).first)
         url = try #require(URL(string: "http://127.0.0.1:\(port)"))
         descriptor = try Ports.listen(on: port)
-        Thread { [descriptor] in
+        Thread { [descriptor, weak self] in
             while case let client = accept(descriptor, nil, nil), client >= 0 {
                 // An answer before the request is no answer.
                 var request = [UInt8](repeating: 0, count: 4_096)
@@ -87,6 +92,7 @@ final class EndlessEndpoint: Sendable {
                 }
                 var piece = Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{\"result\":\"".utf8)
                 while send(client, piece, piece.count, Int32(MSG_NOSIGNAL)) == piece.count {
+                    self?.sent.withLock { $0 += piece.count }
                     piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
                 }
                 Foundation.close(client)

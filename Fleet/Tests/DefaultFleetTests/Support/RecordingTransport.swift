@@ -61,7 +61,7 @@ final class RecordingTransport: EtcdTransport {
         lostPath.withLock { $0 = path }
     }
 
-    func send(_ request: EtcdRequest, until deadline: Deadline) throws(TransportError) -> EtcdAnswer {
+    func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer {
         paths.withLock { $0.append(request.path) }
         bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
         if request.isLong {
@@ -88,7 +88,7 @@ final class RecordingTransport: EtcdTransport {
         return transport.stream(request) { [self] piece in
             guard !isWithholding.load(ordering: .sequentiallyConsistent) else { return }
             switch piece {
-            case .bytes(let bytes): pieces.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+            case .bytes(let bytes, _): pieces.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
             case .ended: openStreams.subtract(1, ordering: .relaxed)
             }
             receive(piece)

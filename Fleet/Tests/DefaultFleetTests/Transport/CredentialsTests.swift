@@ -15,9 +15,9 @@ struct CredentialsTests {
             let passwords = Mutex<[String]>([])
             func token() async throws -> String? {
                 try await onThread { () throws(EtcdClient.Failure) in
-                    try credentials.token(until: Deadline(after: .seconds(20))) { user in
-                        passwords.withLock { $0.append(user.password) }
-                        guard user.password == "new" else {
+                    try credentials.token(until: Deadline(after: .seconds(20))) { _, password in
+                        passwords.withLock { $0.append(password) }
+                        guard password == "new" else {
                             return .failure(.refused(EtcdRefusal(message: "invalid user ID or password")))
                         }
                         return .success("token")
