@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 struct Edit: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Foundation
+import SettingsValues
 
 /// All that a file, a pipe or, without a path and for "-", standard input has.
 func readInput(_ path: String?) throws -> Data {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 /// A format in which a suite's contents leave one suite and enter another.
 enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
@@ -69,7 +70,7 @@ extension SuiteContents {
                 throw ToolError("The input is a property list that is damaged, or holds what no suite does.")
             }
             guard case .dictionary(let values) = value else { throw Self.noDictionary }
-            entries = values.map { Entry(key: $0, value: $1) }
+            self.init(entries: values.map { Entry(key: $0, value: $1) })
         } else {
             guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
                 let begin = data.first { !" \t\r\n".utf8.contains($0) }
@@ -80,7 +81,7 @@ extension SuiteContents {
                 throw ToolError("The input is not JSON: look at \(place).")
             }
             guard let objects = object as? [String: Any] else { throw Self.noDictionary }
-            entries = try objects.map { Entry(key: $0, value: try Self.value(of: $1, forKey: $0)) }
+            self.init(entries: try objects.map { Entry(key: $0, value: try Self.value(of: $1, forKey: $0)) })
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(

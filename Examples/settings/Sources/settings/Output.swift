@@ -1,4 +1,5 @@
 import Foundation
+import SettingsValues
 
 /// Writes to standard output at once, so that a reader sees each line as soon as it is written; what a terminal may act on is
 /// escaped.

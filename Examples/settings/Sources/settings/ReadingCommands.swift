@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 @main
 struct SettingsTool: AsyncParsableCommand {
@@ -18,7 +19,7 @@ struct SettingsTool: AsyncParsableCommand {
         subcommands: [
             List.self, Read.self, Keys.self, ReadType.self, Find.self, Diff.self, Write.self, Edit.self, Delete.self,
             Rename.self,
-            Export.self, Import.self, Watch.self, Verify.self, Salvage.self, Compact.self, Quarantine.self,
+            Export.self, Import.self, Watch.self, Serve.self, Verify.self, Salvage.self, Compact.self, Quarantine.self,
         ]
     )
 
@@ -93,30 +94,8 @@ struct Unreadable: Error {
     let cause: any Error
 }
 
-/// What goes wrong other than in the library: a full sentence that says what to do.
-struct ToolError: Error, CustomStringConvertible {
-    let description: String
-    /// Whether there is nothing where a command has looked for something.
-    let isAbsence: Bool
-
-    init(_ description: String, isAbsence: Bool = false) {
-        self.description = description
-        self.isAbsence = isAbsence
-    }
-
-    /// Foundation's error about a file or a pipe, of which one would see all parts otherwise.
-    init(_ error: CocoaError) {
-        let path = error.filePath.map { "\($0): " } ?? ""
-        self.init(path + ((error as NSError).localizedFailureReason ?? error.localizedDescription))
-    }
-
+extension ToolError {
     static func noValue(forKey key: String, in suite: SuiteReference) -> ToolError {
         ToolError("\(key.debugDescription) has no value in \(suite).", isAbsence: true)
-    }
-
-    static func noSuite(_ description: String) -> ToolError { ToolError(description, isAbsence: true) }
-
-    static func hidden(_ key: String) -> ToolError {
-        ToolError("The value for \(key.debugDescription) is hidden.")
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 /// A suite as it is named on the command line.
 struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
@@ -93,11 +94,6 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
 }
 
 extension SuiteReference {
-    /// Where suites that have a name are.
-    static var configurationHome: URL {
-        get throws(DefaultsError) { try FileDefaults.standard.url.deletingLastPathComponent() }
-    }
-
     /// The names of the suites in the directory for configuration.
     static func names() throws -> [String] {
         try fileNames().compactMap { String(validating: $0, as: UTF8.self) }
@@ -105,51 +101,21 @@ extension SuiteReference {
 
     /// The names of the suites as the file system has them, which need not be UTF-8; sorted.
     static func fileNames() throws -> [[UInt8]] {
-        let home = try configurationHome.plainPath
-        guard let directory = opendir(home) else {
-            if errno == ENOENT { return [] }
-            throw ToolError("\(home) can't be read: \(String(cString: strerror(errno))).")
-        }
-        defer { closedir(directory) }
-        var names: [[UInt8]] = []
-        let suffix = Array(String.suiteSuffix.utf8)
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            guard name.count > suffix.count, name.ends(with: suffix) else { continue }
-            let journal = Array(home.utf8) + Array("/".utf8) + name + Array("/journal".utf8) + [0]
-            let isSuite = journal.withUnsafeBytes { path in
-                path.baseAddress.map { access($0.assumingMemoryBound(to: CChar.self), F_OK) == 0 } ?? false
-            }
-            if isSuite { names.append(Array(name.dropLast(suffix.count))) }
-        }
-        return names.sorted { $0.lexicographicallyPrecedes($1) }
+        try SuiteDirectory.names(in: SuiteDirectory.home)
     }
 
     private static func url(ofSuite name: String) -> URL {
-        let home = (try? configurationHome) ?? URL(filePath: "/nonexistent")
-        return home.appending(path: name + String.suiteSuffix, directoryHint: .isDirectory)
+        SuiteDirectory.url(ofSuite: name, in: (try? SuiteDirectory.home) ?? URL(filePath: "/nonexistent"))
     }
 
-    static func isSuite(_ url: URL) -> Bool {
-        FileManager.default.fileExists(atPath: url.appending(path: "journal").plainPath)
-    }
+    static func isSuite(_ url: URL) -> Bool { SuiteDirectory.isSuite(url) }
 }
 
 extension String {
-    fileprivate static var suiteSuffix: String { ".defaults" }
-
     fileprivate var isSuitePath: Bool {
         let name = hasSuffix("/") ? dropLast() : self[...]
-        return name.hasSuffix(Self.suiteSuffix)
+        return name.hasSuffix(SuiteDirectory.suffix)
     }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with suffix: [UInt8]) -> Bool { self.suffix(suffix.count).elementsEqual(suffix) }
-}
-
-extension URL {
-    var plainPath: String { path(percentEncoded: false) }
 }
 
 extension CompletionKind {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Default
 import Foundation
+import SettingsValues
 
 /// What is to be stored, as it is written on the command line in the words of the Mac's tool.
 enum ValueArguments {
@@ -167,21 +168,5 @@ enum ValueArguments {
             )
         }
         return value
-    }
-}
-
-extension Data {
-    fileprivate init?(hexadecimal text: String) {
-        let digits = text.filter { !$0.isWhitespace }
-        guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else {
-            return nil
-        }
-        self.init()
-        var rest = digits[...]
-        while !rest.isEmpty {
-            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
-            append(byte)
-            rest = rest.dropFirst(2)
-        }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import settings
+import SettingsValues
 
 struct InterchangeTests {
     @Test("Values are read from pipes, also those that have a name, and a directory is said to be one")

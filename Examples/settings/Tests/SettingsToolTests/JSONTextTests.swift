@@ -1,6 +1,6 @@
 import Testing
 
-@testable import settings
+import SettingsValues
 
 struct JSONTextTests {
     @Test(

@@ -244,6 +244,9 @@ struct MaintenanceTests {
             #expect(try tool.run("quarantine", "app").text.wholeMatch(of: line) != nil)
             let hidden = try tool.run("quarantine", "app", "--hide", "*settings").text
             #expect(hidden.hasSuffix("VisualSettings = <hidden>\n"))
+            // Nor by reading what the quarantine is kept as.
+            #expect(!(try tool.run("read", "app", "--hide", "*settings").text.contains("half")))
+            #expect(try tool.run("read", "app").text.contains("7b2268616c66"))
             #expect(try tool.run("quarantine", "app", "other", "--remove").text == "")
             #expect(try tool.run("quarantine", "app", "VisualSettings", "--remove").text.wholeMatch(of: line) != nil)
             #expect(try tool.run("quarantine", "app").text == "")

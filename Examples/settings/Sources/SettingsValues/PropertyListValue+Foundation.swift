@@ -1,9 +1,9 @@
-import Default
-import Foundation
+package import Default
+package import Foundation
 
 extension PropertyListValue {
     /// A value in one of Foundation's formats; nil when the bytes are not in one of them.
-    init?(serialized data: Data) {
+    package init?(serialized data: Data) {
         if BinaryPropertyListReader.isBinary(data) {
             guard let value = BinaryPropertyListReader.value(in: data) else {
                 return nil

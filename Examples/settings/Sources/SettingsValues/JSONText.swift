@@ -1,5 +1,5 @@
 /// JSON as it is written: with the order of members and the digits of numbers, which Foundation's parsers drop.
-indirect enum JSONText {
+package indirect enum JSONText {
     case null
     case boolean(Bool)
     case number(String)
@@ -7,15 +7,20 @@ indirect enum JSONText {
     case array([JSONText])
     case object([Member])
 
-    struct Member {
-        let name: String
-        let value: JSONText
+    package struct Member {
+        package let name: String
+        package let value: JSONText
+
+        package init(name: String, value: JSONText) {
+            self.name = name
+            self.value = value
+        }
     }
 }
 
 extension JSONText {
     /// Parses text by RFC 8259; nil for anything else, and for what nests too deep.
-    init?(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 256) {
+    package init?(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 256) {
         var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth)
         guard let value = parser.parseText() else {
             return nil
@@ -24,7 +29,7 @@ extension JSONText {
     }
 
     /// Without any white space, as `JSONEncoder` writes it when it leaves slashes as they are; not for terminals.
-    var compact: String {
+    package var compact: String {
         switch self {
         case .null: "null"
         case .boolean(let boolean): boolean ? "true" : "false"
@@ -37,7 +42,7 @@ extension JSONText {
     }
 
     /// On one line, for terminals as well.
-    var line: String {
+    package var line: String {
         switch self {
         case .string(let string): Self.quoted(string)
         case .array(let elements): "[\(elements.map(\.line).joined(separator: ", "))]"
@@ -48,14 +53,14 @@ extension JSONText {
     }
 
     /// On several lines.
-    var pretty: String {
+    package var pretty: String {
         var text = StyledText(usesColor: false)
         text.append(self)
         return text.string
     }
 
     /// A string as JSON has it, with escapes for all that a terminal may act on; compact, for those only that JSON asks for.
-    static func quoted(_ string: String, isCompact: Bool = false) -> String {
+    package static func quoted(_ string: String, isCompact: Bool = false) -> String {
         var quoted = "\""
         for scalar in string.unicodeScalars {
             switch scalar {
@@ -80,7 +85,7 @@ extension JSONText {
 }
 
 extension UInt32 {
-    func hexadecimal(digits: Int) -> String {
+    package func hexadecimal(digits: Int) -> String {
         let text = String(self, radix: 16)
         return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text
     }
@@ -88,7 +93,7 @@ extension UInt32 {
 
 extension JSONText {
     /// Where bytes that are not JSON cease to be it: "line 3, column 12".
-    static func placeOfFault(in bytes: some Sequence<UInt8>, maximumDepth: Int = 256) -> String {
+    package static func placeOfFault(in bytes: some Sequence<UInt8>, maximumDepth: Int = 256) -> String {
         var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth)
         _ = parser.parseText()
         let lines = parser.bytes[..<parser.position].split(

@@ -1,23 +1,28 @@
-import Default
+package import Default
 import Foundation
 
 /// All that is stored in a suite.
 ///
 /// A list, since keys that differ in their bytes may be equal as Swift's strings ("é" as one scalar or as two).
-struct SuiteContents {
-    struct Entry {
-        let key: String
-        let value: PropertyListValue
+package struct SuiteContents {
+    package struct Entry {
+        package let key: String
+        package let value: PropertyListValue
+
+        package init(key: String, value: PropertyListValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
-    var entries: [Entry]
+    package var entries: [Entry]
 
-    init(entries: [Entry]) {
+    package init(entries: [Entry]) {
         self.entries = entries
     }
 
     /// What a suite holds at one moment.
-    init(of suite: FileDefaults) throws {
+    package init(of suite: FileDefaults) throws {
         // Read one by one, two keys that are always changed together could be seen at different times.
         let values = suite.allValues()
         let keys = suite.storedKeys()
@@ -37,7 +42,7 @@ struct SuiteContents {
     }
 
     /// Throws when a suite can't hold one of these keys or values, so that no suite is made for them.
-    func checkStorable() throws {
+    package func checkStorable() throws {
         let rehearsal = MemoryDefaults()
         for entry in entries {
             try rehearsal.setStoredValue(entry.value, forKey: entry.key)
@@ -45,12 +50,12 @@ struct SuiteContents {
     }
 
     /// The value under a key, nil when there is none.
-    func value(forKey key: String) -> PropertyListValue? {
+    package func value(forKey key: String) -> PropertyListValue? {
         entries.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
     }
 
     /// The contents without hidden values, at whatever depth, and how many values of the suite are missing or changed.
-    func omitting(_ hidden: KeyPatterns) -> (contents: SuiteContents, count: Int) {
+    package func omitting(_ hidden: KeyPatterns) -> (contents: SuiteContents, count: Int) {
         var count = 0
         let remaining = entries.compactMap { entry -> Entry? in
             if hidden.matches(entry.key) {
@@ -65,7 +70,7 @@ struct SuiteContents {
     }
 
     /// The keys whose values are not the same in other contents.
-    func keys(lostIn other: SuiteContents) -> [String] {
+    package func keys(lostIn other: SuiteContents) -> [String] {
         var others: [[UInt8]: PropertyListValue] = [:]
         for entry in other.entries {
             others[Array(entry.key.utf8)] = entry.value
@@ -79,7 +84,7 @@ struct SuiteContents {
 
 extension PropertyListValue {
     /// Whether two values are the same, the sign of zero and NaN included.
-    func isIdentical(to other: PropertyListValue) -> Bool {
+    package func isIdentical(to other: PropertyListValue) -> Bool {
         switch (self, other) {
         case (.real(let one), .real(let two)):
             one.isIdentical(to: two)

@@ -1,19 +1,25 @@
-import ArgumentParser
-import Default
+package import Default
 import Foundation
 
 /// Patterns for the keys of values that are not to be shown: shell patterns, in which case makes no difference.
-struct KeyPatterns {
-    static let placeholder = "<hidden>"
+package struct KeyPatterns {
+    package static let placeholder = "<hidden>"
 
-    var patterns: [String] = []
+    package var patterns: [String]
 
-    func matches(_ key: String) -> Bool {
-        patterns.contains { fnmatch($0.lowercased(), key.lowercased(), 0) == 0 }
+    package init(patterns: [String] = []) {
+        self.patterns = patterns
+    }
+
+    package func matches(_ key: String) -> Bool {
+        let key = key.lowercased()
+        // What was quarantined is hidden with the value that it was.
+        let names = [key, key.hasSuffix(".quarantine") ? String(key.dropLast(".quarantine".count)) : key]
+        return patterns.contains { pattern in names.contains { fnmatch(pattern.lowercased(), $0, 0) == 0 } }
     }
 
     /// What happens to hidden values within a value.
-    enum Treatment {
+    package enum Treatment {
         /// A string takes their place.
         case replaced
         /// They are left out.
@@ -21,7 +27,7 @@ struct KeyPatterns {
     }
 
     /// The value without what is hidden in it; nil if that is nothing.
-    func redacted(_ value: PropertyListValue, _ treatment: Treatment) -> PropertyListValue? {
+    package func redacted(_ value: PropertyListValue, _ treatment: Treatment) -> PropertyListValue? {
         guard !patterns.isEmpty else { return nil }
         switch value {
         case .array(let elements):
@@ -57,7 +63,7 @@ struct KeyPatterns {
     }
 
     /// JSON without what is hidden in it; nil if that is nothing.
-    func redacted(_ json: JSONText, _ treatment: Treatment) -> JSONText? {
+    package func redacted(_ json: JSONText, _ treatment: Treatment) -> JSONText? {
         guard !patterns.isEmpty else { return nil }
         switch json {
         case .array(let elements):
@@ -85,56 +91,12 @@ struct KeyPatterns {
     }
 
     /// The same for a string, which may hold JSON as well.
-    func redacted(_ string: String, _ treatment: Treatment) -> String? {
+    package func redacted(_ string: String, _ treatment: Treatment) -> String? {
         guard !patterns.isEmpty, let first = string.first(where: { !$0.isWhitespace }), "{[".contains(first),
             let json = JSONText(parsing: string.utf8)
         else {
             return nil
         }
         return redacted(json, treatment)?.compact
-    }
-}
-
-/// Which values are not shown.
-struct HidingOptions: ParsableArguments {
-    @Option(
-        name: .customLong("hide"),
-        help: ArgumentHelp(
-            "Hide the values of the keys that match, in suites and within values; for example \"*token*\". May be repeated.",
-            valueName: "pattern"
-        )
-    )
-    var hidden: [String] = []
-
-    /// Those of the command line and of the environment.
-    var patterns: KeyPatterns {
-        let environment = ProcessInfo.processInfo.environment["SETTINGS_HIDE"] ?? ""
-        return KeyPatterns(patterns: hidden + environment.split(separator: ":").map(String.init))
-    }
-}
-
-/// How values are shown.
-struct DisplayOptions: ParsableArguments {
-    enum Color: String, ExpressibleByArgument, CaseIterable {
-        case auto, always, never
-    }
-
-    @OptionGroup
-    var hiding: HidingOptions
-
-    @Option(help: "Show colours. By default, on a terminal, unless $NO_COLOR is set.")
-    var color = Color.auto
-
-    var patterns: KeyPatterns { hiding.patterns }
-
-    /// Text with nothing in it yet, for standard output.
-    var text: StyledText { StyledText(usesColor: usesColor, hidden: patterns) }
-
-    private var usesColor: Bool {
-        switch color {
-        case .always: true
-        case .never: false
-        case .auto: isOutputTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
-        }
     }
 }

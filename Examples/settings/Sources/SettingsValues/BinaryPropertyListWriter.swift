@@ -1,11 +1,11 @@
-import Default
-import Foundation
+package import Default
+package import Foundation
 
 /// Writes binary property lists that are the same bytes for the same value: entries are sorted by their keys, while Foundation
 /// takes the order of a dictionary, which differs from one process to the next.
 ///
 /// ``BinaryPropertyListReader`` describes the format.
-struct BinaryPropertyListWriter {
+package struct BinaryPropertyListWriter {
     private enum Object {
         case leaf(Data)
         case container(marker: UInt8, count: Int, references: [Int])
@@ -13,7 +13,7 @@ struct BinaryPropertyListWriter {
 
     private var objects: [Object] = []
 
-    static func data(_ value: PropertyListValue) -> Data {
+    package static func data(_ value: PropertyListValue) -> Data {
         guard case .dictionary(let entries) = value else {
             var writer = BinaryPropertyListWriter()
             _ = writer.add(value)
@@ -22,7 +22,7 @@ struct BinaryPropertyListWriter {
         return data(entries.map { ($0.key, $0.value) })
     }
 
-    static func data(_ entries: [(key: String, value: PropertyListValue)]) -> Data {
+    package static func data(_ entries: [(key: String, value: PropertyListValue)]) -> Data {
         var writer = BinaryPropertyListWriter()
         _ = writer.add(entries)
         return writer.list

@@ -1,9 +1,9 @@
-import Default
+package import Default
 import Foundation
 
 /// Text for people, with colours where a terminal shows them.
-struct StyledText {
-    enum Style: String {
+package struct StyledText {
+    package enum Style: String {
         case key = "34"
         case string = "32"
         case number = "36"
@@ -11,17 +11,17 @@ struct StyledText {
         case faint = "2"
     }
 
-    let usesColor: Bool
+    package let usesColor: Bool
     /// Which keys are kept from being seen.
-    var hidden = KeyPatterns()
-    private(set) var string = ""
+    package var hidden = KeyPatterns()
+    package private(set) var string = ""
 
-    init(usesColor: Bool, hidden: KeyPatterns = KeyPatterns()) {
+    package init(usesColor: Bool, hidden: KeyPatterns = KeyPatterns()) {
         self.usesColor = usesColor
         self.hidden = hidden
     }
 
-    mutating func append(_ text: String, _ style: Style? = nil) {
+    package mutating func append(_ text: String, _ style: Style? = nil) {
         let text = text.escapedLinesForTerminal
         guard usesColor, let style else {
             string += text
@@ -31,11 +31,11 @@ struct StyledText {
     }
 
     /// Appends text as it is styled there, with something else between its lines.
-    mutating func append(_ other: StyledText, replacingLinesWith separator: String) {
+    package mutating func append(_ other: StyledText, replacingLinesWith separator: String) {
         string += other.string.replacing("\n", with: separator.escapedLinesForTerminal)
     }
 
-    mutating func append(_ json: JSONText, indentation: Int = 0) {
+    package mutating func append(_ json: JSONText, indentation: Int = 0) {
         switch json {
         case .null, .boolean: append(json.compact, .word)
         case .number(let number): append(number, .number)
@@ -54,7 +54,7 @@ struct StyledText {
     }
 
     /// Appends a value; one inside `Data`, as settings types are stored, as the value that it is.
-    mutating func append(_ value: PropertyListValue, indentation: Int = 0) {
+    package mutating func append(_ value: PropertyListValue, indentation: Int = 0) {
         switch value {
         case .string(let string): append(JSONText.quoted(hidden.redacted(string, .replaced) ?? string), .string)
         case .boolean(let boolean): append(boolean ? "true" : "false", .word)
@@ -84,7 +84,7 @@ struct StyledText {
     }
 
     /// Appends a key with its value, unless that is to be hidden.
-    mutating func appendEntry(
+    package mutating func appendEntry(
         _ label: String,
         named key: String,
         separator: String,

@@ -1,9 +1,9 @@
-import Default
+package import Default
 import Foundation
 
 extension JSONText {
     /// A value for other programs: as an export has it, but stored JSON as it is.
-    init(readable value: PropertyListValue) {
+    package init(readable value: PropertyListValue) {
         switch value {
         case .data(let data):
             self = JSONText(parsing: data) ?? JSONText(exact: value)
@@ -21,14 +21,14 @@ extension JSONText {
 
 extension KeyPatterns {
     /// A value for other programs, without what is hidden.
-    func readableJSON(_ value: PropertyListValue, forKey key: String) -> JSONText {
+    package func readableJSON(_ value: PropertyListValue, forKey key: String) -> JSONText {
         matches(key) ? .string(Self.placeholder) : JSONText(readable: redacted(value, .replaced) ?? value)
     }
 }
 
 extension SuiteContents {
     /// All values for other programs, without what is hidden.
-    func readableJSON(_ hidden: KeyPatterns) -> JSONText {
+    package func readableJSON(_ hidden: KeyPatterns) -> JSONText {
         .object(entries.map { JSONText.Member(name: $0.key, value: hidden.readableJSON($0.value, forKey: $0.key)) })
     }
 }

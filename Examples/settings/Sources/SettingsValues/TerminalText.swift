@@ -6,7 +6,7 @@ import Foundation
 extension Unicode.Scalar {
     /// Whether a terminal may act on it, or show the text around it as another one: control characters (C0, DEL and C1), marks
     /// of direction and other invisible ones, and separators of lines.
-    var isUnsafeOnTerminal: Bool {
+    package var isUnsafeOnTerminal: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
         // The two joiners belong to the spelling of languages and to emoji.
@@ -17,13 +17,13 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    var isSafeOnTerminal: Bool { !unicodeScalars.contains(where: \.isUnsafeOnTerminal) }
+    package var isSafeOnTerminal: Bool { !unicodeScalars.contains(where: \.isUnsafeOnTerminal) }
 
     /// The text with `\u{1B}` and the like instead of what a terminal may act on.
-    var escapedForTerminal: String { escaped { _ in false } }
+    package var escapedForTerminal: String { escaped { _ in false } }
 
     /// The same, for text that has lines of its own.
-    var escapedLinesForTerminal: String { escaped { $0 == "\n" } }
+    package var escapedLinesForTerminal: String { escaped { $0 == "\n" } }
 
     private func escaped(except isKept: (Unicode.Scalar) -> Bool) -> String {
         if isSafeOnTerminal { return self }
@@ -39,7 +39,7 @@ extension String {
     }
 
     /// Text from bytes that may not be UTF-8, with `\xFF` and the like where they aren't, and escaped for a terminal.
-    init(escaping bytes: some Collection<UInt8>, keepingLines: Bool = false) {
+    package init(escaping bytes: some Collection<UInt8>, keepingLines: Bool = false) {
         self = ""
         var rest = Array(bytes)[...]
         while !rest.isEmpty {

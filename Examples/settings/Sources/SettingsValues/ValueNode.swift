@@ -1,24 +1,24 @@
-import Default
-import Foundation
+package import Default
+package import Foundation
 
 /// A value of a suite, or a part of one: an entry of a dictionary, an element of an array, a member of stored JSON.
-enum ValueNode {
+package enum ValueNode {
     case value(PropertyListValue)
     /// A part of JSON, which is stored within data.
     case json(JSONText)
 
     /// What a path leads to.
-    struct Match {
-        let node: ValueNode
+    package struct Match {
+        package let node: ValueNode
         /// The key, and the names after it.
-        let names: [String]
+        package let names: [String]
     }
 
     /// Finds `KEY` or `KEY.NAME.NAME…` in a suite.
     ///
     /// Keys and names may have dots themselves: the longest key that there is counts, and then the longest names. Elements of
     /// arrays have their index as their name, from 0.
-    static func find(_ path: String, in store: FileDefaults) -> Match? {
+    package static func find(_ path: String, in store: FileDefaults) -> Match? {
         find(path.components(separatedBy: ".")) { store.storedValue(forKey: $0).map { .value($0) } }
     }
 
@@ -55,7 +55,7 @@ enum ValueNode {
 
 extension ValueNode {
     /// The type, in the words of the Mac's tool.
-    var typeName: String {
+    package var typeName: String {
         switch self {
         case .value(.string), .json(.string): "string"
         case .value(.boolean), .json(.boolean): "boolean"
@@ -71,7 +71,7 @@ extension ValueNode {
     }
 
     /// As JSON for other programs.
-    var readableJSON: JSONText {
+    package var readableJSON: JSONText {
         switch self {
         case .value(let value): JSONText(readable: value)
         case .json(let json): json
@@ -79,7 +79,7 @@ extension ValueNode {
     }
 
     /// The text, if it is a string.
-    var string: String? {
+    package var string: String? {
         switch self {
         case .value(.string(let string)), .json(.string(let string)): string
         default: nil
@@ -87,7 +87,7 @@ extension ValueNode {
     }
 
     /// The bytes as they are stored; nil for what has none of its own.
-    var bytes: Data? {
+    package var bytes: Data? {
         switch self {
         case .value(.data(let data)): data
         case .json(let json): Data((string ?? json.compact).utf8)
@@ -96,7 +96,7 @@ extension ValueNode {
     }
 
     /// The same without what is hidden in it; nil if that is nothing.
-    func redacted(_ hidden: KeyPatterns) -> ValueNode? {
+    package func redacted(_ hidden: KeyPatterns) -> ValueNode? {
         switch self {
         case .value(let value): hidden.redacted(value, .replaced).map { .value($0) }
         case .json(let json): hidden.redacted(json, .replaced).map { .json($0) }
@@ -106,7 +106,7 @@ extension ValueNode {
 
 extension StyledText {
     /// Appends a value of a suite, or a part of one.
-    mutating func append(_ node: ValueNode) {
+    package mutating func append(_ node: ValueNode) {
         switch node {
         case .value(let value): append(value)
         case .json(let json): append(json)

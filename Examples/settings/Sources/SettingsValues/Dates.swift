@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 extension Date {
     /// The date in the notation of ISO 8601, exact to the second; with a fraction where it has one.
-    var exactText: String {
+    package var exactText: String {
         let seconds = timeIntervalSinceReferenceDate
         guard abs(seconds) < 1e11 else {
             return "\(seconds) s"
@@ -12,7 +12,7 @@ extension Date {
     }
 
     /// Reads what `exactText` gives, and what the Mac's tool takes: a date, then perhaps a time, then perhaps a zone.
-    init?(text: String) {
+    package init?(text: String) {
         let pattern =
             /(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?)? ?(?:(Z)|([+-])(\d\d):?(\d\d))?/
         guard let match = text.wholeMatch(of: pattern)?.output,

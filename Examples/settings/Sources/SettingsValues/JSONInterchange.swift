@@ -1,4 +1,4 @@
-import Default
+package import Default
 import Foundation
 
 // How a suite's contents stand in JSON. What JSON lacks is an object whose one member begins with a dollar sign:
@@ -9,11 +9,11 @@ import Foundation
 //     {"$real": "nan"}       "nan", "inf" and "-inf"; other floating-point numbers have a fraction or an exponent
 //     {"$dict": {"$a": 1}}   a dictionary that would look like one of these
 extension JSONText {
-    init(_ contents: SuiteContents) {
+    package init(_ contents: SuiteContents) {
         self = .object(contents.entries.map { Member(name: $0.key, value: JSONText(exact: $0.value)) })
     }
 
-    init(exact value: PropertyListValue) {
+    package init(exact value: PropertyListValue) {
         switch value {
         case .string(let string): self = .string(string)
         case .boolean(let boolean): self = .boolean(boolean)
@@ -56,9 +56,9 @@ extension JSONText {
 
 extension SuiteContents {
     /// How deep the JSON of a suite may nest: 256 levels of a value, each tagged, and JSON within it.
-    static let maximumJSONDepth = 1024
+    package static let maximumJSONDepth = 1024
 
-    init(_ json: JSONText) throws {
+    package init(_ json: JSONText) throws {
         guard case .object(let members) = json else {
             throw ToolError("The input is JSON, but no object: a suite has values by their keys.")
         }
@@ -68,7 +68,7 @@ extension SuiteContents {
 
 extension PropertyListValue {
     /// The value that JSON of an export has for a key.
-    init(exact json: JSONText) throws {
+    package init(exact json: JSONText) throws {
         try self.init(json, at: "the top")
     }
 

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// A directory for a while, which only this user can look into.
-enum TemporaryDirectory {
-    static func with<Result>(_ body: (URL) throws -> Result) throws -> Result {
+package enum TemporaryDirectory {
+    package static func with<Result>(_ body: (URL) throws -> Result) throws -> Result {
         let path = FileManager.default.temporaryDirectory.appending(path: "settings-XXXXXX").plainPath
         var template = Array(path.utf8CString)
         guard let made = mkdtemp(&template) else {

@@ -1,12 +1,12 @@
-import Default
-import Foundation
+package import Default
+package import Foundation
 
 /// Reads binary property lists, which may come from anywhere: off Apple's systems Foundation's reader ends the process on some
 /// damaged ones.
 ///
 /// The format is that of CFBinaryPList.c: a header, objects, a table of their offsets, and a trailer of 32 bytes that says
 /// where the table is; all numbers are big-endian.
-struct BinaryPropertyListReader {
+package struct BinaryPropertyListReader {
     /// What a value may nest, the dictionary of all values around it, and a last value that is not a container.
     private static let maximumDepth = 257
 
@@ -18,12 +18,12 @@ struct BinaryPropertyListReader {
     /// How many more objects may be read: shared ones count each time, so that no small list becomes endless.
     private var budget: Int
 
-    static func isBinary(_ data: Data) -> Bool {
+    package static func isBinary(_ data: Data) -> Bool {
         data.starts(with: Data("bplist".utf8))
     }
 
     /// The value in a list; nil when it is damaged, or holds what no suite does.
-    static func value(in data: Data) -> PropertyListValue? {
+    package static func value(in data: Data) -> PropertyListValue? {
         guard var reader = BinaryPropertyListReader(Array(data)),
             let top = reader.number(at: reader.bytes.count - 16, size: 8)
         else {
