@@ -122,6 +122,24 @@ struct CompactionTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
+    @Test("A compaction begins when a journal is larger than 1.7 times its live bytes and 419 kB, and not before")
+    func bound() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openTest(directory.suite, ReportCollector().options(probe))
+        probe.clear()
+        let first = journal.currentID
+        // 4,128 bytes of the header, 1,000,032 of this record and 10,024 of each of the others: 1,014,184 are live.
+        try journal.set("big", String(repeating: "b", count: 1_000_000))
+        let value = String(repeating: "v", count: 9_996)
+        for number in 1_001...1_113 { try journal.set("a", "\(number)\(value)") }
+        #expect(try directory.bytes().count == 2_136_872)
+        #expect(probe.counts[.rename] == nil && journal.currentID == first)
+        try journal.set("a", "1114\(value)")
+        try wait(for: "a compaction") { journal.currentID != first }
+        #expect(try directory.bytes().count == 1_014_184)
+        #expect(probe.counts[.rename] == 1)
+    }
+
     @Test("What is written during a compaction is in the new journal")
     func tail() throws {
         let probe = SystemCallProbe()

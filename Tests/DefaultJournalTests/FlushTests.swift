@@ -81,6 +81,41 @@ struct FlushTests {
         }
     }
 
+    @Test("A file's name whose flush has failed is flushed by the next one, however often that fails")
+    func failedName() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        try journal.withExclusiveAccess { try journal.compact() }
+        for _ in 0..<2 {
+            probe.plan(.fail(code: EIO), call: .fsync, number: 0)
+            #expect(throws: JournalError(.system(.fsync, code: EIO), path: directory.suite)) {
+                try journal.synchronize()
+            }
+            #expect(journal.isRenameUnsynced && !journal.hasSyncFailed)
+        }
+        probe.clear()
+        try journal.synchronize()
+        #expect(probe.counts[.fsync] == 1 && !journal.isRenameUnsynced)
+    }
+
+    @Test("What is written to a journal that a backup has made shorter is flushed", arguments: [false, true])
+    func shortened(readsFirst: Bool) throws {
+        // The backup is not taken for a copy under way.
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        let backup = try directory.bytes()
+        try journal.set("a", String(repeating: "2", count: 1_000), durability: .everyWrite)
+        try directory.overwriteInPlace("suite/journal", with: backup)
+        journal.forgetComparison()
+        if readsFirst { #expect(journal["a"] == "1") }
+        probe.clear()
+        try journal.set("b", "1", durability: .everyWrite)
+        #expect(probe.counts[.fdatasync] == 1)
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+    }
+
     @Test("A failed flush that could not be published is remembered by its process")
     func unpublishedFailure() throws {
         let probe = SystemCallProbe()

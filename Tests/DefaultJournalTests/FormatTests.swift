@@ -145,6 +145,26 @@ struct FormatTests {
         #expect(batch.isEmpty)
     }
 
+    @Test("A batch takes as many bytes as its limit, which is 1 GiB, and not one more")
+    func batchLimit() {
+        #expect(JournalBatch().maximumSize == 1_073_741_824)
+        var batch = JournalBatch()
+        batch.maximumSize = 42
+        // 7 bytes each, and 14 of key and value.
+        batch.set("key 1", "123456789")
+        batch.set("key 2", "123456789")
+        #expect(batch.problem == nil)
+        batch.remove("a")
+        #expect(batch.problem == .batchTooLarge(bytes: 46))
+        batch.set("", "x")
+        #expect(batch.problem == .batchTooLarge(bytes: 46))
+        var other = JournalBatch()
+        other.maximumSize = 41
+        other.set("key 1", "123456789")
+        other.set("key 2", "123456789")
+        #expect(other.problem == .batchTooLarge(bytes: 42))
+    }
+
     @Test("A batch takes keys of 65,535 bytes, and not of one more")
     func keyLimit() {
         let key = [UInt8](repeating: 65, count: 65_536)

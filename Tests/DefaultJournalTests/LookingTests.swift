@@ -286,6 +286,28 @@ struct LookingTests {
         #expect(journal["b"] == nil)
     }
 
+    #if DEBUG
+    @Test("at the tail that a killed writer left doesn't wait for the lock of the next one")
+    func tornTailOfBusySuite() throws {
+        let probe = SystemCallProbe()
+        var options = options
+        options.calls = SystemCalls(probe: probe)
+        options.lockTimeout = .max
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("a", "1")
+        try Journal.openUnregistered(directory.suite, self.options).set("b", "2")
+        let both = try directory.bytes()
+        try directory.overwriteInPlace("suite/journal", with: Array(both.dropLast(8)))
+        let file = open(directory.suite, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(file) }
+        try #require(flock(file, LOCK_EX) == 0)
+        probe.clear()
+        for _ in 0..<3 { #expect(journal["a"] == "1" && journal["b"] == nil) }
+        #expect(probe.counts[.flock] != nil)
+        #expect(flock(file, LOCK_UN) == 0)
+    }
+    #endif
+
     @Test("of one that may not write goes on after a damaged record, and reports it")
     func damagedRecord() throws {
         let writer = try Journal.openUnregistered(directory.suite, options)

@@ -176,6 +176,18 @@ struct SuiteDirectoryTests {
         #expect(old["b"] == "2")
     }
 
+    @Test("A suite that was recreated has one journal in a process, whichever call found it", arguments: [false, true])
+    func oneJournalOfRecreatedSuite(isFoundByRead: Bool) throws {
+        let journal = try Journal.openTest(directory.suite)
+        try journal.set("a", "1")
+        try files.removeItem(atPath: directory.suite)
+        try Journal.openUnregistered(directory.suite).set("b", "2")
+        journal.forgetComparison()
+        if isFoundByRead { #expect(journal["b"] == "2") } else { try journal.set("c", "3") }
+        #expect(try Journal.openTest(directory.suite) === journal)
+        #expect(journal["a"] == nil && journal["b"] == "2")
+    }
+
     @Test("Where a directory can't be locked, a file is")
     func lockFile() throws {
         let probe = SystemCallProbe()

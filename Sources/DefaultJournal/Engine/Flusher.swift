@@ -10,6 +10,8 @@ final class Flusher: @unchecked Sendable {
     /// What the threads that wait want to be on the disk.
     private var wanted: (salt: UInt64, end: UInt64) = (0, 0)
     private var isSyncing = false
+    /// Counts the calls of ``forget()``.
+    private var forgetCount = 0
     /// The journal whose sync failed last, and how.
     private var failed: (salt: UInt64, error: JournalError)?
 
@@ -34,6 +36,7 @@ final class Flusher: @unchecked Sendable {
             isSyncing = true
             // What is written by now is synced too.
             let covered = wanted.salt == file.salt ? wanted.end : end
+            let count = forgetCount
             lock.unlock()
             var failure: JournalError?
             do throws(JournalError) { try calls.sync(file.raw, isDataOnly: true) } catch { failure = error }
@@ -42,7 +45,7 @@ final class Flusher: @unchecked Sendable {
             if let failure {
                 // The system may believe now that there is nothing left to write, so it must not be tried again.
                 failed = (file.salt, failure)
-            } else if synced.salt != file.salt || synced.end < covered {
+            } else if forgetCount == count, synced.salt != file.salt || synced.end < covered {
                 synced = (file.salt, covered)
             }
             finished.broadcast()
@@ -53,6 +56,14 @@ final class Flusher: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         synced = (file.salt, end)
+    }
+
+    /// Forgets what is on the disk: the file may have been overwritten, also by one that is shorter.
+    func forget() {
+        lock.lock()
+        defer { lock.unlock() }
+        (synced, wanted) = ((0, 0), (0, 0))
+        forgetCount += 1
     }
 
     func isSynced(_ file: JournalFile, to end: UInt64) -> Bool {

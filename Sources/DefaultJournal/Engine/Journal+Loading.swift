@@ -78,6 +78,7 @@ extension Journal {
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
         let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
         let headerMark = try JournalMark(of: file.raw, calls: calls)
+        flusher.forget()
         state.use(
             file,
             position: position,

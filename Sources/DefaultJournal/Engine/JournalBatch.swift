@@ -3,6 +3,8 @@ package struct JournalBatch: Sendable {
     private var payload: [UInt8] = []
     /// The first change that can't be stored.
     private(set) var problem: JournalError.Kind?
+    /// The limit of all changes together, in bytes; less for tests.
+    var maximumSize = Record.maximumPayload
 
     package init() {}
 
@@ -28,7 +30,7 @@ package struct JournalBatch: Sendable {
 
     private mutating func add(_ operation: Operation) {
         let (start, size) = (payload.count, operation.encodedSize)
-        let isTooLong = start + size > Record.maximumPayload
+        let isTooLong = start + size > maximumSize
         if let found = operation.problem ?? (isTooLong ? .batchTooLarge(bytes: start + size) : nil) {
             problem = problem ?? found
             return

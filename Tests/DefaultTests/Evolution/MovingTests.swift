@@ -12,6 +12,11 @@ private struct Sound: DefaultStorable, Equatable {
     static var previousIdentifiers: [String] { ["Audio"] }
 }
 
+private struct Nested: DefaultStorable {
+    struct Level: Codable { var number: Int }
+    var level: Level
+}
+
 @Suite("Moving")
 struct MovingTests {
     private let moved = Sound(name: "x", volume: 0.1, isMuted: true)
@@ -144,6 +149,53 @@ struct MovingTests {
             #expect(try !Sound.move(from: store))
             #expect(store.data(forKey: "Sound") == Data("{}".utf8))
         }
+    }
+
+    @Test("converts a value in place with the parts that can be used, and reports each event once")
+    func partlyUsableInPlace() throws {
+        let stored = PropertyListValue.dictionary(["name": .string("x"), "volume": .string("loud")])
+        let store = MemoryDefaults()
+        try store.setStoredValue(stored, forKey: "Sound")
+        let collector = EventCollector()
+        #expect(try collector.collect { try Sound.move(from: store, to: store) })
+        #expect(collector.events.map(\.kind) == [.filledIn, .quarantined])
+        #expect(collector.codes.last == .typeMismatch)
+        #expect(try Sound.load(from: store) == Sound(name: "x"))
+        #expect(try Sound.quarantined(in: store).map(\.value) == [stored])
+    }
+
+    @Test("keeps the version of a value that a newer one stored, so that it finds its own again")
+    func newerVersion() throws {
+        struct Older: DefaultStorable {
+            var level = 1
+            static var defaultIdentifier: String { "Level" }
+            static var schemaVersion: Int { 1 }
+        }
+        struct Newer: DefaultMigratable {
+            var level = 1
+            var unit = "dB"
+            static var defaultIdentifier: String { "Level" }
+            static var schemaVersion: Int { 2 }
+            static var readableSince: Int { 1 }
+            init(level: Int, unit: String) { (self.level, self.unit) = (level, unit) }
+            init(migrating previous: Older) { level = previous.level * 100 }
+        }
+        let (source, target) = (MemoryDefaults(), MemoryDefaults())
+        try Newer(level: 5, unit: "%").save(to: source)
+        #expect(try Older.move(from: source, to: target))
+        #expect(try Older.load(from: target)?.level == 5)
+        let found = try Newer.load(from: target)
+        #expect(found?.level == 5 && found?.unit == "%")
+        #expect(target.string(forKey: "Level.schemaVersion")?.hasPrefix("2/1 ") == true)
+    }
+
+    @Test("a value that no coder can use throws what the type's own coder says of it")
+    func firstError() throws {
+        let source = MemoryDefaults()
+        try source.set(Data(#"{"level":{"number":"many"}}"#.utf8), forKey: "Nested")
+        let error = expectError(.undecodable) { try Nested.move(from: source, to: MemoryDefaults()) }
+        let description = try #require(error?.description)
+        #expect(description.contains(#""level.number" is not of type Int"#), "\(description)")
     }
 
     @Test("leaves a value that another program stores in place of the converted one")

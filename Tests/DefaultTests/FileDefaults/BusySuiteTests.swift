@@ -76,6 +76,26 @@ struct BusySuiteTests {
         }
     }
 
+    @Test("is waited for by the first call that opens it, and not by each that follows", .waits)
+    func laterOpenings() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "suite.defaults")
+            // A wait of more than a second is reported.
+            let suite = FileSuite(location: .directory(url), lockTimeout: 1.05)
+            try Data().write(to: url)
+            expectError(.storeUnavailable) { try suite.open() }
+            try FileManager.default.removeItem(at: url)
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+            try withLock(of: url) {
+                for expected in [[DefaultsError.Code.storeBusy], [], [], []] {
+                    let codes = EventCollector.codes { expectError(.storeBusy) { try suite.open() } }
+                    #expect(codes == expected)
+                }
+            }
+            #expect(try suite.open().keys.isEmpty)
+        }
+    }
+
     @Test("is reported after a second of waiting", .waits)
     func event() throws {
         try withTemporaryDirectory { directory in

@@ -134,6 +134,25 @@ struct ValueChangesTests {
     }
 }
 
+@Suite("Updates without the current value")
+struct LaterUpdatesTests {
+    @Test("begin with the first value that differs from the one they started at", arguments: StoreKind.allCases)
+    func start(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[.count] = 1
+            let counts = Guarded<[Int]>([])
+            let observation = defaults.updates(.count, initial: false).observe { count in
+                counts.withLock { $0.append(count) }
+            }
+            defer { observation.cancel() }
+            #expect(counts.withLock { $0 } == [])
+            for count in [1, 2, 2, 1] { defaults[.count] = count }
+            #expect(counts.withLock { $0 } == [2, 1])
+        }
+    }
+}
+
 @Suite("A key and a store")
 struct ResettingTests {
     @Test("are reset by their own methods", arguments: StoreKind.allCases)

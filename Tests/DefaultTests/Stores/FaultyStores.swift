@@ -28,6 +28,17 @@ struct FaultlessStore: FaultyStore {
     let base = MemoryDefaults()
 }
 
+/// Neither does this one: observers need not be told which keys have changed, and may hear of a change more than once.
+struct NotifiesWithoutKeys: FaultyStore {
+    let base = MemoryDefaults()
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        base.observeChanges { _ in
+            handler(nil)
+            handler(nil)
+        }
+    }
+}
+
 // Values
 
 struct BooleansAsNumbers: FaultyStore {

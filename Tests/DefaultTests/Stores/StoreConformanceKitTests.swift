@@ -344,6 +344,12 @@ struct StoreConformanceKitTests {
         #expect(StoreConformance(capabilities: .all, makeStore: { FaultlessStore() }).findings() == [])
     }
 
+    @Test("finds nothing in a store that does not say which keys have changed")
+    func namelessNotifications() {
+        let conformance = StoreConformance(capabilities: .all, makeStore: { NotifiesWithoutKeys() })
+        #expect(conformance.findings() == [])
+    }
+
     @Test("names the promise that a faulty store breaks, and says what came back", arguments: PlantedFault.all)
     func plantedFault(fault: PlantedFault) throws {
         let conformance = StoreConformance(capabilities: .all, makeStore: fault.makeStore)

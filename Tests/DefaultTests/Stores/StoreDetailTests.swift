@@ -141,6 +141,11 @@ struct StoreDetailTests {
         // It is not a whole number of 64 bits.
         defaults["k"] += 0x1p64
         #expect(store.storedValue(forKey: "k") == .real(0x1p64 + 1e19))
+        for (start, summand, sum) in [(1, -0x1p64, -0x1p64 + 1), (-1, -0x1p65, -0x1p65), (5, -0x3p64, -0x3p64)] {
+            defaults["k"] = start
+            defaults["k"] += summand
+            #expect(store.storedValue(forKey: "k") == .real(sum))
+        }
         defaults["k"] = Int.min
         expectReport(.arithmeticOverflow) { defaults["k"] -= 1 }
         defaults["k"] += 0x1p63
@@ -232,6 +237,7 @@ struct StoreDetailTests {
     func json() throws {
         let data = try DefaultsCoder.json.encode(["b": "a/b", "a": "", "c": "x"])
         #expect(String(decoding: data, as: UTF8.self) == #"{"a":"","b":"a/b","c":"x"}"#)
+        #expect(try DefaultsCoder.propertyList.encode(["a": 1]).starts(with: Data("bplist00".utf8)))
         #expect(DefaultsCoder.json.isBuiltIn && DefaultsCoder.propertyList.isBuiltIn)
         #expect(!DefaultsCoder(encoder: JSONEncoder(), decoder: JSONDecoder()).isBuiltIn)
     }

@@ -1,0 +1,84 @@
+#if DEBUG
+import Foundation
+import Testing
+
+@testable import DefaultJournal
+import JournalProbe
+
+@Suite("What is reported")
+struct ReportTests {
+    private let directory = TemporaryDirectory()
+    private let reports = ReportCollector()
+    // Nothing that was written by a test is taken for a copy under way.
+    private let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+
+    private func open() throws -> Journal {
+        var options = reports.options(probe)
+        options.automaticMaintenance = false
+        return try Journal.openTest(directory.suite, options)
+    }
+
+    @Test("by an opening is delivered if it fails, too, and by each opening")
+    func failedOpening() throws {
+        try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false)).set("a", "1")
+        try #require(chmod(directory.suite, 0o777) == 0)
+        for round in 1...2 {
+            probe.plan(.fail(code: EIO), call: .pread, number: 0)
+            #expect(throws: JournalError(.system(.pread, code: EIO), path: directory.journal)) { try open() }
+            #expect(reports.all == Array(repeating: .writableByOthers(path: directory.suite), count: round))
+        }
+        #expect(try open()["a"] == "1")
+        #expect(reports.all.count == 3)
+    }
+
+    @Test("by a write is delivered if it fails, too")
+    func failedWrite() throws {
+        let journal = try open()
+        try journal.set("a", "1")
+        let end = try directory.bytes().count
+        try journal.set("b", "2")
+        try #require(truncate(directory.journal, end) == 0)
+        journal.forgetComparison()
+        // What others have read and the file has not any more makes a new file necessary, which can't be written.
+        probe.plan(.fail(code: EIO), call: .fsync, number: 0)
+        #expect(throws: JournalError.self) { try journal.set("c", "3") }
+        #expect(probe.fired == 1)
+        #expect(reports.all == [.shortened(path: directory.journal, bytes: 32)])
+        try journal.set("c", "3")
+        #expect(journal["a"] == "1" && journal["b"] == nil && journal["c"] == "3")
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+    }
+
+    @Test("by reads that fail is each failure, once until one of them succeeds")
+    func failedRead() throws {
+        let journal = try open()
+        try journal.set("a", "1")
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        func failure(_ code: Int32) -> JournalReport {
+            .catchUpFailed(JournalError(.system(.pread, code: code), path: directory.journal))
+        }
+        func readFailing(_ code: Int32) {
+            let before = probe.fired
+            probe.plan(.fail(code: code), call: .pread, number: 0)
+            #expect(journal["a"] == "1")
+            #expect(probe.fired == before + 1)
+        }
+        try other.set("a", "2")
+        readFailing(EIO)
+        #expect(reports.all == [failure(EIO)])
+        readFailing(EIO)
+        #expect(reports.all == [failure(EIO)])
+        readFailing(ENOMEM)
+        #expect(reports.all == [failure(EIO), failure(ENOMEM)])
+        #expect(journal["a"] == "2")
+        journal.forgetComparison()
+        #expect(journal["a"] == "2" && reports.all.count == 2)
+        try other.set("a", "1")
+        try other.set("a", "3")
+        probe.plan(.fail(code: ENOMEM), call: .pread, number: 0)
+        #expect(journal["a"] == "2")
+        #expect(reports.all == [failure(EIO), failure(ENOMEM), failure(ENOMEM)])
+        #expect(journal["a"] == "3")
+    }
+}
+#endif
