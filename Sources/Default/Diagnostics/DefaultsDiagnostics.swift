@@ -45,7 +45,7 @@ public enum DefaultsDiagnostics: Sendable {
             return Self.errors.contains(kind) ? .error : .warning
         }
 
-        private static let errors: Set<Kind> = [
+        private static let errors: [Kind] = [
             .writeFailed, .readFailed, .removalFailed, .openFailed, .storeDamaged, .importFailed, .defaultUnusable,
         ]
 
@@ -198,12 +198,17 @@ extension DefaultsDiagnostics {
 
     /// Reports a type whose default value is missing or can't be encoded, once per process.
     static func reportDefault(of type: Any.Type, _ error: DefaultsError) {
-        if reportedDefaults.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) {
+        let isNew = reportedDefaults.withLock { reported in
+            guard !reported.contains(where: { $0 == type }) else { return false }
+            reported.append(type)
+            return true
+        }
+        if isNew {
             report(.defaultUnusable, error)
         }
     }
 
-    private static let reportedDefaults = Guarded<Set<ObjectIdentifier>>([])
+    private static let reportedDefaults = Guarded<[Any.Type]>([])
 
     private static let reportedReads = Guarded(ReportedReads())
 
@@ -218,7 +223,7 @@ extension DefaultsDiagnostics {
 
 /// Hashes of what was reported of stored values; they are bounded, and what is forgotten is reported again.
 struct ReportedReads {
-    private var reads: Set<Int> = []
+    private var reads: [Int] = []
 
     /// The number of reports that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096
@@ -237,6 +242,7 @@ struct ReportedReads {
         if reads.count >= Self.capacity {
             reads.removeAll()
         }
-        return reads.insert(read).inserted
+        reads.append(read)
+        return true
     }
 }

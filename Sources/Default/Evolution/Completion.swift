@@ -82,17 +82,14 @@ struct Completion {
             var unknown = fields?.paths ?? []
             unknown.removeAll { outcome.contains($0) }
             let isUsed = (stored.fields ?? [:]).contains { name, field in
-                !field.mayBeNull && outcome.unusable[[name]] == nil && !unknown.contains([name])
+                !field.mayBeNull && (outcome.reasons[[name]] ?? nil) == nil && !unknown.contains([name])
             }
             for path in unknown where !keepsUnknownFields {
-                outcome.unusable[path] = LoadReport.UnusableValue.isUnknown
+                outcome.reasons[path] = LoadReport.UnusableValue.isUnknown
             }
             let completion = Completion(
                 bytes: data,
-                report: LoadReport(
-                    filledIn: outcome.filledIn.map { LoadReport.path($0) },
-                    unusable: outcome.unusable.map { .init(path: LoadReport.path($0), reason: $1) }
-                ),
+                report: LoadReport(filledIn: outcome.filledIn, unusable: outcome.unusable),
                 unknownCount: keepsUnknownFields ? unknown.count : 0,
                 usesNothing: stored.fields?.isEmpty == false && !isUsed,
                 cause: ownErrors == 0 ? .bytes : ownErrors == faults ? .ownErrors : .mixed

@@ -57,9 +57,15 @@ extension StoredTree {
 
     private var withoutNil: StoredTree {
         switch self {
-        case .object(let fields): .object(fields.filter { !$1.mayBeNull }.mapValues(\.withoutNil))
-        case .array(let elements): .array(elements.map(\.withoutNil))
-        case .json, .propertyList: self
+        case .object(var fields):
+            for (name, field) in fields {
+                fields[name] = field.mayBeNull ? nil : field.withoutNil
+            }
+            return .object(fields)
+        case .array(let elements):
+            return .array(elements.map(\.withoutNil))
+        case .json, .propertyList:
+            return self
         }
     }
 

@@ -131,12 +131,12 @@ extension FileDefaults: UserDefaultsVocabulary {
         var values: [StoreKey: PropertyListValue]
         if let suite = suite.openIfPossible() {
             values = suite.state.registeredValues
-            values.merge(suite.values) { _, stored in stored }
+            values.replaceValues(with: suite.values)
         } else {
             values = suite.registeredValues
         }
-        values.merge(arguments.values) { _, argument in argument }
-        return Dictionary(values.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
+        values.replaceValues(with: arguments.values)
+        return values.byString
     }
 }
 
