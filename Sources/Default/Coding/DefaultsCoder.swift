@@ -121,25 +121,31 @@ extension DefaultsCoder {
     /// Calls a body with the decoder of some bytes, while the coder decodes them; not when it can't parse them.
     func withDecoder(for data: Data, _ body: @escaping (any Decoder) -> Void) {
         guard BinaryPropertyList.isSafe(data) else { return }
-        let user = NullText.mayBe(in: data) ? DecoderUser { body(NullText.decoder(of: $0)) } : DecoderUser(body: body)
-        DecoderUser.$current.withValue(user) {
-            // The body keeps its own errors.
-            _ = try? decode(DecoderUser.Target.self, from: data)
-        }
+        let isNullText = NullText.mayBe(in: data)
+        DecoderUser.use(self, for: data) { body(isNullText ? NullText.decoder(of: $0) : $0) }
     }
 }
 
-private final class DecoderUser: @unchecked Sendable {
+/// What uses the decoder of some bytes.
+final class DecoderUser: @unchecked Sendable {
     // Used on one thread, within one call.
-    @TaskLocal static var current: DecoderUser?
+    @TaskLocal private static var current: DecoderUser?
 
-    let body: (any Decoder) -> Void
+    private let body: (any Decoder) -> Void
 
-    init(body: @escaping (any Decoder) -> Void) {
+    private init(body: @escaping (any Decoder) -> Void) {
         self.body = body
     }
 
-    struct Target: Decodable {
+    /// Calls a body with the decoder of some bytes, while a coder decodes them; not when it can't parse them.
+    static func use(_ coder: any DefaultsDecoder, for data: Data, _ body: @escaping (any Decoder) -> Void) {
+        $current.withValue(DecoderUser(body: body)) {
+            // The body keeps its own errors.
+            _ = try? coder.decode(Target.self, from: data)
+        }
+    }
+
+    private struct Target: Decodable {
         init(from decoder: any Decoder) {
             DecoderUser.current?.body(decoder)
         }

@@ -28,14 +28,18 @@ final class FaultFinder {
     }
 
     /// A stored value, and what it is filled in from.
-    struct Part {
+    final class Part {
         let decoder: any Decoder
         let fallback: Fallback?
         let path: StoredTree.Path
+
+        init(decoder: any Decoder, fallback: Fallback?, path: StoredTree.Path) {
+            (self.decoder, self.fallback, self.path) = (decoder, fallback, path)
+        }
     }
 
     /// A default value, or the part of it that is in the same place as a stored part.
-    struct Fallback {
+    final class Fallback {
         let decoder: any Decoder
         let tree: StoredTree
 
