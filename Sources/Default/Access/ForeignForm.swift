@@ -40,7 +40,7 @@ enum ForeignForm {
         guard !bridge.isExclusive else { return nil }
         let type = (Value.self as? any OptionalType.Type)?.wrappedType ?? Value.self
         return bridge.decodesData
-            ? json(of: stored, as: type).map { .data(Data($0.utf8)) } : native(of: stored, as: type)
+            ? json(of: stored, as: type).map { .data(Data(utf8Of: $0)) } : native(of: stored, as: type)
     }
 }
 
@@ -72,12 +72,12 @@ extension ForeignForm {
     /// The JSON of what the type was stored as before; nil when it can't be decoded as the type.
     private static func json<Value: Codable>(ofScalar stored: PropertyListValue, as type: Value.Type) -> String? {
         guard let scalar = (stored.object as? any Encodable).flatMap({ text(of: $0) }) else { return nil }
-        if decoded(type, from: Data(scalar.utf8)) != nil {
+        if decoded(type, from: Data(utf8Of: scalar)) != nil {
             return scalar
         }
         // The raw value of a case that has none any more. A struct may take any object for its own.
         let enumCase = "{\(scalar):{}}"
-        let value = decoded(type, from: Data(enumCase.utf8))
+        let value = decoded(type, from: Data(utf8Of: enumCase))
         return value.flatMap { Mirror(reflecting: $0).displayStyle == .enum ? enumCase : nil }
     }
 
@@ -117,7 +117,7 @@ extension ForeignForm {
 
     /// Whether a text is one value in JSON, so that it may become a part of another.
     private static func isJSON(_ text: String) -> Bool {
-        PropertyListValue.isJSON(Data(text.utf8))
+        PropertyListValue.isJSON(Data(utf8Of: text))
     }
 }
 
@@ -148,7 +148,7 @@ extension ForeignForm {
             guard case .string(let text) = stored, type == URL.self || !ValueSemantics.isLeaf(type),
                 let type = type as? any Codable.Type
             else { return nil }
-            return coded(Data(text.utf8), as: type)
+            return coded(Data(utf8Of: text), as: type)
         default:
             return nil
         }
@@ -171,8 +171,8 @@ extension ForeignForm {
             return try? ValueBridge<Value>.storedInside().encode(value)
         }
         // A case of an enum that had no raw values.
-        guard type is any RawRepresentable.Type, let object = decoded([String: [String: Int]].self, from: data),
-            let (name, values) = object.first, object.count == 1, values.isEmpty
+        guard type is any RawRepresentable.Type, let fields = StoredTree.parse(data)?.tree.fields,
+            let (name, value) = fields.first, fields.count == 1, value.fields?.isEmpty == true
         else { return nil }
         return .string(name)
     }

@@ -59,13 +59,6 @@ extension KeyAccess {
         return value
     }
 
-    /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
-    private struct Remembered<Value> {
-        let outcome: (bytes: Data, report: LoadReport)?
-        /// Whether reads may share the value; nil before that had to be known.
-        var isShareable: Bool?
-    }
-
     /// Fills in bytes that can't be decoded.
     ///
     /// - Returns: The value; nil when the bytes can't be used.
@@ -74,38 +67,57 @@ extension KeyAccess {
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
     ) -> (value: Value, report: LoadReport)? {
-        guard bridge.decodesData, let type = Value.self as? any Decodable.Type else {
+        guard bridge.decodesData, let type = Value.self as? any Decodable.Type,
+            let filledIn = fillIn(data, as: type, default: { initial().flatMap { $0 as? any Encodable } }),
+            let value = filledIn.value as? Value
+        else {
             return nil
         }
+        // Other bytes may have taken the place of the shared value since.
+        if filledIn.isShareable {
+            DecodedValueCache.shared.share(value, of: data, forKey: key)
+        }
+        return (value, filledIn.report)
+    }
+
+    /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
+    private struct Remembered {
+        let outcome: (bytes: Data, report: LoadReport)?
+        /// Whether reads may share the value; nil before that had to be known.
+        var isShareable: Bool?
+    }
+
+    /// Fills in bytes that can't be decoded as a type.
+    private func fillIn(
+        _ data: Data,
+        as type: any Decodable.Type,
+        default initial: () -> (any Encodable)?
+    ) -> (value: any Decodable, report: LoadReport, isShareable: Bool)? {
         let (cache, coder) = (DecodedValueCache.shared, DefaultsCoder.json)
-        func decode(_ data: Data) -> Value? { (try? coder.decodeTopLevel(anyOf: type, from: data)) as? Value }
-        if var known = cache.sharedValue(Remembered<Value>.self, of: data, forKey: key) {
-            guard let (bytes, report) = known.outcome, let value = decode(bytes) else {
+        // No key contains NUL, so this is not one under which a value is cached.
+        let rememberedKey = "\(key)\0"
+        func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
+        if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
+            guard let (bytes, report) = known.outcome, let value = try? coder.decodeTopLevel(anyOf: type, from: bytes)
+            else {
                 return nil
             }
             if known.isShareable == nil {
-                known.isShareable = decode(bytes).map { ValueSemantics.areInterchangeable(value, $0) } ?? false
-                cache.share(known, of: data, forKey: key)
+                let again = try? coder.decodeTopLevel(anyOf: type, from: bytes)
+                known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
+                remember(known)
             }
-            // Other bytes may have taken the place of the shared value since.
-            if known.isShareable == true {
-                cache.share(value, of: data, forKey: key)
-            }
-            return (value, report)
+            return (value, report, known.isShareable == true)
         }
-        let initial = initial().flatMap { $0 as? any Encodable }
-        guard let (completed, completion) = Completion.run(type, on: data, default: initial, coder: coder),
-            let value = completed as? Value
-        else {
-            cache.share(Remembered<Value>(outcome: nil), of: data, forKey: key)
+        guard let (value, completion) = Completion.run(type, on: data, default: initial(), coder: coder) else {
+            remember(Remembered(outcome: nil))
             return nil
         }
         if completion.cause != .mixed {
-            let outcome = (completion.bytes, completion.report)
             let isShareable = completion.cause == .bytes ? nil : false
-            cache.share(Remembered<Value>(outcome: outcome, isShareable: isShareable), of: data, forKey: key)
+            remember(Remembered(outcome: (completion.bytes, completion.report), isShareable: isShareable))
         }
-        return (value, completion.report)
+        return (value, completion.report, false)
     }
 
     /// Decodes a stored value in the bridge's own form.
@@ -122,11 +134,15 @@ extension KeyAccess {
                 try bridge.decode(stored)
             }
         } catch {
-            if case .data(let data) = stored, !(error is UnexpectedValue) {
-                throw .undecodable(error, byteCount: data.count, context(Value.self))
-            }
-            throw .typeMismatch(found: stored, context(Value.self))
+            throw fault(error, inDecoding: stored, as: Value.self)
         }
+    }
+
+    private func fault(_ error: any Error, inDecoding stored: PropertyListValue, as type: Any.Type) -> DefaultsError {
+        if case .data(let data) = stored, !(error is UnexpectedValue) {
+            return .undecodable(error, byteCount: data.count, context(type))
+        }
+        return .typeMismatch(found: stored, context(type))
     }
 
     /// Stores a value, or removes the stored value if the bridge encodes the new one as nil.
@@ -149,33 +165,49 @@ extension KeyAccess {
         let encoded: PropertyListValue?
         do {
             encoded = try bridge.encode(value)
-        } catch let fault as PropertyListValue.UnsupportedObject {
-            throw .unsupportedValue(fault, context(nil))
         } catch {
-            throw .encodingFailed(error, context(Value.self))
+            throw fault(error, inEncoding: Value.self)
         }
+        // A coder's value may have been filled in.
+        try replace(with: encoded, type: Value.self, isReadable: isReadable && !bridge.decodesData) { replaced in
+            loss(inReplacing: replaced, by: bridge, default: initial())
+        }
+    }
+
+    private func fault(_ error: any Error, inEncoding type: Any.Type) -> DefaultsError {
+        if let fault = error as? PropertyListValue.UnsupportedObject {
+            return .unsupportedValue(fault, context(nil))
+        }
+        return .encodingFailed(error, context(type))
+    }
+
+    /// Stores a value, after what it replaces was quarantined if that would be lost.
+    func replace(
+        with value: PropertyListValue?,
+        type: Any.Type,
+        isReadable: Bool,
+        loss lossInReplacing: (PropertyListValue) -> DefaultsError?
+    ) throws(DefaultsError) {
         var loss: DefaultsError?
-        try DefaultsError.wrapping(context(Value.self)) {
-            // A coder's value may have been filled in.
-            if isReadable, !bridge.decodesData, !isOverridden {
-                try store.setStoredValue(encoded, forKey: key)
-            } else {
-                try store.withExclusiveAccess {
-                    let replaced = ownValue
-                    loss = replaced.flatMap { self.loss(inReplacing: $0, by: bridge, default: initial()) }
-                    guard let replaced, loss != nil else {
-                        return try store.setStoredValue(encoded, forKey: key)
-                    }
-                    try store.transaction {
-                        try quarantine(of: Value.self).add(replaced)
-                        try store.setStoredValue(encoded, forKey: key)
-                    }
+        try DefaultsError.wrapping(context(type)) {
+            if isReadable, !isOverridden {
+                return try store.setStoredValue(value, forKey: key)
+            }
+            try store.withExclusiveAccess {
+                let replaced = ownValue
+                loss = replaced.flatMap(lossInReplacing)
+                guard let replaced, loss != nil else {
+                    return try store.setStoredValue(value, forKey: key)
+                }
+                try store.transaction {
+                    try quarantine(of: type).add(replaced)
+                    try store.setStoredValue(value, forKey: key)
                 }
             }
         }
         store.notifyChange(forKey: key)
         if let loss {
-            quarantine(of: Value.self).report(because: loss)
+            quarantine(of: type).report(because: loss)
         }
     }
 
@@ -236,5 +268,58 @@ extension KeyAccess {
             return fault
         }
         return report.unusable.isEmpty ? nil : .filledIn(report, context(Value.self))
+    }
+}
+
+/// A change in place: reads a value and stores the changed one, with exclusive access in between.
+///
+/// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
+/// ``commit(_:by:)`` unless an error ended the change, and always ``end()``. The methods are generic and not the struct,
+/// because a generic struct's metadata would be looked up at each step.
+struct ChangeInPlace {
+    private let access: KeyAccess
+    /// Whether the stored value could be read.
+    private var isReadable = true
+    /// The reason why there is no exclusive access; nothing is stored then.
+    private let refusal: (any Error)?
+
+    init(forKey key: String, in store: any DefaultsStore) {
+        access = KeyAccess(key, in: store)
+        do {
+            try store.beginExclusiveAccess()
+            refusal = nil
+        } catch {
+            refusal = error
+        }
+    }
+
+    /// The value to change.
+    mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
+        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
+            return makeDefault()
+        }
+        do {
+            return try access.decode(found, by: bridge, default: makeDefault())
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+            isReadable = false
+            return makeDefault()
+        }
+    }
+
+    /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
+    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            if let refusal {
+                throw .wrapping(refusal, access.context(Value.self))
+            }
+            try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
+        }
+    }
+
+    func end() {
+        if refusal == nil {
+            access.store.endExclusiveAccess()
+        }
     }
 }

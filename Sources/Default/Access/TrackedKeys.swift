@@ -9,11 +9,11 @@ enum TrackedKeys {
     ///
     /// Outside `withObservationTracking`, and on systems without Observation, it returns after a cheap check, which evaluates
     /// no argument.
-    static func access(_ keys: @autoclosure () -> Set<String>, in storage: @autoclosure () -> any KeyValueStorage) {
+    static func access(_ keys: @autoclosure () -> [String], in storage: @autoclosure () -> any KeyValueStorage) {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *), TrackingDetector.isTracking else {
             return
         }
-        TrackedKey.access(keys(), in: storage())
+        TrackedKey.access(Set(keys()), in: storage())
     }
 }
 
@@ -23,12 +23,8 @@ enum TrackedKeys {
 /// and key, from the first tracked read until the second change without a read in between.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 private final class TrackedKey: Observable, Sendable {
-    private struct Location: Hashable {
-        let storage: String
-        let keys: Set<String>
-    }
-
-    private static let all = Guarded<[Location: TrackedKey]>([:])
+    /// By the names of storage and keys, with NUL between them, which no key contains.
+    private static let all = Guarded<[String: TrackedKey]>([:])
 
     private let registrar = ObservationRegistrar()
     private let observation = Guarded<StoreObservation?>(nil)
@@ -38,7 +34,7 @@ private final class TrackedKey: Observable, Sendable {
     private var value: Void { () }
 
     static func access(_ keys: Set<String>, in storage: any KeyValueStorage) {
-        let location = Location(storage: storage.hubName, keys: keys)
+        let location = ([storage.hubName] + Array(keys).inOrder()).joined(separator: "\0")
         let key = all.withLock { all in
             let key = all[location] ?? TrackedKey()
             all[location] = key

@@ -172,7 +172,12 @@ final class DecodedValueCache: Sendable {
 
     /// Lets reads share a value that the bytes are turned into with changes.
     func share<Value>(_ value: Value, of data: Data, forKey key: String) {
-        set(SharedEntry(EntryKey(key, Value.self), data, value: value, isExact: false))
+        share(value, of: data, as: Value.self, forKey: key)
+    }
+
+    /// Lets reads share what is known of bytes that are read as a type.
+    func share<Value>(_ value: Value, of data: Data, as type: Any.Type, forKey key: String) {
+        set(SharedEntry(EntryKey(key, type), data, value: value, isExact: false))
     }
 
     /// Lets reads share a value while another key has a value, or none.
@@ -216,8 +221,8 @@ final class DecodedValueCache: Sendable {
         return shared.value
     }
 
-    /// The value that reads of some bytes share; nil when each read needs its own, or there was only one.
-    func sharedValue<Value>(_ type: Value.Type, of data: Data, forKey key: String) -> Value? {
+    /// What is known of bytes that are read as a type; nil when nothing is.
+    func sharedValue<Value>(of data: Data, as type: Any.Type, forKey key: String) -> Value? {
         (entry(of: data, forKey: EntryKey(key, type)) as? SharedEntry<Value>)?.value
     }
 
@@ -306,7 +311,7 @@ final class DecodedValueCache: Sendable {
         let slot = key.slot
         return entries.read { entries in
             guard let entry = entries[slot], entry.isAbout(key),
-                haveSameRepresentation(entry.bytes, data) || entry.bytes == data
+                haveSameRepresentation(entry.bytes, data) || entry.bytes.isSame(as: data)
             else { return nil }
             return entry
         }

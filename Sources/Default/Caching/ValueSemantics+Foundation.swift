@@ -2,10 +2,10 @@
 internal import Foundation
 
 extension ValueSemantics {
-    static let leavesOfFoundation: Set = [ObjectIdentifier(CGFloat.self)]
+    static let leavesOfFoundation = [ObjectIdentifier(CGFloat.self)]
 }
 #else
 extension ValueSemantics {
-    static let leavesOfFoundation: Set<ObjectIdentifier> = []
+    static let leavesOfFoundation: [ObjectIdentifier] = []
 }
 #endif

@@ -13,18 +13,18 @@ internal import Foundation
 /// the same bytes are compared part by part.
 enum ValueSemantics {
     /// Equatable types whose values share no mutable state.
-    private static let leaves: Set<ObjectIdentifier> = {
-        var leaves = leavesOfAllSystems.union(leavesOfFoundation)
+    private static let leaves: [ObjectIdentifier] = {
+        var leaves = leavesOfAllSystems + leavesOfFoundation
         if #available(macOS 13, iOS 16, tvOS 16, watchOS 9, visionOS 1, *) {
-            leaves.insert(ObjectIdentifier(Duration.self))
+            leaves.append(ObjectIdentifier(Duration.self))
         }
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            leaves.formUnion([ObjectIdentifier(Int128.self), ObjectIdentifier(UInt128.self)])
+            leaves += [ObjectIdentifier(Int128.self), ObjectIdentifier(UInt128.self)]
         }
         return leaves
     }()
 
-    private static let leavesOfAllSystems: Set<ObjectIdentifier> = [
+    private static let leavesOfAllSystems: [ObjectIdentifier] = [
         ObjectIdentifier(String.self), ObjectIdentifier(Character.self), ObjectIdentifier(Bool.self),
         ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
         ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self),

@@ -116,3 +116,43 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
         }
     }
 }
+
+extension DefaultsCoder {
+    /// Calls a body with the decoder of some bytes, while the coder decodes them; not when it can't parse them.
+    func withDecoder(for data: Data, _ body: @escaping (any Decoder) -> Void) {
+        guard BinaryPropertyList.isSafe(data) else { return }
+        let isNullText = NullText.mayBe(in: data)
+        DecoderUser.use(self, for: data) { body(isNullText ? NullText.decoder(of: $0) : $0) }
+    }
+}
+
+/// What uses the decoder of some bytes.
+final class DecoderUser: @unchecked Sendable {
+    // Used on one thread, within one call.
+    @TaskLocal private static var current: DecoderUser?
+
+    private let body: (any Decoder) -> Void
+
+    private init(body: @escaping (any Decoder) -> Void) {
+        self.body = body
+    }
+
+    /// Calls a body with the decoder of some bytes, while a coder decodes them; not when it can't parse them.
+    static func use(_ coder: any DefaultsDecoder, for data: Data, _ body: @escaping (any Decoder) -> Void) {
+        $current.withValue(DecoderUser(body: body)) {
+            // The body keeps its own errors.
+            _ = try? coder.decode(Target.self, from: data)
+        }
+    }
+
+    private struct Target: Decodable {
+        init(from decoder: any Decoder) {
+            DecoderUser.current?.body(decoder)
+        }
+    }
+}
+
+extension JSONEncoder: DefaultsEncoder {}
+extension JSONDecoder: DefaultsDecoder {}
+extension PropertyListEncoder: DefaultsEncoder {}
+extension PropertyListDecoder: DefaultsDecoder {}

@@ -8,16 +8,16 @@ internal import Foundation
 ///
 /// The top level of a property list is a dictionary or an array, so `PropertyListEncoder` rejects a single number, string,
 /// Boolean, date or nil. No settings type has a property with this key, so the wrapper can't be mistaken for anything else.
-private struct TopLevelValue<Value> {
-    let value: Value
+private struct TopLevelValue: Encodable {
+    static let key = PathKey(stringValue: "org.default.value")
 
-    enum CodingKeys: String, CodingKey {
-        case value = "org.default.value"
+    let value: any Encodable
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: PathKey.self)
+        try container.encode(value, forKey: Self.key)
     }
 }
-
-extension TopLevelValue: Encodable where Value: Encodable {}
-extension TopLevelValue: Decodable where Value: Decodable {}
 
 extension DefaultsEncoder {
     /// Encodes a value, and wraps it in a dictionary if the encoder rejects it at the top level.
@@ -42,14 +42,27 @@ extension DefaultsDecoder {
         do {
             return try decode(type, from: data)
         } catch let error as DecodingError {
-            if let wrapper = try? decode(TopLevelValue<Value>.self, from: data) {
-                return wrapper.value
-            }
-            guard NullText.mayBe(in: data), let value = try? decodeNullText(type, from: data) else {
+            guard let value = otherwiseDecoded(type, from: data) else {
                 throw error
             }
-            return value
+            return try typed(value)
         }
+    }
+
+    /// A value that was wrapped, or that has the string "$null"; nil when it can't be decoded so either.
+    private func otherwiseDecoded(_ type: any Decodable.Type, from data: Data) -> (any Decodable)? {
+        func unwrap(_ decoder: any Decoder) throws -> any Decodable {
+            try decoder.container(keyedBy: PathKey.self).decode(type, forKey: TopLevelValue.key)
+        }
+        var value: (any Decodable)?
+        DecoderUser.use(self, for: data) { decoder in
+            value = try? unwrap(decoder)
+            if value == nil, NullText.mayBe(in: data) {
+                let decoder = NullText.decoder(of: decoder)
+                value = (try? type.init(from: decoder)) ?? (try? unwrap(decoder))
+            }
+        }
+        return value
     }
 
     /// The same for a type that is known at run time only.
@@ -59,12 +72,51 @@ extension DefaultsDecoder {
         }
         return try decode(type)
     }
+}
 
-    private func decodeNullText<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        do {
-            return try decode(NullText.Reading<Value>.self, from: data).value
-        } catch {
-            return try decode(NullText.Reading<TopLevelValue<Value>>.self, from: data).value.value
+/// The string "$null" in property lists.
+///
+/// Foundation's encoder writes it for nil, but doesn't mark strings that have that text. Its decoder takes each of them for
+/// nil, and fails where a string is needed, so that what was written can't be read.
+enum NullText {
+    private static let text = "$null"
+    private static let scalars = [Bool.self, String.self, Date.self, Data.self].map { ObjectIdentifier($0) }
+
+    /// Whether bytes are a property list that may contain the string.
+    static func mayBe(in data: Data) -> Bool {
+        data.isPropertyList && data.contains(text)
+    }
+
+    /// A decoder of the same bytes that takes nil for the string where nothing but a string can be meant.
+    static func decoder(of decoder: any Decoder) -> any Decoder {
+        ForwardingDecoder(base: decoder, hooks: Hooks())
+    }
+
+    private final class Hooks: DecodingHooks {
+        override func decode(
+            _ type: any Decodable.Type,
+            named name: String?,
+            isStored: () -> Bool,
+            exactly: () throws -> any Decodable,
+            decoder: () throws -> any Decoder
+        ) throws -> any Decodable {
+            do {
+                return try exactly()
+            } catch {
+                guard isStored() else {
+                    throw error
+                }
+                let decoder = try decoder()
+                if type == String.self, try decoder.singleValueContainer().decodeNil() {
+                    return text
+                }
+                // These are decoded by the coder itself.
+                let isScalar = type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type
+                guard !isScalar, !scalars.contains(ObjectIdentifier(type)) else {
+                    throw error
+                }
+                return try type.init(from: NullText.decoder(of: decoder))
+            }
         }
     }
 }

@@ -45,7 +45,7 @@ public enum DefaultsDiagnostics: Sendable {
             return Self.errors.contains(kind) ? .error : .warning
         }
 
-        private static let errors: Set<Kind> = [
+        private static let errors: [Kind] = [
             .writeFailed, .readFailed, .removalFailed, .openFailed, .storeDamaged, .importFailed, .defaultUnusable,
         ]
 
@@ -198,12 +198,17 @@ extension DefaultsDiagnostics {
 
     /// Reports a type whose default value is missing or can't be encoded, once per process.
     static func reportDefault(of type: Any.Type, _ error: DefaultsError) {
-        if reportedDefaults.withLock({ $0.insert(ObjectIdentifier(type)).inserted }) {
+        let isNew = reportedDefaults.withLock { reported in
+            guard !reported.contains(where: { $0 == type }) else { return false }
+            reported.append(type)
+            return true
+        }
+        if isNew {
             report(.defaultUnusable, error)
         }
     }
 
-    private static let reportedDefaults = Guarded<Set<ObjectIdentifier>>([])
+    private static let reportedDefaults = Guarded<[Any.Type]>([])
 
     private static let reportedReads = Guarded(ReportedReads())
 
@@ -218,7 +223,7 @@ extension DefaultsDiagnostics {
 
 /// Hashes of what was reported of stored values; they are bounded, and what is forgotten is reported again.
 struct ReportedReads {
-    private var reads: Set<Int> = []
+    private var reads: [Int] = []
 
     /// The number of reports that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096
@@ -237,6 +242,56 @@ struct ReportedReads {
         if reads.count >= Self.capacity {
             reads.removeAll()
         }
-        return reads.insert(read).inserted
+        reads.append(read)
+        return true
     }
+}
+
+/// Describes how a loaded value differs from the stored one.
+///
+/// You get a report from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that other reads send. A path is
+/// the list of stored keys that lead to a value, joined with dots, with indexes behind arrays: "windows[2].width".
+public struct LoadReport: Hashable, Sendable {
+    /// A stored value that is missing from the loaded one.
+    public struct UnusableValue: Hashable, Sendable {
+        /// The path to the value.
+        public let path: String
+        /// Why it can't be used, as a clause without stored values: "is not of type Int".
+        public let reason: String
+
+        static let hasOldName = "has an old name, and there is a value with the new name"
+        static let isUnknown = "is not a property of the type"
+    }
+
+    /// The paths of missing properties that were filled in from the type's ``DefaultStorable/defaultValue``, sorted.
+    public let filledIn: [String]
+    /// The stored values that could not be used, sorted by their paths.
+    ///
+    /// The next write quarantines the stored bytes before it replaces them; see ``DefaultStorable/quarantined(in:forKey:)``.
+    public let unusable: [UnusableValue]
+    /// The name of the ``DefaultMigratable/Previous`` type that the stored bytes belong to; nil when they belong to the type
+    /// itself.
+    public let migratedFrom: String?
+
+    init(filledIn: [String] = [], unusable: [UnusableValue] = [], migratedFrom: String? = nil) {
+        self.filledIn = filledIn.inOrder()
+        self.unusable = unusable.inOrder { $0.path < $1.path }
+        self.migratedFrom = migratedFrom
+    }
+
+    /// The path of some keys, of which indexes are in brackets.
+    static func path(_ keys: some Sequence<String>) -> String {
+        keys.reduce(into: "") { path, key in
+            path += path.isEmpty || key.hasPrefix("[") ? key : "." + key
+        }
+    }
+
+    /// Whether a part of the loaded value may come from a default; false if stored values were only left out.
+    var isFilledIn: Bool {
+        !filledIn.isEmpty
+            || unusable.contains { ![UnusableValue.hasOldName, UnusableValue.isUnknown].contains($0.reason) }
+    }
+
+    /// Whether the loaded value has exactly the stored values.
+    public var isEmpty: Bool { filledIn.isEmpty && unusable.isEmpty }
 }

@@ -120,7 +120,7 @@ extension DefaultsError {
         // What could not be used comes first: there may be too many to read.
         let all = unusable + missing
         let others = all.count - maximumListedParts
-        let parts = others > 0 ? all.prefix(maximumListedParts) + ["and \(others) more"] : all[...]
+        let parts = Array(all.prefix(maximumListedParts)) + (others > 0 ? ["and \(others) more"] : [])
         let faults = parts.joined(separator: ", ")
         let outcome = report.isFilledIn ? "filled in from the defaultValue where it has them" : "not used"
         let reason = """

@@ -25,7 +25,7 @@ internal import Foundation
 /// Only what a ``FaultFinder`` finds is taken from the default, or removed where the default has none. If all of the default's
 /// fields were merged with the stored ones, entries that were deleted from a dictionary would come back, optional properties
 /// that were set to nil would get a value, and one object could contain two cases of an enum.
-struct Completion {
+final class Completion {
     /// The bytes that the value was decoded from.
     let bytes: Data
     /// How the value differs from the stored one.
@@ -44,6 +44,11 @@ struct Completion {
         case ownErrors
         /// Both.
         case mixed
+    }
+
+    private init(bytes: Data, report: LoadReport, unknownCount: Int, usesNothing: Bool, cause: Cause) {
+        (self.bytes, self.report, self.unknownCount, self.usesNothing, self.cause) =
+            (bytes, report, unknownCount, usesNothing, cause)
     }
 
     /// The number of times that the bytes are searched; once is enough for initializers that depend on nothing else.
@@ -82,17 +87,14 @@ struct Completion {
             var unknown = fields?.paths ?? []
             unknown.removeAll { outcome.contains($0) }
             let isUsed = (stored.fields ?? [:]).contains { name, field in
-                !field.mayBeNull && outcome.unusable[[name]] == nil && !unknown.contains([name])
+                !field.mayBeNull && (outcome.reasons[[name]] ?? nil) == nil && !unknown.contains([name])
             }
             for path in unknown where !keepsUnknownFields {
-                outcome.unusable[path] = LoadReport.UnusableValue.isUnknown
+                outcome.reasons[path] = LoadReport.UnusableValue.isUnknown
             }
             let completion = Completion(
                 bytes: data,
-                report: LoadReport(
-                    filledIn: outcome.filledIn.map { LoadReport.path($0) },
-                    unusable: outcome.unusable.map { .init(path: LoadReport.path($0), reason: $1) }
-                ),
+                report: LoadReport(filledIn: outcome.filledIn, unusable: outcome.unusable),
                 unknownCount: keepsUnknownFields ? unknown.count : 0,
                 usesNothing: stored.fields?.isEmpty == false && !isUsed,
                 cause: ownErrors == 0 ? .bytes : ownErrors == faults ? .ownErrors : .mixed

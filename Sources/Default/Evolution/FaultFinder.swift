@@ -28,14 +28,18 @@ final class FaultFinder {
     }
 
     /// A stored value, and what it is filled in from.
-    struct Part {
+    final class Part {
         let decoder: any Decoder
         let fallback: Fallback?
         let path: StoredTree.Path
+
+        init(decoder: any Decoder, fallback: Fallback?, path: StoredTree.Path) {
+            (self.decoder, self.fallback, self.path) = (decoder, fallback, path)
+        }
     }
 
     /// A default value, or the part of it that is in the same place as a stored part.
-    struct Fallback {
+    final class Fallback {
         let decoder: any Decoder
         let tree: StoredTree
 
@@ -63,11 +67,11 @@ final class FaultFinder {
     /// Decodes a value; if that fails, its parts.
     ///
     /// - Throws: The error of the first part that can't be replaced.
-    func decode<Value: Decodable>(_ type: Value.Type, of part: Part) throws -> Value {
+    func decode(_ type: any Decodable.Type, of part: Part) throws -> any Decodable {
         do {
-            return try part.decoder.singleValueContainer().decode(Value.self)
+            return try part.decoder.singleValueContainer().decode(type)
         } catch {
-            return try typed(decodeParts(of: part, as: Value.self, because: error))
+            return try decodeParts(of: part, as: type, because: error)
         }
     }
 
@@ -147,5 +151,33 @@ final class FaultFinder {
         }
         guard let (tree, format) = StoredTree.parse(data), format == keys.format else { return body(nil) }
         coder.withDecoder(for: data) { body(Fallback(decoder: $0, tree: tree)) }
+    }
+}
+
+/// Why a value can't be used, for reports.
+enum DecodingFault {
+    /// The reason for a value at fault, or for a container of it.
+    ///
+    /// - Parameters:
+    ///   - error: The error of decoding it.
+    ///   - depth: The number of keys that lead to the container.
+    /// - Returns: A clause without stored values.
+    static func reason(_ error: any Error, at depth: Int) -> String {
+        let (path, reason): ([any CodingKey], String) =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context):
+                (context.codingPath + [key], "is missing")
+            case DecodingError.valueNotFound(let type, let context):
+                (context.codingPath, "is null, where a value of type \(type) is needed")
+            case DecodingError.typeMismatch(let type, let context):
+                (context.codingPath, "is not of type \(type)")
+            case DecodingError.dataCorrupted(let context):
+                (context.codingPath, "is malformed")
+            default:
+                ([], "was rejected with \(type(of: error))")
+            }
+        let inner = path.dropFirst(depth).map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+        return inner.isEmpty
+            ? reason : "can't be used because \(LoadReport.path(inner).debugDescription) in it \(reason)"
     }
 }

@@ -118,7 +118,9 @@ extension KnownKeys {
                 else { continue }
                 known[key] = parts[name]?.known(of: field, keys: keys, at: path + [key], &unknown) ?? field
             }
-            unknown.fields += fields.filter { !$1.isNull }.map { (path + [$0], $1) }
+            for (name, field) in fields where !field.isNull {
+                unknown.fields.append((path + [name], field))
+            }
             return .object(known)
         case .array(var elements) where !parts.isEmpty:
             if isInPairs {
@@ -152,9 +154,11 @@ extension KnownKeys {
     /// What it lacks is made up, so that its initializer asks for the rest. Where that isn't possible, it counts as using
     /// something.
     static func claim(of type: any Decodable.Type, on data: Data, coder: DefaultsCoder) -> Claim {
-        guard let (tree, format) = StoredTree.parse(data), let fields = tree.fields?.filter({ !$1.isNull }),
-            !fields.isEmpty
-        else { return .nothing }
+        guard let (tree, format) = StoredTree.parse(data), var fields = tree.fields else { return .nothing }
+        for (name, field) in fields where field.isNull {
+            fields[name] = nil
+        }
+        guard !fields.isEmpty else { return .nothing }
         let survey = KnownKeys(isSurvey: true)
         let isComplete = survey.decode(type, from: data, coder: coder) != nil
         let keys = StoredKeys(coder: coder, format: format)
@@ -172,7 +176,7 @@ extension KnownKeys {
             return value
         }
         for text in ["0", #""""#, "false", #""/""#, "{}", "[]", #""00000000-0000-0000-0000-000000000000""#] {
-            if let value = KnownKeys(isSurvey: true).decode(type, from: Data(text.utf8), coder: .json) {
+            if let value = KnownKeys(isSurvey: true).decode(type, from: Data(utf8Of: text), coder: .json) {
                 return value
             }
         }

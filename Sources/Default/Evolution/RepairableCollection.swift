@@ -28,7 +28,8 @@ extension Array: RepairableCollection where Element: Decodable {
             guard initial != nil || Element.self is any RepairableCollection.Type else {
                 return try part.decoder.singleValueContainer().decode(Self.self)
             }
-            return try finder.elements(of: part, default: initial, removing: initial != nil) as Self
+            let elements = try finder.elements(of: part, as: Element.self, default: initial, removing: initial != nil)
+            return try elements.map { try typed($0) as Element }
         }
     }
 }
@@ -38,31 +39,9 @@ extension Set: RepairableCollection where Element: Decodable {
 
     static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Element.self) { initial in
-            Set(try finder.elements(of: part, default: initial, removing: true))
+            let elements = try finder.elements(of: part, as: Element.self, default: initial, removing: true)
+            return Set(try elements.map { try typed($0) as Element })
         }
-    }
-}
-
-extension FaultFinder {
-    /// The elements of an unkeyed container, without those that can't be used if they are to be removed.
-    fileprivate func elements<Element: Decodable>(
-        of part: Part,
-        default initial: Fallback?,
-        removing removesUnusable: Bool
-    ) throws -> [Element] {
-        var container = try part.decoder.unkeyedContainer()
-        var elements: [Element] = []
-        while !container.isAtEnd {
-            let path = part.path + ["\(container.currentIndex)"]
-            let element = Part(decoder: try container.superDecoder(), fallback: initial, path: path)
-            do {
-                elements.append(try decode(Element.self, of: element))
-            } catch {
-                guard removesUnusable else { throw error }
-                replace(path, by: nil, because: error)
-            }
-        }
-        return elements
     }
 }
 
@@ -72,64 +51,100 @@ extension Dictionary: RepairableCollection where Key: Decodable, Value: Decodabl
 
     static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Value.self) { initial in
-            try isCodedInPairs
-                ? pairs(of: part, default: initial, by: finder) : entries(of: part, default: initial, by: finder)
+            var entries: [Key: Value] = [:]
+            if isCodedInPairs {
+                // Two keys may be equal once they are filled in.
+                try finder.pairs(of: part, as: (Key.self, Value.self), default: initial) { key in
+                    entries[try typed(key)] == nil
+                } add: { key, value in
+                    entries[try typed(key)] = try typed(value) as Value
+                }
+            } else {
+                try finder.entries(of: part, as: (Key.self, Value.self), default: initial) { key, value in
+                    entries[try typed(key)] = try typed(value) as Value
+                }
+            }
+            return entries
         }
     }
+}
 
-    private static func entries(
-        of part: FaultFinder.Part,
-        default initial: FaultFinder.Fallback?,
-        by finder: FaultFinder
-    ) throws -> [Key: Value] {
+// Not generic, so that it is compiled once.
+extension FaultFinder {
+    /// The elements of an unkeyed container, without those that can't be used if they are to be removed.
+    fileprivate func elements(
+        of part: Part,
+        as type: any Decodable.Type,
+        default initial: Fallback?,
+        removing removesUnusable: Bool
+    ) throws -> [any Decodable] {
+        var container = try part.decoder.unkeyedContainer()
+        var elements: [any Decodable] = []
+        while !container.isAtEnd {
+            let path = part.path + ["\(container.currentIndex)"]
+            let element = Part(decoder: try container.superDecoder(), fallback: initial, path: path)
+            do {
+                elements.append(try decode(type, of: element))
+            } catch {
+                guard removesUnusable else { throw error }
+                replace(path, by: nil, because: error)
+            }
+        }
+        return elements
+    }
+
+    /// The entries of a dictionary that is coded as a keyed container.
+    fileprivate func entries(
+        of part: Part,
+        as types: (key: any Decodable.Type, value: any Decodable.Type),
+        default initial: Fallback?,
+        add: (_ key: any Decodable, _ value: any Decodable) throws -> Void
+    ) throws {
         let container = try part.decoder.container(keyedBy: PathKey.self)
         let defaults = try? part.fallback?.decoder.container(keyedBy: PathKey.self)
-        var entries: [Key: Value] = [:]
         for name in container.allKeys {
             // An entry that the default has too is filled in and replaced like a property.
-            let replacement = finder.part(name.stringValue, of: part.fallback?.tree, at: part.path)
+            let replacement = self.part(name.stringValue, of: part.fallback?.tree, at: part.path)
             let path = part.path + [name.stringValue]
-            let key = DictionaryKey.make(Key.self, from: name)
+            let key = DictionaryKey.make(types.key, from: name)
             do {
                 guard let key else { throw UnexpectedValue() }
                 let decoder = try container.superDecoder(forKey: name)
                 let inner = try? defaults?.superDecoder(forKey: name)
-                let own = FaultFinder.Fallback(decoder: inner, tree: replacement?.tree)
-                let entry = FaultFinder.Part(decoder: decoder, fallback: own ?? initial, path: path)
-                entries[key] = try finder.decode(Value.self, of: entry)
+                let own = Fallback(decoder: inner, tree: replacement?.tree)
+                let entry = Part(decoder: decoder, fallback: own ?? initial, path: path)
+                try add(key, decode(types.value, of: entry))
             } catch {
-                if let key, replacement != nil {
-                    entries[key] = try? defaults?.decode(Value.self, forKey: name)
+                if let key, replacement != nil, let value = try? defaults?.decode(types.value, forKey: name) {
+                    try add(key, value)
                 }
-                finder.replace(path, by: replacement, because: error)
+                replace(path, by: replacement, because: error)
             }
         }
-        return entries
     }
 
-    private static func pairs(
-        of part: FaultFinder.Part,
-        default initial: FaultFinder.Fallback?,
-        by finder: FaultFinder
-    ) throws -> [Key: Value] {
-        var entries: [Key: Value] = [:]
+    /// The entries of a dictionary that is coded as keys and values in turn.
+    fileprivate func pairs(
+        of part: Part,
+        as types: (key: any Decodable.Type, value: any Decodable.Type),
+        default initial: Fallback?,
+        isNew: (any Decodable) throws -> Bool,
+        add: (_ key: any Decodable, _ value: any Decodable) throws -> Void
+    ) throws {
         var container = try part.decoder.unkeyedContainer()
         while !container.isAtEnd {
             let places = (0...1).map { part.path + ["\(container.currentIndex + $0)"] }
             let parts = (try container.superDecoder(), try container.superDecoder())
             do {
-                let key = try finder.decode(Key.self, of: .init(decoder: parts.0, fallback: nil, path: places[0]))
-                // Two keys may be equal once they are filled in.
-                guard entries[key] == nil else { throw UnexpectedValue() }
-                let value = FaultFinder.Part(decoder: parts.1, fallback: initial, path: places[1])
-                entries[key] = try finder.decode(Value.self, of: value)
+                let key = try decode(types.key, of: Part(decoder: parts.0, fallback: nil, path: places[0]))
+                guard try isNew(key) else { throw UnexpectedValue() }
+                try add(key, decode(types.value, of: Part(decoder: parts.1, fallback: initial, path: places[1])))
             } catch {
                 for place in places {
-                    finder.replace(place, by: nil, because: error)
+                    replace(place, by: nil, because: error)
                 }
             }
         }
-        return entries
     }
 }
 
@@ -144,14 +159,17 @@ private enum DictionaryKey {
         return type == String.self || type == Int.self
     }
 
-    static func make<Key>(_ type: Key.Type, from name: PathKey) -> Key? {
-        if let key = (name.stringValue as? Key) ?? (Int(name.stringValue) as? Key) {
-            return key
+    static func make(_ type: any Decodable.Type, from name: PathKey) -> (any Decodable)? {
+        if type == String.self {
+            return name.stringValue
+        }
+        if type == Int.self {
+            return Int64(digits: name.stringValue).map { Int($0) }
         }
         if #available(macOS 12.3, iOS 15.4, tvOS 15.4, watchOS 8.5, visionOS 1, *),
             let type = type as? any CodingKeyRepresentable.Type
         {
-            return type.init(codingKey: name) as? Key
+            return type.init(codingKey: name) as? any Decodable
         }
         return nil
     }

@@ -144,10 +144,10 @@ private final class RepairedPart: DecodingHooks {
     }
 
     override func names(among stored: [String]) -> [String]? {
-        let replaced = parts.filter(\.value.isReplaced)
+        let replaced = Array(parts.keys).inOrder().filter { parts[$0]?.isReplaced == true }
         guard !replaced.isEmpty else { return nil }
-        let added = replaced.filter { $1.replacement != nil }.keys
-        return stored.filter { replaced[$0] == nil } + Array(added).inOrder()
+        let added = replaced.filter { parts[$0]?.replacement != nil }
+        return stored.filter { !replaced.contains($0) } + added
     }
 
     override func contains(_ name: String, isStored: () -> Bool) -> Bool {

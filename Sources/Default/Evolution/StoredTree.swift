@@ -57,9 +57,15 @@ extension StoredTree {
 
     private var withoutNil: StoredTree {
         switch self {
-        case .object(let fields): .object(fields.filter { !$1.mayBeNull }.mapValues(\.withoutNil))
-        case .array(let elements): .array(elements.map(\.withoutNil))
-        case .json, .propertyList: self
+        case .object(var fields):
+            for (name, field) in fields {
+                fields[name] = field.mayBeNull ? nil : field.withoutNil
+            }
+            return .object(fields)
+        case .array(let elements):
+            return .array(elements.map(\.withoutNil))
+        case .json, .propertyList:
+            return self
         }
     }
 
@@ -125,5 +131,174 @@ extension StoredTree {
             let entries = fields.compactMapValues(\.propertyListValue)
             return entries.count == fields.count ? .dictionary(entries) : nil
         }
+    }
+}
+
+extension StoredTree {
+    /// Parses the containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.
+    init?(json data: Data) {
+        var scanner = JSONScanner(bytes: [UInt8](data))
+        guard let tree = scanner.scanDocument() else { return nil }
+        self = tree
+    }
+
+    /// The tree as JSON; nil for values of a property list.
+    var jsonData: Data? {
+        var json: [UInt8] = []
+        return (try? appendJSON(to: &json)).map { Data(json) }
+    }
+
+    private func appendJSON(to json: inout [UInt8]) throws {
+        switch self {
+        case .propertyList:
+            throw UnexpectedValue()
+        case .json(let bytes):
+            json += bytes
+        case .array(let elements):
+            json.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 {
+                    json.append(UInt8(ascii: ","))
+                }
+                try element.appendJSON(to: &json)
+            }
+            json.append(UInt8(ascii: "]"))
+        case .object(let fields):
+            json.append(UInt8(ascii: "{"))
+            for (index, key) in Array(fields.keys).inOrder().enumerated() {
+                if index > 0 {
+                    json.append(UInt8(ascii: ","))
+                }
+                try json.appendJSON(key)
+                json.append(UInt8(ascii: ":"))
+                try fields[key]?.appendJSON(to: &json)
+            }
+            json.append(UInt8(ascii: "}"))
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendJSON(_ key: String) throws {
+        let quote = UInt8(ascii: "\"")
+        if key.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }) {
+            append(quote)
+            self += key.utf8
+            append(quote)
+        } else {
+            self += try JSONEncoder().encode(key)
+        }
+    }
+}
+
+/// Finds the containers in JSON.
+private struct JSONScanner {
+    /// The same as that of Foundation's decoder, so that whatever it can decode is known.
+    private static let maximumDepth = 512
+
+    let bytes: [UInt8]
+    private var position = 0
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            position = 3
+        }
+    }
+
+    mutating func scanDocument() -> StoredTree? {
+        skipSpace()
+        let tree = scanValue(depth: 0)
+        skipSpace()
+        return position == bytes.count ? tree : nil
+    }
+
+    private var next: UInt8? {
+        position < bytes.count ? bytes[position] : nil
+    }
+
+    private mutating func skipSpace() {
+        while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) {
+            position += 1
+        }
+    }
+
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        skipSpace()
+        guard next == UInt8(ascii: character) else { return false }
+        position += 1
+        skipSpace()
+        return true
+    }
+
+    private mutating func scanValue(depth: Int) -> StoredTree? {
+        guard depth <= Self.maximumDepth else { return nil }
+        let start = position
+        switch next {
+        case UInt8(ascii: "{"):
+            var fields: [String: StoredTree] = [:]
+            let isObject = scanParts(between: "{", "}") { scanner in
+                guard let key = scanner.scanKey(), scanner.skip(":"), let value = scanner.scanValue(depth: depth + 1)
+                else { return false }
+                // Foundation's decoder uses the first of several fields with the same key.
+                fields[key] = fields[key] ?? value
+                return true
+            }
+            return isObject && depth < Self.maximumDepth ? .object(fields) : nil
+        case UInt8(ascii: "["):
+            var elements: [StoredTree] = []
+            let isArray = scanParts(between: "[", "]") { scanner in
+                guard let element = scanner.scanValue(depth: depth + 1) else { return false }
+                elements.append(element)
+                return true
+            }
+            return isArray && depth < Self.maximumDepth ? .array(elements) : nil
+        case UInt8(ascii: "\""):
+            guard skipString() else { return nil }
+        default:
+            while let byte = next, !",]}:\"[{ \t\n\r".utf8.contains(byte) {
+                position += 1
+            }
+        }
+        return position > start ? .json(bytes[start..<position]) : nil
+    }
+
+    private mutating func scanParts(
+        between start: Unicode.Scalar,
+        _ end: Unicode.Scalar,
+        _ scanPart: (inout Self) -> Bool
+    ) -> Bool {
+        guard skip(start) else { return false }
+        var isFirst = true
+        while !skip(end) {
+            // Foundation's decoder allows a comma after the last part.
+            guard isFirst || skip(",") else { return false }
+            isFirst = false
+            if next != UInt8(ascii: end), !scanPart(&self) {
+                return false
+            }
+        }
+        return true
+    }
+
+    private mutating func scanKey() -> String? {
+        let start = position
+        guard next == UInt8(ascii: "\""), skipString() else { return nil }
+        let literal = bytes[start..<position]
+        guard literal.contains(UInt8(ascii: "\\")) else {
+            return literal.dropFirst().dropLast().withUnsafeBytes { String(strictUTF8: $0) }
+        }
+        return try? JSONDecoder().decode(String.self, from: Data(literal))
+    }
+
+    private mutating func skipString() -> Bool {
+        position += 1
+        while let byte = next {
+            position += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") {
+                return true
+            }
+        }
+        return false
     }
 }

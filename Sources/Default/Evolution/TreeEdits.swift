@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// Changes to a tree of stored values, by path; a change of a value takes precedence over changes of its parts.
 final class TreeEdits {
     /// What takes a value's place, nil when it is removed; and why, as a clause without stored values.
@@ -8,12 +14,22 @@ final class TreeEdits {
 
     /// What was changed.
     struct Outcome {
-        var filledIn: Set<StoredTree.Path> = []
-        var unusable: [StoredTree.Path: String] = [:]
+        /// Why a value can't be used, by its path; nil for one that was missing and has been filled in.
+        var reasons: [StoredTree.Path: String?] = [:]
+
+        /// The paths of the values that can't be used, and why.
+        var unusable: [LoadReport.UnusableValue] {
+            reasons.compactMap { path, reason in reason.map { .init(path: LoadReport.path(path), reason: $0) } }
+        }
+
+        /// The paths of the values that were missing.
+        var filledIn: [String] {
+            reasons.compactMap { path, reason in reason == nil ? LoadReport.path(path) : nil }
+        }
 
         /// Whether a value, or a container of it, was changed.
         func contains(_ path: StoredTree.Path) -> Bool {
-            path.indices.contains { filledIn.contains(Array(path[...$0])) || unusable[Array(path[...$0])] != nil }
+            path.indices.contains { reasons[Array(path[...$0])] != nil }
         }
     }
 
@@ -60,9 +76,9 @@ final class TreeEdits {
         if let change {
             // A stored null carries no information that could be lost.
             if tree?.mayBeNull ?? true {
-                outcome.filledIn.insert(path)
+                outcome.reasons.merge([path: nil]) { known, _ in known }
             } else {
-                outcome.unusable[path] = change.reason
+                outcome.reasons[path] = change.reason
             }
             return change.replacement?.tree
         }
@@ -88,5 +104,58 @@ final class TreeEdits {
         default:
             return tree
         }
+    }
+}
+
+/// Finds the stored keys for the coding keys that a decoder reports.
+///
+/// They differ when the coder converts keys ("themeName" is stored as "theme_name"). The conversion can be any function, so
+/// the decoder is used to convert each stored key.
+final class StoredKeys {
+    let coder: DefaultsCoder
+    let format: StoredTree.Format
+    /// The coding keys that were found so far, by the paths of the stored keys.
+    private var found: [StoredTree.Path: String?] = [:]
+
+    init(coder: DefaultsCoder, format: StoredTree.Format) {
+        self.coder = coder
+        self.format = format
+    }
+
+    /// The stored key for a coding key.
+    ///
+    /// - Parameters:
+    ///   - name: The coding key.
+    ///   - fields: The fields of its container.
+    ///   - path: The path of its container.
+    /// - Returns: The stored key; nil when there is none.
+    func storedKey(for name: String, among fields: [String: StoredTree], below path: StoredTree.Path) -> String? {
+        if fields.keys.contains(name) {
+            return name
+        }
+        guard format == .json, !coder.isBuiltIn else { return nil }
+        return Array(fields.keys).inOrder().first { decodedKey(for: $0, below: path) == name }
+    }
+
+    /// The coding key that the decoder converts a stored key to.
+    private func decodedKey(for key: String, below path: StoredTree.Path) -> String? {
+        if let known = found[path + [key]] {
+            return known
+        }
+        let probe = (path + [key]).reversed().reduce(StoredTree.json([UInt8(ascii: "0")])) { .object([$1: $0]) }
+        let name = probe.data(in: format).flatMap { try? coder.decode(InnermostKey.self, from: $0).name }
+        found[path + [key]] = .some(name)
+        return name
+    }
+}
+
+/// The innermost key of objects that have one entry each.
+private struct InnermostKey: Decodable {
+    let name: String
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: PathKey.self)
+        guard let key = container.allKeys.first else { throw UnexpectedValue() }
+        name = (try? container.decode(InnermostKey.self, forKey: key).name) ?? key.stringValue
     }
 }

@@ -149,13 +149,13 @@ extension UnknownFields {
     /// An element is found again if it is written as before, the first of several equal ones as the first, and the value of a
     /// pair if its key is.
     private static func matches(_ old: [StoredTree], _ new: [StoredTree], inPairs: Bool) -> [Int?] {
-        var indexes: [String: [Int]] = [:]
+        var indexes: [String: [Int?]] = [:]
         for index in new.indices.reversed() where !inPairs || index.isMultiple(of: 2) {
             indexes[new[index].identity, default: []].append(inPairs ? index + 1 : index)
         }
         return old.indices.map { index in
             let isKey = inPairs && index.isMultiple(of: 2)
-            return isKey ? nil : indexes[old[inPairs ? index - 1 : index].identity]?.popLast()
+            return isKey ? nil : indexes[old[inPairs ? index - 1 : index].identity]?.popLast() ?? nil
         }
     }
 }

@@ -129,7 +129,7 @@ extension DefaultStorable {
         let (data, coders): (Data, [DefaultsCoder?]) =
             switch value {
             case .data(let data): (data, [nil, .json, .propertyList])
-            case .string(let text): (Data(text.utf8), [nil, .json])
+            case .string(let text): (Data(utf8Of: text), [nil, .json])
             case .dictionary, .array: (StoredTree(value).propertyListData ?? Data(), [.propertyList])
             default: (Data(), [])
             }

@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 /// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
-private struct Remembered<Settings> {
+private struct Remembered {
     let form: Result<StoredForm, any Error>
     /// Whether the value was loaded.
     var isLoaded = false
@@ -58,11 +58,11 @@ extension DefaultStorable {
     ) throws -> (value: Self, form: StoredForm) {
         let cache = DecodedValueCache.shared
         let rememberedKey = rememberedKey(key, version)
-        if coder == nil, let known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey) {
+        if coder == nil, let known: Remembered = cache.sharedValue(of: data, as: Self.self, forKey: rememberedKey) {
             let form = try known.form.get()
             // What an initializer rejected for a reason of its own it may accept now.
-            if form.cause != .bytes, var exact = try? form.type.read(data, coder: nil, fillingIn: false) {
-                exact.form.isCurrent = exact.form.isCurrent && version?.number ?? 0 >= schemaVersion
+            if form.cause != .bytes, let exact = try? form.type.read(data, coder: nil, fillingIn: false) {
+                exact.form.requireForCurrent(version?.number ?? 0 >= schemaVersion)
                 return (try typed(exact.value), exact.form)
             }
             return (try typed(form.value(of: data)), form)
@@ -74,20 +74,20 @@ extension DefaultStorable {
             let value: Self = try typed(found)
             // What is decoded as it is needs no more than ``fastPathValue(in:forKey:)``, without a version.
             if remembers, form.cause != .mixed, schemaVersion > 0 || !form.isCurrent {
-                cache.share(Remembered<Self>(form: .success(form)), of: data, forKey: rememberedKey)
+                cache.share(Remembered(form: .success(form)), of: data, as: Self.self, forKey: rememberedKey)
             }
             return (value, form)
         } catch {
             if remembers, error is DecodingError {
-                cache.share(Remembered<Self>(form: .failure(error)), of: data, forKey: rememberedKey)
+                cache.share(Remembered(form: .failure(error)), of: data, as: Self.self, forKey: rememberedKey)
             }
             throw error
         }
     }
 
     private static func rememberedKey(_ key: String, _ version: SchemaVersion?) -> String {
-        // No key contains NUL.
-        version.map { "\(key)\0\($0.text)" } ?? key
+        // No key contains NUL, so this is not one under which a value is cached.
+        "\(key)\0\(version?.text ?? "")"
     }
 
     /// Lets the next reads share a value that was loaded a second time, if no caller can tell.
@@ -101,7 +101,7 @@ extension DefaultStorable {
             if case .string(let text)? = record { SchemaRecord(text: text)?.version(of: data) } else { nil }
         let rememberedKey = rememberedKey(key, version)
         guard version == stored.version,
-            var known = cache.sharedValue(Remembered<Self>.self, of: data, forKey: rememberedKey)
+            var known: Remembered = cache.sharedValue(of: data, as: Self.self, forKey: rememberedKey)
         else { return }
         // Other bytes may have taken the place of the shared value since.
         if known.isShareable == nil {
@@ -110,7 +110,7 @@ extension DefaultStorable {
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(stored.value, $0) } ?? false
             }
             known.isLoaded = true
-            cache.share(known, of: data, forKey: rememberedKey)
+            cache.share(known, of: data, as: Self.self, forKey: rememberedKey)
         }
         guard known.isShareable == true else { return }
         if schemaVersion == 0 {

@@ -98,7 +98,7 @@ extension DefaultStorable {
     private static func unknownFields(of found: StoredSettings<Self>) -> UnknownFields? {
         let (form, data) = (found.form, found.form.bytes ?? found.data)
         // Nothing is unknown in what the type itself encodes.
-        if form.type.successors.isEmpty, (try? form.coder.encodeTopLevel(found.value)) == data {
+        if form.type.successors.isEmpty, (try? form.coder.encodeTopLevel(found.value))?.isSame(as: data) == true {
             return nil
         }
         var unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder)

@@ -5,8 +5,8 @@ internal import DefaultJournal
 /// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
 /// other.
 enum IdentifierRegistry {
-    /// The first type that was seen, by store and identifier.
-    private static let owners = Guarded<[StoreKey: any DefaultStorable.Type]>([:])
+    /// The types that were seen first, by store and identifier.
+    private static let owners = Guarded<[(location: StoreKey, type: any DefaultStorable.Type)]>([])
 
     /// Records that a type's identifier was used in a store, and reports when another type uses it already.
     static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
@@ -18,8 +18,10 @@ enum IdentifierRegistry {
         let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
         let location = StoreKey(unchecked: "\(store)\0\(identifier)")
         let owner = owners.withLock { owners in
-            let owner = owners[location]
-            owners[location] = owner ?? type
+            let owner = owners.first { $0.location == location }?.type
+            if owner == nil {
+                owners.append((location, type))
+            }
             return owner
         }
         if let owner {

@@ -64,7 +64,7 @@ public final class LiveSettings<Settings: DefaultStorable> {
     public var value: Settings {
         get {
             let store = store
-            TrackedKeys.access(Set(key.map { [$0] } ?? Settings.identifiers), in: store)
+            TrackedKeys.access(key.map { [$0] } ?? Settings.identifiers, in: store)
             return Settings.read(from: store, forKey: key, default: initial)
         }
         set {

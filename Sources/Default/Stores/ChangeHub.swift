@@ -33,8 +33,7 @@ public final class StoreObservation: Sendable {
 /// The observers of one storage.
 final class ChangeHub: Sendable {
     private struct State {
-        var observers: [Int: Observer] = [:]
-        var latest = 0
+        var observers: [Observer] = []
     }
 
     private let state = Guarded(State())
@@ -54,21 +53,20 @@ final class ChangeHub: Sendable {
         _ handler: @escaping StoreObservation.Handler,
         onEnd: @escaping @Sendable () -> Void = {}
     ) -> StoreObservation {
-        let id = state.withLock { state in
-            state.latest += 1
-            state.observers[state.latest] = Observer(handler)
+        let observer = Observer(handler)
+        state.withLock { state in
+            state.observers.append(observer)
             hasObservers.store(true)
-            return state.latest
         }
         return StoreObservation { [weak self] in
-            self?.remove(id)
+            self?.remove(observer)
             onEnd()
         }
     }
 
     /// Calls all handlers; the caller must not hold a lock that a handler may need.
     func notify(_ keys: Set<String>?) {
-        let observers = state.withLock { Array($0.observers.values) }
+        let observers = state.withLock { $0.observers }
         // First for all, so that a handler that blocks this thread does not keep the others from being called by the next.
         for observer in observers {
             observer.add(keys)
@@ -85,13 +83,13 @@ final class ChangeHub: Sendable {
         body(isActive)
     }
 
-    private func remove(_ id: Int) {
-        let observer = state.withLock { state in
-            defer { hasObservers.store(!state.observers.isEmpty) }
-            return state.observers.removeValue(forKey: id)
+    private func remove(_ observer: Observer) {
+        state.withLock { state in
+            state.observers.removeAll { $0 === observer }
+            hasObservers.store(!state.observers.isEmpty)
         }
-        // Without the lock: what its handler has kept may be deallocated with it, and end other observations.
-        observer?.end()
+        // What its handler has kept may be deallocated with it, and end other observations: not under the lock.
+        observer.end()
     }
 }
 
@@ -173,5 +171,92 @@ enum SharedHubs {
             }
             hasHubs.store(!hubs.isEmpty)
         }
+    }
+}
+
+/// A storage that may have to know which keys to watch.
+///
+/// Foundation on Apple platforms reports what another process changes for single keys only.
+protocol KeyObservable: KeyValueStorage {
+    /// Calls a handler at each change of some keys, and possibly of others.
+    func observeChanges(of keys: Set<String>, _ handler: @escaping StoreObservation.Handler) -> StoreObservation
+}
+
+extension StoreObservation {
+    /// Calls a handler at each change of some keys of a storage, or of all.
+    ///
+    /// It is not a method of the storage, because that would appear in the diagnostics of programs that use `UserDefaults`.
+    static func of(
+        _ keys: Set<String>?,
+        in storage: any KeyValueStorage,
+        _ handler: @escaping Handler
+    ) -> StoreObservation {
+        guard let keys else {
+            return storage.observeChanges(handler)
+        }
+        let handler: Handler = { changed in
+            if changed.map({ !$0.isDisjoint(with: keys) }) ?? true {
+                handler(changed)
+            }
+        }
+        return (storage as? any KeyObservable)?.observeChanges(of: keys, handler) ?? storage.observeChanges(handler)
+    }
+}
+
+/// Connects the writers of a storage with one task that waits for changes.
+///
+/// Remembers whether something has changed since the task last looked, and wakes it.
+final class ChangeSignal: Sendable {
+    private struct State {
+        var isChanged = false
+        var isEnded = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Guarded(State())
+
+    /// Records that something has changed.
+    func note() {
+        wake { $0.isChanged = true }
+    }
+
+    /// Waits for a change since the last one that was waited for.
+    ///
+    /// - Returns: Whether there is one; false when the waiting task was cancelled.
+    func next(isolation: isolated (any Actor)?) async -> Bool {
+        await withTaskCancellationHandler {
+            while true {
+                let (isChanged, isEnded) = state.withLock { state in
+                    defer { state.isChanged = false }
+                    return (state.isChanged, state.isEnded)
+                }
+                if isChanged || isEnded {
+                    return !isEnded
+                }
+                await withCheckedContinuation(isolation: isolation) { continuation in
+                    let isWaiting = state.withLock { state in
+                        guard !state.isChanged, !state.isEnded else {
+                            return false
+                        }
+                        state.waiter = continuation
+                        return true
+                    }
+                    if !isWaiting {
+                        continuation.resume()
+                    }
+                }
+            }
+        } onCancel: {
+            wake { $0.isEnded = true }
+        }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
     }
 }

@@ -42,7 +42,7 @@ extension PropertyListValue {
     /// Creates a value from an object to store; nil when there is no object.
     ///
     /// - Throws: ``DefaultsError/Code/unsupportedValue`` for an object that is not a property-list value.
-    init?(_ object: Any?, forKey key: String, in store: some DefaultsStore) throws(DefaultsError) {
+    init?(_ object: Any?, forKey key: String, in store: any DefaultsStore) throws(DefaultsError) {
         guard let object else {
             return nil
         }
@@ -59,9 +59,27 @@ extension PropertyListValue {
     }
 }
 
+extension [StoreKey: PropertyListValue] {
+    /// Adds values, in place of those for the same keys.
+    mutating func replaceValues(with others: Self) {
+        for (key, value) in others {
+            self[key] = value
+        }
+    }
+
+    /// The values by strings, which are equal if they are canonically equivalent: only one of several such keys is included.
+    var byString: [String: PropertyListValue] {
+        var values: [String: PropertyListValue] = [:]
+        for (key, value) in self {
+            values[key.string] = value
+        }
+        return values
+    }
+}
+
 extension [String: PropertyListValue] {
     /// The values with keys of a store, after all keys and values were checked.
-    func checked(in store: some DefaultsStore) throws(DefaultsError) -> [StoreKey: PropertyListValue] {
+    func checked(in store: any DefaultsStore) throws(DefaultsError) -> [StoreKey: PropertyListValue] {
         var checked: [StoreKey: PropertyListValue] = [:]
         for (key, value) in self {
             try value.checkDepth(forKey: key, in: store)

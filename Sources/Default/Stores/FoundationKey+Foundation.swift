@@ -9,7 +9,7 @@ extension FoundationKey {
         let isPlain =
             key.utf8.allSatisfy { $0 < 0x80 }
             || key.unicodeScalars.first != marker
-                && key.utf8.elementsEqual(key.precomposedStringWithCanonicalMapping.utf8)
+                && key.hasSameUTF8(as: key.precomposedStringWithCanonicalMapping)
         guard !isPlain, let encoded = key.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
             return key
         }

@@ -30,7 +30,7 @@ struct FoundationLimits {
             throw .valueTooLarge(size, limit: value, ErrorContext(key, in: store))
         }
         if let total {
-            let others = store.storedKeys().filter { !$0.utf8.elementsEqual(key.utf8) }
+            let others = store.storedKeys().filter { !$0.hasSameUTF8(as: key) }
             let all = others.reduce(size) { $0 + $1.utf8.count + (store.storedValue(forKey: $1)?.storedSize ?? 0) }
             if all >= total {
                 throw .valueTooLarge(all, limit: total, ErrorContext(key, in: store))

@@ -122,12 +122,13 @@ extension MemoryDefaults: UserDefaultsVocabulary {
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
         let checked = try values.checked(in: self)
-        registered.withLock { $0.merge(checked) { _, new in new } }
+        registered.withLock { $0.replaceValues(with: checked) }
     }
 
     /// A snapshot of all keys and values, including those that are only registered.
     public func allValues() -> [String: PropertyListValue] {
-        let values = registered.withLock { $0 }.merging(entries.withLock { $0 }) { _, stored in stored }
-        return Dictionary(values.map { ($0.string, $1) }, uniquingKeysWith: { first, _ in first })
+        var values = registered.withLock { $0 }
+        values.replaceValues(with: entries.withLock { $0 })
+        return values.byString
     }
 }

@@ -24,7 +24,7 @@ struct BinaryPropertyList {
     /// Returns true for a binary property list whose offsets and counts are in bounds, and for bytes that are not a binary
     /// property list.
     static func isSafe(_ data: Data) -> Bool {
-        guard data.first == UInt8(ascii: "b"), data.starts(with: Data("bplist".utf8)) else {
+        guard data.first == UInt8(ascii: "b"), data.starts(with: Data(utf8Of: "bplist")) else {
             return true
         }
         return data.withUnsafeBytes { bytes in
@@ -39,7 +39,7 @@ struct BinaryPropertyList {
     ///
     /// Foundation's decoder has to be asked for one type after the other, and throws an error for each that doesn't fit.
     static func value(of data: Data) -> PropertyListValue? {
-        guard data.starts(with: Data("bplist00".utf8)), isSafe(data) else {
+        guard data.starts(with: Data(utf8Of: "bplist00")), isSafe(data) else {
             return nil
         }
         return data.withUnsafeBytes { bytes in
@@ -205,7 +205,7 @@ extension BinaryPropertyList {
 extension Data {
     /// Whether this begins like a property list, which no JSON does.
     var isPropertyList: Bool {
-        ["bplist", "<"].contains { starts(with: Data($0.utf8)) }
+        ["bplist", "<"].contains { starts(with: Data(utf8Of: $0)) }
     }
 
     /// Whether the bytes contain those of a text.

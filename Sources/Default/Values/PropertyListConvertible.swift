@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A type whose values are stored as property-list values, so that `object(forKey:)`, `string(forKey:)` and the like can
 /// read and write them too.
 ///
@@ -44,5 +50,251 @@ extension PropertyListConvertible where Self: RawRepresentable, RawValue: Proper
     public init?(propertyListValue: PropertyListValue) {
         guard let rawValue = RawValue(propertyListValue: propertyListValue) else { return nil }
         self.init(rawValue: rawValue)
+    }
+}
+
+extension String: PropertyListConvertible {
+    /// The string.
+    public var propertyListValue: PropertyListValue { .string(self) }
+
+    /// Creates a string from a stored value; the result is nil when the value is not a string.
+    public init?(propertyListValue: PropertyListValue) {
+        guard case .string(let string) = propertyListValue else { return nil }
+        self = string
+    }
+}
+
+extension Data: PropertyListConvertible {
+    /// The bytes.
+    public var propertyListValue: PropertyListValue { .data(self) }
+
+    /// Creates `Data` from a stored value; the result is nil when the value is not `Data`.
+    public init?(propertyListValue: PropertyListValue) {
+        guard case .data(let data) = propertyListValue else { return nil }
+        self = data
+    }
+}
+
+extension Date: PropertyListConvertible {
+    /// The date.
+    public var propertyListValue: PropertyListValue { .date(self) }
+
+    /// Creates a date from a stored value; the result is nil when the value is not a date.
+    public init?(propertyListValue: PropertyListValue) {
+        guard case .date(let date) = propertyListValue else { return nil }
+        self = date
+    }
+}
+
+extension URL: PropertyListConvertible {
+    /// The absolute string.
+    public var propertyListValue: PropertyListValue { .string(absoluteString) }
+
+    /// Creates a URL from a stored string; the result is nil when the value is not a string, or when the string is not a URL.
+    public init?(propertyListValue: PropertyListValue) {
+        // Foundation escapes a quotation mark, which begins no URL, but the JSON of one that another library stored.
+        guard case .string(let string) = propertyListValue, string.utf8.first != UInt8(ascii: "\"") else { return nil }
+        self.init(string: string)
+    }
+}
+
+extension UUID: PropertyListConvertible {
+    /// The UUID's string, in upper case.
+    public var propertyListValue: PropertyListValue { .string(uuidString) }
+
+    /// Creates a UUID from a stored string, in upper or lower case; the result is nil for anything else.
+    public init?(propertyListValue: PropertyListValue) {
+        guard case .string(let string) = propertyListValue else { return nil }
+        self.init(uuidString: string)
+    }
+}
+
+// A number can be read as any numeric type that represents it exactly, and as a Boolean. So can a Boolean as 0 or 1, and the
+// whole text of a launch argument, or of a string that `defaults write` stored.
+
+extension PropertyListConvertible where Self: FixedWidthInteger {
+    /// The number.
+    public var propertyListValue: PropertyListValue {
+        if let integer = Int64(exactly: self) {
+            .integer(integer)
+        } else {
+            // The integer types below have at most 64 bits, so this value is over Int64.max.
+            .unsigned(UInt64(truncatingIfNeeded: self))
+        }
+    }
+
+    /// Creates a number from a stored value.
+    ///
+    /// A Boolean is 1 or 0, and a string counts as the number that it consists of: "5", not "5 apples". The result is nil
+    /// when the value is not a whole number, or when this type can't represent it.
+    ///
+    /// - Parameter propertyListValue: The stored value.
+    public init?(propertyListValue: PropertyListValue) {
+        switch propertyListValue {
+        case .integer(let integer): self.init(exactly: integer)
+        case .unsigned(let unsigned): self.init(exactly: unsigned)
+        case .boolean(let boolean): self = boolean ? 1 : 0
+        default:
+            guard let number = propertyListValue.wholeNumber else { return nil }
+            self.init(propertyListValue: number)
+        }
+    }
+}
+
+extension Int: PropertyListConvertible {}
+extension Int8: PropertyListConvertible {}
+extension Int16: PropertyListConvertible {}
+extension Int32: PropertyListConvertible {}
+extension Int64: PropertyListConvertible {}
+extension UInt: PropertyListConvertible {}
+extension UInt8: PropertyListConvertible {}
+extension UInt16: PropertyListConvertible {}
+extension UInt32: PropertyListConvertible {}
+extension UInt64: PropertyListConvertible {}
+
+extension Double: PropertyListConvertible {
+    /// The number.
+    public var propertyListValue: PropertyListValue { .real(self) }
+
+    /// Creates a number from a stored value.
+    ///
+    /// A Boolean is 1 or 0, and a string counts as the number that it consists of: "2.5", not "2.5 l". The result is nil
+    /// when the value is not a number, or when it is a whole number that this type can't represent exactly.
+    ///
+    /// - Parameter propertyListValue: The stored value.
+    public init?(propertyListValue: PropertyListValue) {
+        switch propertyListValue {
+        case .real(let real): self = real
+        case .integer(let integer): self.init(exactly: integer)
+        case .unsigned(let unsigned): self.init(exactly: unsigned)
+        case .boolean(let boolean): self = boolean ? 1 : 0
+        case .string(let text):
+            guard let number = PropertyListValue(number: text) else { return nil }
+            self.init(propertyListValue: number)
+        default: return nil
+        }
+    }
+}
+
+extension Float: PropertyListConvertible {
+    /// The number, in double precision.
+    public var propertyListValue: PropertyListValue { .real(Double(self)) }
+
+    /// Creates a number from a stored value, rounded to single precision; the result is nil when the value is not a number.
+    public init?(propertyListValue: PropertyListValue) {
+        guard let double = Double(propertyListValue: propertyListValue) else { return nil }
+        self.init(double)
+    }
+}
+
+extension Bool: PropertyListConvertible {
+    /// The Boolean.
+    public var propertyListValue: PropertyListValue { .boolean(self) }
+
+    /// Creates a Boolean from a stored value.
+    ///
+    /// Any number but 0 is true. Of strings, those that consist of a number, or of "yes", "true", "y", "t", "no", "false",
+    /// "n" or "f" in any case, are Booleans. The result is nil for anything else.
+    ///
+    /// - Parameter propertyListValue: The stored value.
+    public init?(propertyListValue: PropertyListValue) {
+        switch propertyListValue {
+        case .boolean(let boolean): self = boolean
+        case .integer(let integer): self = integer != 0
+        case .unsigned(let unsigned): self = unsigned != 0
+        case .real(let real): self = real != 0
+        case .string(let text):
+            switch text.lowercased() {
+            case "yes", "true", "y", "t": self = true
+            case "no", "false", "n", "f": self = false
+            default:
+                guard let number = PropertyListValue(number: text) else { return nil }
+                self.init(propertyListValue: number)
+            }
+        default: return nil
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// What a floating-point number or a text is as a whole number of at most 64 bits; nil for anything else.
+    fileprivate var wholeNumber: PropertyListValue? {
+        switch self {
+        case .real(let real): Int64(exactly: real).map { .integer($0) } ?? UInt64(exactly: real).map { .unsigned($0) }
+        case .string(let text): PropertyListValue(number: text).flatMap { $0.isReal ? $0.wholeNumber : $0 }
+        default: nil
+        }
+    }
+
+    /// The number that a text consists of; nil for any other text.
+    ///
+    /// Swift also reads "inf", "nan" and hexadecimal numbers, which no setting means.
+    fileprivate init?(number text: String) {
+        guard text.allSatisfy({ "0123456789+-.eE".contains($0) }) else { return nil }
+        if let integer = Int64(digits: text) {
+            self = .integer(integer)
+        } else if let unsigned = UInt64(digits: text) {
+            self = .unsigned(unsigned)
+        } else if let real = Double(text), real.isFinite {
+            self = .real(real)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension PropertyListCollection where StoredElement: PropertyListConvertible {
+    /// The elements as property-list values; those of a set are sorted, so that equal sets are stored as equal arrays.
+    public var propertyListValue: PropertyListValue { propertyListValue(of: \.propertyListValue) }
+
+    /// Creates a collection from a stored value; the result is nil for anything else, and when any element can't be converted.
+    ///
+    /// - Parameter propertyListValue: The stored value.
+    public init?(propertyListValue: PropertyListValue) {
+        do {
+            try self.init(propertyListValue: propertyListValue) { stored in
+                guard let element = StoredElement(propertyListValue: stored) else { throw UnusableElement() }
+                return element
+            }
+        } catch {
+            return nil
+        }
+    }
+}
+
+private struct UnusableElement: Error {}
+
+extension Array: PropertyListConvertible where Element: PropertyListConvertible {}
+extension Dictionary: PropertyListConvertible where Key == String, Value: PropertyListConvertible {}
+extension Set: PropertyListConvertible where Element: PropertyListConvertible {}
+
+extension Range: PropertyListConvertible where Bound: PropertyListConvertible {
+    /// An array of the two bounds, the lower one first.
+    public var propertyListValue: PropertyListValue {
+        [lowerBound, upperBound].propertyListValue
+    }
+
+    /// Creates a range from a stored array of two bounds; the result is nil for anything else, and when the upper bound is
+    /// less than the lower one.
+    public init?(propertyListValue: PropertyListValue) {
+        guard let bounds = [Bound](propertyListValue: propertyListValue), bounds.count == 2, bounds[0] <= bounds[1]
+        else {
+            return nil
+        }
+        self = bounds[0]..<bounds[1]
+    }
+}
+
+extension ClosedRange: PropertyListConvertible where Bound: PropertyListConvertible {
+    /// An array of the two bounds, the lower one first.
+    public var propertyListValue: PropertyListValue {
+        [lowerBound, upperBound].propertyListValue
+    }
+
+    /// Creates a range from a stored array of two bounds; the result is nil for anything else, and when the upper bound is
+    /// less than the lower one.
+    public init?(propertyListValue: PropertyListValue) {
+        guard let range = Range<Bound>(propertyListValue: propertyListValue) else { return nil }
+        self = range.lowerBound...range.upperBound
     }
 }

@@ -80,7 +80,7 @@ extension PropertyListValue {
         case .dictionary(let entries):
             bytes.append(Tag.dictionary.rawValue)
             // Sorted, so that equal values have equal bytes.
-            for key in Array(entries.keys).inOrder(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            for key in Array(entries.keys).inOrder(by: { $0.precedesInUTF8($1) }) {
                 bytes.appendCounted { $0.append(contentsOf: key.utf8) }
                 bytes.appendCounted { entries[key]?.encode(to: &$0) }
             }

@@ -51,14 +51,13 @@ struct CodedPropertyList: Codable {
         if let string = try? decoder.singleValueContainer().decode(String.self) {
             value = .string(string)
         } else if let container = try? decoder.container(keyedBy: PathKey.self) {
-            let entries = try container.allKeys.map { key in
+            var entries: [String: PropertyListValue] = [:]
+            for key in container.allKeys where entries[key.stringValue] == nil {
                 // Foundation's decoder fails for nil before it asks the type.
-                try (
-                    key.stringValue,
-                    container.decodeNil(forKey: key) ? Self.null : container.decode(Self.self, forKey: key).value
-                )
+                let isNil = try container.decodeNil(forKey: key)
+                entries[key.stringValue] = try isNil ? Self.null : container.decode(Self.self, forKey: key).value
             }
-            value = .dictionary(Dictionary(entries, uniquingKeysWith: { first, _ in first }))
+            value = .dictionary(entries)
         } else if var container = try? decoder.unkeyedContainer() {
             var elements: [PropertyListValue] = []
             while !container.isAtEnd {
@@ -106,5 +105,21 @@ extension PropertyListValue {
         } else {
             self = .date(try container.decode(Date.self))
         }
+    }
+}
+
+/// A coding key with any name or index.
+struct PathKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = "\(intValue)"
+        self.intValue = intValue
     }
 }

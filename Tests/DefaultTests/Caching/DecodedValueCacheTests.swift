@@ -119,7 +119,7 @@ struct DecodedValueCacheTests {
         cache.insert(data, of: Int.self, forKey: "k", isComplete: true)
         #expect(!cache.contains(data, of: Int.self, forKey: "k"))
         #expect(!cache.isComplete(data, of: Int.self, forKey: "k"))
-        #expect(cache.sharedValue(Int.self, of: data, forKey: "k") == 7)
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") == 7)
         cache.remove("k", of: Int.self)
         cache.insert(data, of: Int.self, forKey: "k")
         cache.insert(data, of: Int.self, forKey: "k", isComplete: true)

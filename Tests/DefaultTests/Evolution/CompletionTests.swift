@@ -839,6 +839,7 @@ struct TreeEditsTests {
         let tree = try #require(StoredTree(json: Data(#"{"a":{"b":1},"c":2,"d":3}"#.utf8)))
         let keys = StoredKeys(coder: .json, format: .json)
         #expect(edits.apply(to: tree, keys: keys, outcome: &outcome)?.jsonData == Data(#"{"d":3}"#.utf8))
-        #expect(outcome.unusable == [["a"]: "first", ["c"]: "other"])
+        #expect(outcome.reasons == [["a"]: "first", ["c"]: "other"])
+        #expect(outcome.filledIn.isEmpty)
     }
 }

@@ -67,3 +67,81 @@ extension FileDefaults {
         }
     }
 }
+
+extension FileDefaults {
+    /// The result of ``FileDefaults/inspect(at:)``.
+    public struct Inspection: Sendable, Hashable {
+        /// The backup of a damaged journal, in the suite's directory.
+        public struct DamagedCopy: Sendable, Hashable {
+            /// The file's name.
+            public let name: String
+            /// The file's size in bytes.
+            public let fileSize: UInt64
+        }
+
+        /// The version of the journal's format; nil when the journal's header can't be read, or there is no journal.
+        public let formatVersion: Int?
+        /// The number of keys that have a value, as in ``FileDefaults/storedKeys()``.
+        public let keyCount: Int
+        /// The number of valid records.
+        public let recordCount: Int
+        /// The journal's size in bytes; 0 when there is no journal.
+        public let fileSize: UInt64
+        /// The size in bytes that the journal would have with only the current values.
+        public let liveSize: UInt64
+        /// The parts of the journal that can't be used, as offsets in bytes.
+        public let damage: [Range<UInt64>]
+        /// The number of bytes at the journal's end of a write that was cut short.
+        ///
+        /// It was never acknowledged, and is not damage.
+        public let unfinishedBytes: UInt64
+        /// The backups of damaged journals, sorted by name, which begins with the time in UTC.
+        public let damagedCopies: [DamagedCopy]
+        /// Whether the keys can be listed by opening the suite: not if a later version of the library wrote it, nor if nothing
+        /// is left of the header of a journal.
+        public let canListKeys: Bool
+
+        /// The number of bytes in the parts of the journal that can't be used.
+        public var damagedBytes: UInt64 { damage.reduce(0) { sum, range in sum + UInt64(range.count) } }
+
+        /// Whether the journal ends in a write that was cut short.
+        public var hasUnfinishedWrite: Bool { unfinishedBytes > 0 }
+
+        /// Whether nothing of the journal is damaged.
+        public var isIntact: Bool { damage.isEmpty }
+    }
+
+    /// Checks the files of a suite without opening it.
+    ///
+    /// Nothing is changed, created, repaired or locked, and the suite need not be writable; root can check every user's suite.
+    /// Opening a suite repairs what is damaged instead. The call reads the whole journal, in pieces: it takes as much memory
+    /// as the keys and the longest value. It may be called on any thread, and while any process uses the suite. The result is
+    /// the suite's state at some time during the call then; it may include a write whose call hasn't returned.
+    ///
+    /// - Parameter url: The file URL of the suite's directory.
+    /// - Returns: What was found. A journal of a later format is described by its version and size only.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` when the directory is missing, when it
+    ///   can't be read, or when a file in it is not what it has to be.
+    public static func inspect(at url: URL) throws(DefaultsError) -> Inspection {
+        let path = try SuiteLocation.directory(url).path()
+        do {
+            return Inspection(try Journal.inspect(at: path))
+        } catch {
+            throw .inspecting(error)
+        }
+    }
+}
+
+extension FileDefaults.Inspection {
+    fileprivate init(_ found: SuiteInspection) {
+        formatVersion = found.formatVersion.map { Int($0) }
+        keyCount = found.settings
+        recordCount = found.records
+        fileSize = found.fileBytes
+        liveSize = found.liveBytes
+        damage = found.damage
+        unfinishedBytes = found.tornBytes
+        damagedCopies = found.damagedCopies.map { DamagedCopy(name: $0.name, fileSize: $0.bytes) }
+        canListKeys = found.isReadable
+    }
+}

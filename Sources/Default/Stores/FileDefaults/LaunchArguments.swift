@@ -39,7 +39,7 @@ struct LaunchArguments: Sendable {
 
     private static func parse(_ text: String) -> PropertyListValue {
         if let first = text.first, "({<".contains(first),
-            let value = PropertyListFile.value(of: Data(text.utf8))
+            let value = PropertyListFile.value(of: Data(utf8Of: text))
         {
             return value
         }

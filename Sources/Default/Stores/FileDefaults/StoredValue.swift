@@ -75,8 +75,8 @@ enum StoredValue: Equatable, Sendable {
     /// Equal strings need not be: "é" has two forms.
     static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
         switch (lhs, rhs) {
-        case (.data(let left), .data(let right)), (.encoded(let left), .encoded(let right)): left == right
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.data(let left), .data(let right)), (.encoded(let left), .encoded(let right)): left.isSame(as: right)
+        case (.string(let left), .string(let right)): left.hasSameUTF8(as: right)
         default: false
         }
     }
