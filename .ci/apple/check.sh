@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Type-checks the library for macOS on Linux, at the minimum version that Package.swift states. The compiler, its knowledge of
-# availability and the standard library's interfaces are real. Darwin, ObjectiveC, Foundation, Dispatch, os and SwiftUI are
-# stubs in this folder, which state where their signatures are known from: nothing is proven about Apple's SDK beyond what
-# they say, and nothing is run.
+# availability, the standard library's interfaces and the C library's headers are real (see headers.sh; where these can't be
+# installed, a stub takes their place). ObjectiveC, Foundation, Dispatch, os and SwiftUI are stubs in this folder, which state where
+# their signatures are known from: nothing is proven about Apple's SDK beyond what they say, and nothing is run.
 #
 # 1. DefaultJournal is compiled to an object file, debug and release; everything else is type-checked, with Objective-C
 #    interoperability, for which the toolchain for Linux can't generate code.
@@ -54,8 +54,16 @@ mkdir -p "$work/modules" "$work/objects" "$work/processor"
 cat >"$work/processor/module.modulemap" <<MAP
 module CDefaultSystem { header "$PWD/Sources/CDefaultSystem/include/CDefaultSystem.h" export * }
 MAP
+if ziglang=$("$kit/headers.sh"); then
+    headers=(-idirafter "$(echo "$ziglang"/lib/python3*/site-packages/ziglang/lib/libc/include/any-macos-any)")
+else
+    echo "The stub of the C library is used instead."
+    headers=(-ffreestanding -isystem "$kit/stub")
+fi
+for_clang=()
+for option in "${headers[@]}"; do for_clang+=(-Xcc "$option"); done
 common=(
-    -resource-dir "$work/resources" -module-cache-path "$work/cache" -sdk "$kit/sdk" -Xcc -ffreestanding
+    -resource-dir "$work/resources" -module-cache-path "$work/cache" -sdk "$kit/sdk" "${for_clang[@]}"
     -I "$work/modules" -I "$work/processor" -diagnostic-style llvm
 )
 ours=(
@@ -115,8 +123,7 @@ ios=$!
 
 for target in "x86_64-apple-macosx$minimum" "arm64-apple-macosx$minimum"; do
     echo "CDefaultSystem, $target"
-    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -ffreestanding -I Sources/CDefaultSystem/include \
-        -isystem "$kit/sdk/usr/include" \
+    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -isysroot "$kit/sdk" "${headers[@]}" -I Sources/CDefaultSystem/include \
         -o "$work/objects/CDefaultSystem-${target%%-*}.o" Sources/CDefaultSystem/processor.c ||
         fail "CDefaultSystem does not compile for $target."
 done

@@ -9,14 +9,14 @@ internal import Musl
 /// The clocks that the engine reads.
 enum Clock {
     /// Nanoseconds on a clock that never goes back.
-    static func monotonic() -> UInt64 { clock_gettime_nsec(CLOCK_MONOTONIC) }
+    static func monotonic() -> UInt64 { clock_gettime_nsec(monotonicClock) }
 
     /// ``monotonic()``, some milliseconds late, for a fifth of the time.
     static func monotonicTick() -> UInt64 {
         #if os(Linux)
         clock_gettime_nsec(CLOCK_MONOTONIC_COARSE)
         #else
-        clock_gettime_nsec(CLOCK_MONOTONIC)
+        clock_gettime_nsec(monotonicClock)
         #endif
     }
 
@@ -25,7 +25,7 @@ enum Clock {
         #if os(Linux)
         clock_gettime_nsec(CLOCK_REALTIME_COARSE)
         #else
-        clock_gettime_nsec(CLOCK_REALTIME)
+        clock_gettime_nsec(_CLOCK_REALTIME)
         #endif
     }
 
@@ -46,6 +46,13 @@ enum Clock {
     static func nanoseconds(_ time: timespec) -> UInt64 {
         UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
+
+    // The macros of Apple's headers that name enumerators are not imported everywhere that the enumerators are.
+    #if canImport(Darwin)
+    private static let monotonicClock = _CLOCK_MONOTONIC
+    #else
+    private static let monotonicClock = CLOCK_MONOTONIC
+    #endif
 
     private static func clock_gettime_nsec(_ clock: clockid_t) -> UInt64 {
         var time = timespec()

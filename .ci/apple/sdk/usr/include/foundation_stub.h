@@ -3,7 +3,7 @@
 #ifndef FOUNDATION_STUB_H
 #define FOUNDATION_STUB_H
 #include <objectivec_stub.h>
-#include <darwin_stub.h>
+#include <darwin.h>
 #pragma clang assume_nonnull begin
 @class NSString, NSData, NSDate, NSURL, NSError, NSNumber, NSNotification;
 // foundation/nscopying, nscoding, nssecurecoding: no requirements, as far as the sources need them.
