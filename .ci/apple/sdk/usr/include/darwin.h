@@ -4,6 +4,7 @@
 #define DARWIN_H
 #if __has_include(<AvailabilityVersions.h>)
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
