@@ -140,6 +140,15 @@ public struct URL: Sendable, Hashable, Codable, ReferenceConvertible {
     public func appendingPathComponent(_ pathComponent: String, isDirectory: Bool) -> URL { self }
     public func deletingLastPathComponent() -> URL { self }
 }
+// foundation/notification: what a block gets that observes a notification center
+public struct Notification: ReferenceConvertible {
+    public typealias _ObjectiveCType = NSNotification
+    public typealias Name = NSNotification.Name
+    public var name: Name { fatalError() }
+    public var object: Any? { nil }
+    public static func == (a: Notification, b: Notification) -> Bool { false }
+    public func hash(into hasher: inout Hasher) {}
+}
 // foundation/uuid, decimal
 public struct UUID: Sendable, Hashable, Codable {
     public init() {}
@@ -304,10 +313,10 @@ public struct NSKeyValueObservedChange<Value> {
 public protocol _KeyValueCodingAndObserving {}
 extension NSObject: _KeyValueCodingAndObserving {}
 extension _KeyValueCodingAndObserving {
-    public func observe<Value>(
+    @preconcurrency public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>,
         options: NSKeyValueObservingOptions = [],
-        changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
+        changeHandler: @escaping @Sendable (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation { fatalError() }
 }
 // What the compiler itself calls where a class meets a value.

@@ -1,21 +1,11 @@
 #!/usr/bin/env bash
-# Compiles and links the C target for macOS with Apple's own headers, and with the stubs of its libSystem. Both are in the package
-# ziglang of PyPI, as is the compiler; it is installed in .build/apple. Without Python or PyPI the check is skipped, and says so.
+# Compiles and links the C target for macOS with Apple's own headers, and with the stubs of its libSystem: see headers.sh. Where
+# these can't be installed the check is skipped, and says so.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-version=0.14.1
-folder=$PWD/.build/apple/ziglang-$version
+folder=$("$PWD/.ci/apple/headers.sh") || exit 0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-if [ ! -e "$folder/complete" ]; then
-    rm -rf "$folder"
-    { python3 -m venv "$folder" && "$folder/bin/pip" install -q "ziglang==$version" && touch "$folder/complete"; } \
-        >"$work/install" 2>&1 || {
-        echo "Skipped: Apple's C headers, which the package ziglang of PyPI has, could not be installed:" "$(tail -1 "$work/install")"
-        exit
-    }
-fi
 
 compile() {
     "$folder/bin/python" -m ziglang cc -std=c11 -Wall -Wextra -Werror -O2 -I Sources/CDefaultSystem/include "$@"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Type-checks the library for macOS on Linux, at the minimum version that Package.swift states. The compiler, its knowledge of
-# availability and the standard library's interfaces are real. Darwin, ObjectiveC, Foundation, Dispatch, os and SwiftUI are
-# stubs in this folder, which state where their signatures are known from: nothing is proven about Apple's SDK beyond what
-# they say, and nothing is run.
+# availability, the standard library's interfaces and the C library's headers are real (see headers.sh; where these can't be
+# installed, a stub takes their place). ObjectiveC, Foundation, Dispatch, os and SwiftUI are stubs in this folder, which state where
+# their signatures are known from: nothing is proven about Apple's SDK beyond what they say, and nothing is run.
 #
 # 1. DefaultJournal is compiled to an object file, debug and release; everything else is type-checked, with Objective-C
 #    interoperability, for which the toolchain for Linux can't generate code.
-# 2. A program that imports the library, FirstTry.swift, is type-checked too.
+# 2. The tests are type-checked too, and a program that imports the library, FirstTry.swift.
 # 3. Statements on a UserDefaults mean the same declarations with and without `import Default` (KeyValueCoding.swift).
 # 4. `Default` is type-checked for iOS too, for what is compiled only where the system suspends apps (`check.sh ios`).
 # 5. What the objects call, and the sources name, that Apple requires a reason for is in the privacy manifest
@@ -54,8 +54,17 @@ mkdir -p "$work/modules" "$work/objects" "$work/processor"
 cat >"$work/processor/module.modulemap" <<MAP
 module CDefaultSystem { header "$PWD/Sources/CDefaultSystem/include/CDefaultSystem.h" export * }
 MAP
+if ziglang=$("$kit/headers.sh"); then
+    headers=(-idirafter "$(echo "$ziglang"/lib/python3*/site-packages/ziglang/lib/libc/include/any-macos-any)")
+else
+    echo "The stub of the C library is used instead."
+    headers=(-ffreestanding -isystem "$kit/stub")
+    ziglang=
+fi
+for_clang=()
+for option in "${headers[@]}"; do for_clang+=(-Xcc "$option"); done
 common=(
-    -resource-dir "$work/resources" -module-cache-path "$work/cache" -sdk "$kit/sdk" -Xcc -ffreestanding
+    -resource-dir "$work/resources" -module-cache-path "$work/cache" -sdk "$kit/sdk" "${for_clang[@]}"
     -I "$work/modules" -I "$work/processor" -diagnostic-style llvm
 )
 ours=(
@@ -69,8 +78,10 @@ configurations=("-Onone -D DEBUG" "-O")
 
 # A module that stands for one of Apple's.
 stub() {
+    local for_tests=$kit/$1ForTests.swift
+    [ -e "$for_tests" ] || for_tests=
     swiftc -emit-module "${common[@]}" -parse-as-library -swift-version 5 -target "${triple[0]}$oldest${triple[1]}" -module-name "$1" \
-        "${@:2}" -Xfrontend -disable-objc-attr-requires-foundation-module -o "$work/modules/$1.swiftmodule" "$kit/$1.swift"
+        "${@:2}" -Xfrontend -disable-objc-attr-requires-foundation-module -o "$work/modules/$1.swiftmodule" "$kit/$1.swift" $for_tests
 }
 
 sources() {
@@ -87,7 +98,8 @@ check_module() {
         swiftc -typecheck "${ours[@]}" "${strictly[@]}" $configuration -parse-as-library -module-name "$name" $(sources "$folder") ||
             fail "$name does not compile for $system $minimum ($configuration)."
     done
-    swiftc -emit-module "${ours[@]}" -parse-as-library -suppress-warnings -module-name "$name" \
+    # With what tests see of it.
+    swiftc -emit-module "${ours[@]}" -D DEBUG -enable-testing -parse-as-library -suppress-warnings -module-name "$name" \
         -Xfrontend -experimental-skip-all-function-bodies -o "$work/modules/$name.swiftmodule" $(sources "$folder") ||
         fail "There is no module $name."
 }
@@ -115,8 +127,7 @@ ios=$!
 
 for target in "x86_64-apple-macosx$minimum" "arm64-apple-macosx$minimum"; do
     echo "CDefaultSystem, $target"
-    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -ffreestanding -I Sources/CDefaultSystem/include \
-        -isystem "$kit/sdk/usr/include" \
+    clang -c -target "$target" -std=c11 -Wall -Wextra -Werror -O2 -isysroot "$kit/sdk" "${headers[@]}" -I Sources/CDefaultSystem/include \
         -o "$work/objects/CDefaultSystem-${target%%-*}.o" Sources/CDefaultSystem/processor.c ||
         fail "CDefaultSystem does not compile for $target."
 done
@@ -133,6 +144,19 @@ check_module Default Sources/Default
 check_module DefaultOperators Sources/DefaultOperators
 check_module DefaultTesting Sources/DefaultTesting
 [ ! -e Sources/DefaultSwiftUI ] || check_module DefaultSwiftUI Sources/DefaultSwiftUI
+
+# The tests, with the toolchain's own Testing. They use more of the C library than its stub has, and what came with macOS 15.
+if [ -n "$ziglang" ]; then
+    plugins=$(dirname "$(dirname "$(readlink -f "$(type -P swiftc)")")")/lib/swift/host/plugins
+    testing=("${ours[@]}" -D DEBUG -target "${triple[0]}15.0" -load-plugin-library "$plugins/libTestingMacros.so")
+    for name in JournalProbe JournalTestHelper DefaultTestHelper DefaultJournalTests DefaultTests; do
+        echo "Tests/$name, macOS 15"
+        [ "$name" != JournalProbe ] || swiftc -emit-module "${testing[@]}" -parse-as-library -module-name $name \
+            -o "$work/modules/$name.swiftmodule" $(sources Tests/$name)
+        swiftc -typecheck "${testing[@]}" -module-name $name \
+            $(find -L Tests/$name -name '*.swift' -not -path '*/Fixtures/*' | sort) || fail "Tests/$name does not compile for macOS 15."
+    done
+fi
 
 # Examples whose sources need nothing but the package.
 echo "Examples/QuickStart"

@@ -9,7 +9,7 @@ mkdir -p "$resources/$system"
 for folder in clang shims apinotes; do
     ln -sfn "$linux/$folder" "$resources/$folder"
 done
-modules=(Swift _Concurrency _StringProcessing _RegexParser SwiftOnoneSupport Synchronization Observation _Builtin_float _Volatile)
+modules=(Swift _Concurrency _StringProcessing _RegexParser SwiftOnoneSupport Synchronization Observation _Builtin_float _Volatile Testing)
 for module in "${modules[@]}"; do
     folder="$resources/$system/$module.swiftmodule"
     mkdir -p "$folder"

@@ -1,6 +1,10 @@
 import DefaultJournal
 import JournalProbe
+#if canImport(Darwin)
+import Darwin
+#else
 import Glibc
+#endif
 import Foundation
 
 // The other process of the crash and multi-process tests. The first argument is the command, the second a suite's path;
@@ -130,12 +134,12 @@ func stream(_ path: String, isStubborn: Bool = false) throws {
 }
 
 /// Writes under a file size limit until a write fails, and again after the limit is lifted.
-func fill(_ path: String, limit: UInt) throws {
+func fill(_ path: String, limit: rlim_t) throws {
     signal(SIGXFSZ, SIG_IGN)
     let journal = try open(path)
     try set(journal, "first", "kept")
     var rlimit = rlimit(rlim_cur: limit, rlim_max: rlim_t.max)
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &rlimit)
+    setrlimit(fileSizeLimit, &rlimit)
     var acknowledged = 0
     do {
         while acknowledged < 100_000 {
@@ -148,7 +152,7 @@ func fill(_ path: String, limit: UInt) throws {
         guard get(journal, "key\(acknowledged - 1)") != nil, get(journal, "key\(acknowledged)") == nil else { exit(6) }
     }
     rlimit.rlim_cur = rlim_t.max
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &rlimit)
+    setrlimit(fileSizeLimit, &rlimit)
     try set(journal, "last", "\(acknowledged)")
     try journal.synchronize()
 }
@@ -203,13 +207,12 @@ func hold(_ path: String) throws {
 func causeBusError(_ path: String, disposition: String, cause: String) throws {
     var action = sigaction()
     switch disposition {
-    case "ignored": action.__sigaction_handler.sa_handler = SIG_IGN
-    case "handled": action.__sigaction_handler.sa_handler = { _ in _exit(77) }
+    case "ignored": action.setHandler(SIG_IGN)
+    case "handled": action.setHandler { _ in _exit(77) }
     case "handled with information":
-        action.sa_flags = SA_SIGINFO
-        action.__sigaction_handler.sa_sigaction = { _, information, _ in
+        action.setHandler(withInformation: { _, information, _ in
             _exit(information?.pointee.si_signo == SIGBUS ? 77 : 78)
-        }
+        })
     default: break
     }
     sigaction(SIGBUS, &action, nil)
@@ -458,7 +461,7 @@ do {
     case ("count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0)
     case ("turns", 4): try takeTurns(arguments[2], count: Int(arguments[3]) ?? 0)
     case ("stream", 3): try stream(arguments[2])
-    case ("fill", 4): try fill(arguments[2], limit: UInt(arguments[3]) ?? 0)
+    case ("fill", 4): try fill(arguments[2], limit: rlim_t(arguments[3]) ?? 0)
     case ("durable-count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0, durability: .everyWrite)
     case ("stubborn-stream", 3): try stream(arguments[2], isStubborn: true)
     case ("look", 5): try look(arguments[2], key: arguments[3], value: arguments[4])

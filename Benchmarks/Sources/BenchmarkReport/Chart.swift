@@ -22,17 +22,19 @@ struct Chart {
     ]
     private static let contenders: [(contender: Contender, title: String)] = [
         (.library, "Default"),
+        (.lmdb, "LMDB"),
         (.sqlite, "SQLite (GRDB)"),
         (.userDefaults, "UserDefaults"),
-        (.synchronized, "UserDefaults + synchronize"),
-        (.propertyList, "property list, whole file"),
+        (.synchronized, "… + synchronize"),
+        (.propertyList, "property list"),
     ]
 
-    private static let width = 860.0
-    private static let left = 216.0
-    private static let right = 90.0
+    // No wider than a telephone's screen, so that the text keeps its size there.
+    private static let width = 420.0
+    private static let left = 122.0
+    private static let right = 74.0
     private static let rowHeight = 19.0
-    private static let top = 116.0
+    private static let top = 152.0
 
     private struct Row {
         var label: String
@@ -63,7 +65,7 @@ struct Chart {
         var y = Self.top + 10
         var marks: [String] = []
         for group in groups {
-            marks.append(text(group.title, x: 20, y: y + 12, classes: "group"))
+            marks.append(text(group.title, x: 10, y: y + 12, classes: "group"))
             y += 20
             for row in group.rows {
                 let middle = y + Self.rowHeight / 2
@@ -84,11 +86,13 @@ struct Chart {
         let bottom = y
         let ticks = stride(from: least, through: most, by: 1).map { exponent -> String in
             let time = pow(10, exponent)
+            // There is room for every second text.
+            let label = Int(exponent - least) % 2 == 0 ? tick(time) : ""
             return """
                 <line class="tick" x1="\(number(x(time)))" y1="\(number(Self.top))" x2="\(number(x(time)))" \
                 y2="\(number(bottom))"/>
-                \(text(tick(time), x: x(time), y: Self.top - 8, classes: "middle quiet"))
-                \(text(tick(time), x: x(time), y: bottom + 18, classes: "middle quiet"))
+                \(text(label, x: x(time), y: Self.top - 8, classes: "middle quiet"))
+                \(text(label, x: x(time), y: bottom + 18, classes: "middle quiet"))
                 """
         }
         let facts = environment.facts.filter { ["machine", "Swift", "date"].contains($0.name) }
@@ -101,12 +105,16 @@ struct Chart {
             <title>Time of one operation</title>
             \(Self.style)
             <rect class="ground" width="100%" height="100%"/>
-            \(text("Time of one operation, beside 100 other keys unless stated", x: 20, y: 28, classes: "title"))
-            \(text("Logarithmic axis from \(tick(pow(10, least))): each line is ten times the one before. Further left is faster; the fastest is bold.", x: 20, y: 48, classes: "quiet"))
-            \(text("UserDefaults is \(Environment.foundation), and saves nothing without synchronize. The others are safe from a kill.", x: 20, y: 66, classes: "quiet"))
+            \(text("Time of one operation", x: 10, y: 26, classes: "title"))
+            \(lines([
+                "Beside 100 other keys unless stated. Each line is ten times the",
+                "one before; further left is faster, and the fastest is bold.",
+                "UserDefaults is \(Environment.foundation), and saves",
+                "nothing without synchronize. The others survive a kill.",
+            ], y: 48))
             \(ticks.joined(separator: "\n"))
             \(marks.joined(separator: "\n"))
-            \(text(facts.joined(separator: " · "), x: 20, y: bottom + 44, classes: "small quiet"))
+            \(text(facts.joined(separator: " · "), x: 10, y: bottom + 44, classes: "quiet"))
             </svg>
 
             """
@@ -118,7 +126,6 @@ struct Chart {
         text { fill: #1f2328; stroke: #ffffff; stroke-width: 3px; paint-order: stroke }
         .title { font-size: 17px; font-weight: 600 }
         .group, .best { font-weight: 600 }
-        .small { font-size: 11px }
         .middle { text-anchor: middle }
         .end { text-anchor: end }
         .quiet { fill: #57606a }
@@ -143,8 +150,13 @@ struct Chart {
         switch time {
         case ..<1_000: "\(Int(time.rounded())) ns"
         case ..<1_000_000: "\(Int((time / 1_000).rounded())) µs"
-        default: "\(Int((time / 1_000_000).rounded())) ms"
+        case ..<1_000_000_000: "\(Int((time / 1_000_000).rounded())) ms"
+        default: "\(Int((time / 1_000_000_000).rounded())) s"
         }
+    }
+
+    private func lines(_ lines: [String], y: Double) -> String {
+        lines.enumerated().map { text($1, x: 10, y: y + 18 * Double($0), classes: "quiet") }.joined(separator: "\n")
     }
 
     private func number(_ value: Double) -> String {

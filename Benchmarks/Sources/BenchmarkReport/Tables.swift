@@ -11,7 +11,7 @@ struct Tables {
     /// Each target beside what was measured.
     var targets: String {
         let header = [
-            "operation on the standard store off Apple's systems", "target", "measured", "", "range over the rounds",
+            "operation on the standard store on Linux", "target", "measured", "", "range over the rounds",
         ]
         let rows = Target.all.map { target in
             guard let measured = target.measured(in: results) else {
@@ -85,7 +85,7 @@ struct Tables {
         \(times)
 
         `UserDefaults` is \(Environment.foundation), with a `JSONEncoder` or `JSONDecoder` made for each use, as people write it \
-        by hand; off Apple's systems only `synchronize` brings anything to the disk. SQLite is GRDB's `DatabasePool` with write-ahead logging, \
+        by hand; on Linux only `synchronize` brings anything to the disk. SQLite is GRDB's `DatabasePool` with write-ahead logging, \
         `synchronous = NORMAL` and prepared statements. LMDB does not sync (`MDB_NOSYNC`). The property list is read and, with a temporary file that is synced and \
         renamed, written as a whole each time. Sets change what is stored. The floor is what nothing that does the \
         operation can do without; the next table names them.

@@ -45,9 +45,18 @@ func fingerprints(of directory: String) throws -> [String: [String]] {
         let content = name == "." ? "" : FileManager.default.contents(atPath: path)?.base64EncodedString() ?? ""
         fingerprints[name] = [
             "\(status.st_ino) \(status.st_size) \(status.st_mode) \(status.st_uid) \(status.st_nlink)",
-            "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) \(status.st_ctim.tv_sec).\(status.st_ctim.tv_nsec)",
+            "\(changes(of: status))",
             content,
         ]
     }
     return fingerprints
+}
+
+/// When a file's content and its status were changed last.
+private func changes(of status: stat) -> [timespec] {
+    #if canImport(Darwin)
+    [status.st_mtimespec, status.st_ctimespec]
+    #else
+    [status.st_mtim, status.st_ctim]
+    #endif
 }

@@ -229,6 +229,8 @@ final class NamedToken: NSObject, NSSecureCoding {
     }
 }
 
+// On Apple platforms the compiler refuses them.
+#if !canImport(Darwin)
 private final class PrivateToken: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
 
@@ -265,6 +267,7 @@ enum TokenBases {
 
 /// A class that Foundation can name, with a superclass that it can't.
 final class DerivedToken: TokenBases.Token {}
+#endif
 
 private final class InsecureToken: NSObject {}
 

@@ -1,7 +1,7 @@
 package import Default
 package import Foundation
 
-/// Reads binary property lists, which may come from anywhere: off Apple's systems Foundation's reader ends the process on some
+/// Reads binary property lists, which may come from anywhere: on Linux Foundation's reader ends the process on some
 /// damaged ones.
 ///
 /// The format is that of CFBinaryPList.c: a header, objects, a table of their offsets, and a trailer of 32 bytes that says

@@ -3,7 +3,7 @@
 #ifndef FOUNDATION_STUB_H
 #define FOUNDATION_STUB_H
 #include <objectivec_stub.h>
-#include <darwin_stub.h>
+#include <darwin.h>
 #pragma clang assume_nonnull begin
 @class NSString, NSData, NSDate, NSURL, NSError, NSNumber, NSNotification;
 // foundation/nscopying, nscoding, nssecurecoding: no requirements, as far as the sources need them.
@@ -123,10 +123,12 @@ typedef NSString *NSKeyValueChangeKey __attribute__((swift_newtype(enum)));
 // foundation/nsnotification, nsnotificationcenter, nsuserdefaultsdidchangenotification, nsoperationqueue
 typedef NSString *NSNotificationName __attribute__((swift_newtype(struct))) __attribute__((swift_name("NSNotification.Name")));
 extern NSNotificationName const NSUserDefaultsDidChangeNotification __attribute__((swift_name("UserDefaults.didChangeNotification")));
+__attribute__((swift_bridge("Foundation.Notification")))
 @interface NSNotification : NSObject
 @property (readonly, copy) NSNotificationName name;
 @property (nullable, readonly, strong) id object;
 @end
+__attribute__((swift_name("OperationQueue")))
 @interface NSOperationQueue : NSObject
 @end
 __attribute__((swift_name("NotificationCenter"), swift_attr("@Sendable")))

@@ -43,7 +43,7 @@ struct dirent { uint64_t d_ino; uint64_t d_seekoff; uint16_t d_reclen; uint16_t 
 typedef struct { int __dd_fd; long __dd_loc; } DIR;
 
 // clock_gettime(3), gmtime(3), time(3)
-typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC = 6, CLOCK_MONOTONIC_RAW = 4, CLOCK_UPTIME_RAW = 8 } clockid_t;
+typedef enum { _CLOCK_REALTIME = 0, _CLOCK_MONOTONIC = 6 } clockid_t;
 int clock_gettime(clockid_t clock, struct timespec *time);
 time_t time(time_t *_Nullable);
 struct tm *_Null_unspecified gmtime_r(const time_t *, struct tm *);

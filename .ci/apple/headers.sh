@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Apple's own C headers, and a compiler for Apple platforms with the stubs of libSystem: both are in the package ziglang of PyPI, at
+# the version below. `headers.sh` installs it in .build/apple and prints its folder. Without Python or PyPI it prints why on standard
+# error, and ends with a status of 1.
+set -euo pipefail
+version=0.14.1
+folder=$(cd "$(dirname "$0")/../.." && pwd)/.build/apple/ziglang-$version
+if [ ! -e "$folder/complete" ]; then
+    rm -rf "$folder"
+    mkdir -p "$(dirname "$folder")"
+    log=$(mktemp)
+    { python3 -m venv "$folder" && "$folder/bin/pip" install -q "ziglang==$version" && touch "$folder/complete"; } >"$log" 2>&1 || {
+        echo "Apple's C headers, which the package ziglang of PyPI has, could not be installed: $(tail -1 "$log")" >&2
+        rm -f "$log"
+        exit 1
+    }
+    rm -f "$log"
+fi
+echo "$folder"
