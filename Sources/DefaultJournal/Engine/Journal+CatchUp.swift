@@ -76,7 +76,7 @@ extension Journal {
     /// - Returns: Whether another file is used now.
     private func follow(_ move: (salt: UInt64, end: UInt64)) throws(JournalError) -> Bool {
         let status = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
-        guard let status, status.id != state.file.id,
+        guard let status, status.id != state.file.id, appending.load() != state.position,
             let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls)
         else { return false }
         let (id, size) = (opened.status.id, opened.status.size)

@@ -82,6 +82,9 @@ extension Journal {
         isSame: Bool = false,
         apply: () -> Void = {}
     ) throws(JournalError) {
+        // The table may be the entries, so no reader may change them by what another program writes meanwhile.
+        stateLock.withLock { appending.store(state.position) }
+        defer { appending.store(0) }
         let fresh = try NewJournal.make(of: table, in: suite, calls: calls)
         try exchange(for: fresh, isSame: isSame, apply: apply)
     }
