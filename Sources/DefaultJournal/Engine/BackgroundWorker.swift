@@ -40,9 +40,7 @@ final class BackgroundWorker: @unchecked Sendable {
         return add(Work(journal: journal, isFlush: true, due: Clock.monotonic() + delay))
     }
 
-    /// Schedules a compaction of a journal as soon as possible.
-    ///
-    /// - Returns: Whether it is scheduled; if not, no thread could be started.
+    /// Schedules a compaction of a journal as soon as possible; returns as ``flush(_:after:)``.
     func compact(_ journal: Journal) -> Bool { add(Work(journal: journal, isFlush: false, due: 0)) }
 
     private func add(_ work: Work) -> Bool {

@@ -38,9 +38,7 @@ extension Journal {
     /// How many backups of damaged journals are kept: the oldest one, and the newest ones.
     static let maximumBackups = 8
 
-    /// Copies a damaged journal to a file of its own.
-    ///
-    /// - Returns: The copy's name.
+    /// Copies a damaged journal to a file of its own, and returns its name.
     private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
         let directory = suite.raw
         let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.sorted()
@@ -74,9 +72,7 @@ extension Journal {
         if end < size { try calls.truncate(copy, to: size) }
     }
 
-    /// Under the lock: replaces the journal by a new one with these entries, all but whose name is durable.
-    ///
-    /// As ``exchange(for:isSame:apply:)``.
+    /// Under the lock: replaces the journal by a new one with these entries, as ``exchange(for:isSame:apply:)`` does.
     func replaceJournal(
         by table: borrowing EntryTable,
         isSame: Bool = false,

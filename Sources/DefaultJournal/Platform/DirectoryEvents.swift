@@ -24,8 +24,7 @@ final class DirectoryEvents: Sendable {
 
     /// Watches an open directory: writes to its files, and files that are created in it or renamed into it.
     ///
-    /// - Returns: The number under which ``wait(until:)`` reports it. It is the same each time as long as the directory is
-    ///   watched.
+    /// Returns the number under which ``wait(until:)`` reports it, the same as long as it is watched.
     func add(_ directory: Int32, calls: SystemCalls) throws(JournalError) -> Int32 {
         try calls.watch(directory, with: events.raw)
     }

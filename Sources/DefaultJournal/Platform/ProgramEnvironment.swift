@@ -24,8 +24,6 @@ package enum ProgramEnvironment {
         text.withUTF8 { default_write_error($0.baseAddress, $0.count) }
     }
 
-    /// Calls a function when the program ends normally, by a return from `main` or a call of `exit`.
-    ///
-    /// - Returns: Whether it will be called.
+    /// Calls a function when the program ends normally, by a return from `main` or a call of `exit`; returns whether it will be.
     static func callAtExit(_ handler: @convention(c) () -> Void) -> Bool { atexit(handler) == 0 }
 }

@@ -57,9 +57,7 @@ package final class SharedLock: @unchecked Sendable {
         return try body()
     }
 
-    /// Takes the lock for reading, or exclusively if a writer is active.
-    ///
-    /// - Returns: The slot for ``unlockShared(_:)``.
+    /// Takes the lock for reading, or exclusively if a writer is active; returns the slot for ``unlockShared(_:)``.
     package func lockShared() -> Int? {
         if let slot = tryLockShared() { return slot }
         lock()
@@ -70,9 +68,7 @@ package final class SharedLock: @unchecked Sendable {
         if let slot { word(slot).wrappingAdd(0 &- 1) } else { unlock() }
     }
 
-    /// Takes the lock for reading, unless a writer is active.
-    ///
-    /// - Returns: The slot for ``unlockShared(_:)``; nil when the lock wasn't taken.
+    /// The same, unless a writer is active: then it returns nil.
     func tryLockShared() -> Int? {
         // That of the thread's processor.
         let slot = Threads.processor & (Self.slotCount - 1)

@@ -41,9 +41,7 @@ package final class ThreadLock: @unchecked Sendable {
 
     package func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// Takes the lock if it is free.
-    ///
-    /// - Returns: Whether it was.
+    /// Takes the lock if it is free, and returns whether it was.
     func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
 
     /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
@@ -115,9 +113,7 @@ package enum Threads {
     /// Names the calling thread in debuggers and tools, up to 15 bytes.
     static func name(_ name: String) { default_name_thread(name) }
 
-    /// Starts a detached thread that runs `body`.
-    ///
-    /// - Returns: The error number, 0 when the thread runs.
+    /// Starts a detached thread, and returns the error number, 0 when the thread runs.
     static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let context = Unmanaged.passRetained(ThreadBody(run: body))
         let run: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
