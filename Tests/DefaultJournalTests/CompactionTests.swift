@@ -115,6 +115,8 @@ struct CompactionTests {
         #expect(journal.currentID == first)
         try write(150)
         try wait(for: "a compaction of twice the size") { journal.currentID != first }
+        // What was written while that one was under way is left.
+        try journal.compact()
         let second = journal.currentID
         try write(60)
         try wait(for: "a compaction of the usual size") { journal.currentID != second }
@@ -140,7 +142,32 @@ struct CompactionTests {
         #expect(probe.counts[.rename] == 1)
     }
 
-    @Test("What is written during a compaction is in the new journal")
+    @Test("A compaction that waits for another process's one goes on when that has ended")
+    func waiting() throws {
+        let probe = SystemCallProbe()
+        let otherProbe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        var patient = options(otherProbe)
+        patient.lockTimeout = .max
+        let other = try Journal.openUnregistered(directory.suite, patient)
+        try journal.set("a", "1")
+        let isCompacted = Guarded(false)
+        during(journal, .fsync, probe) {
+            otherProbe.clear()
+            Thread.detachNewThread {
+                do { try other.compact() } catch { Issue.record(error) }
+                isCompacted.withLock { $0 = true }
+            }
+            // More than for the suite's own lock: those for the lock of the new file.
+            try wait(for: "a compaction that waits") { otherProbe.counts[.flock, default: 0] > 10 }
+            #expect(!isCompacted.withLock { $0 })
+        }
+        try journal.compact()
+        probe.onStep(nil)
+        try wait(for: "the other compaction") { isCompacted.withLock { $0 } }
+        #expect(journal["a"] == "1" && journal.currentID == other.currentID)
+    }
+
     func tail() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
@@ -183,6 +210,21 @@ struct CompactionTests {
         probe.clear()
         try journal.compact()
         #expect(probe.counts[.fsync] == 2)
+    }
+
+    @Test("What is written meanwhile and nobody has flushed is flushed by the next flush")
+    func unflushedTail() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        try journal.set("a", "1")
+        during(journal, .fsync, probe) { [unowned journal] in try journal.set("a", "2") }
+        try journal.compact()
+        probe.onStep(nil)
+        probe.clear()
+        try journal.synchronize()
+        #expect(probe.counts[.fdatasync] == 1)
+        try journal.synchronize()
+        #expect(probe.counts[.fdatasync] == 1)
     }
 
     @Test("A flush that is asked for when a compaction is about to end is a flush of the new journal")

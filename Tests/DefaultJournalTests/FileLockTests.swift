@@ -103,7 +103,7 @@ struct FileLockTests {
     }
 
     #if DEBUG
-    @Test("A write that fails releases the lock")
+    @Test("A write that fails releases the lock, for other processes and for other threads")
     func failing() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
@@ -114,6 +114,13 @@ struct FileLockTests {
             #expect(throws: JournalError.self) { try journal.set("a", "1") }
             try Journal.openUnregistered(directory.suite).set("a", "\(call)")
             #expect(journal["a"] == "\(call)")
+            let isDone = Guarded(false)
+            Thread.detachNewThread { [journal] in
+                do { try journal.set("a", "thread") } catch { Issue.record(error) }
+                isDone.withLock { $0 = true }
+            }
+            try wait(for: "a write of another thread") { isDone.withLock { $0 } }
+            #expect(journal["a"] == "thread")
         }
     }
     #endif

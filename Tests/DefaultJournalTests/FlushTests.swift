@@ -99,6 +99,23 @@ struct FlushTests {
         #expect(probe.counts[.fsync] == 1 && !journal.isRenameUnsynced)
     }
 
+    @Test("A flush that can't say to a compaction that it was one fails, and the next one succeeds")
+    func unpublishedFlush() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        try journal.compact()
+        try journal.set("a", "2")
+        for _ in 0..<2 {
+            probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+            #expect(throws: JournalError(.system(.pwrite, code: ENOSPC), path: directory.journal)) {
+                try journal.synchronize()
+            }
+        }
+        try journal.synchronize()
+        #expect(journal.isSynced && !journal.hasSyncFailed && journal["a"] == "2")
+    }
+
     @Test("What is written to a journal that a backup has made shorter is flushed", arguments: [false, true])
     func shortened(readsFirst: Bool) throws {
         // The backup is not taken for a copy under way.

@@ -127,6 +127,31 @@ struct LockTimeoutTests {
         try wait(for: "a flush of the blocked suite") { blocked.isSynced }
     }
 
+    #if DEBUG
+    @Test("by the background ends after the time, too")
+    func background() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(
+            calls: SystemCalls(probe: probe),
+            automaticMaintenance: false,
+            lockTimeout: 30_000_000
+        )
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("a", "1")
+        // Then a flush has to write the journal as a whole.
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        let helper = try holder()
+        journal.compactInBackground()
+        journal.flushInBackground()
+        #expect(!journal.isSynced)
+        try helper.closeInput()
+        #expect(helper.finish().status == 0)
+        try journal.synchronize()
+        #expect(journal.isSynced && journal["a"] == "1")
+    }
+    #endif
+
     @Test("Processes that wait asleep are woken up, and all of them make progress")
     func progress() throws {
         let journal = try Journal.openTest(directory.suite)

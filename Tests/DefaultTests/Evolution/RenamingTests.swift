@@ -132,6 +132,20 @@ struct RenamingTests {
         }
     }
 
+    @Test("properties replaces what has an old name beside the new one by a migration, once, and quarantines it")
+    func bothNames() throws {
+        let store = MemoryDefaults()
+        let stored = Data(#"{"color":"blue","colour":"red","window":{"height":1}}"#.utf8)
+        try store.set(stored, forKey: "Renamed")
+        try EventCollector().collect {
+            #expect(try Renamed.load(from: store)?.color == "blue")
+            #expect(try Renamed.migrate(in: store))
+        }
+        #expect(store.data(forKey: "Renamed") == Data(#"{"color":"blue","window":{"height":1}}"#.utf8))
+        #expect(try Renamed.quarantined(in: store).map(\.data) == [stored])
+        #expect(try !Renamed.migrate(in: store))
+    }
+
     @Test("an identifier keeps the version", arguments: StoreKind.allCases)
     func versions(kind: StoreKind) throws {
         struct Old: DefaultStorable {

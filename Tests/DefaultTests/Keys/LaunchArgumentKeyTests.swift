@@ -92,6 +92,25 @@ struct LaunchArgumentKeyTests {
         }
     }
 
+    @Test("gets a quarantined value back, and the stored one is quarantined and not the argument")
+    func restoredValues() throws {
+        try withSuite(["-n", "9", "-Settings", "loud"]) { suite, plain in
+            let defaults = Defaults(suite: suite)
+            try Quarantine(key: "n", type: Int.self, store: plain).add(.integer(5))
+            try plain.set(7, forKey: "n")
+            #expect(try defaults.restoreQuarantined(Self.number)?.value == .integer(5))
+            #expect(plain.integer(forKey: "n") == 5)
+            #expect(try defaults.quarantined(Self.number).map(\.value) == [.integer(7)])
+
+            let (old, new) = (Data(#"{"level":1}"#.utf8), Data(#"{"level":2}"#.utf8))
+            try Quarantine(key: "Settings", type: Settings.self, store: plain).add(.data(old))
+            try plain.set(new, forKey: "Settings")
+            #expect(try Settings.restoreQuarantined(in: suite)?.data == old)
+            #expect(plain.data(forKey: "Settings") == old)
+            #expect(try Settings.quarantined(in: suite).map(\.data) == [new])
+        }
+    }
+
     @Test("with a registered default that can't be read is written without it", arguments: StoreKind.allCases)
     func registeredDefaults(kind: StoreKind) throws {
         try kind.withStore { store in

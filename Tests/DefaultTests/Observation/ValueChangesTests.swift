@@ -61,6 +61,28 @@ struct ValueChangesTests {
         }
     }
 
+    @Test("are combined into one when there are more than a hundred, if no limit is given")
+    func defaultLimit() async throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        let all = withDefaults(store) {
+            (Defaults.changes(.count), Defaults.changes(.count, .title), defaults.changes(.count, .title))
+        }
+        var single = all.0.makeAsyncIterator()
+        var pairs = [all.1.makeAsyncIterator(), all.2.makeAsyncIterator()]
+        var own = defaults.changes(.count).makeAsyncIterator()
+        for number in 1...150 { defaults[.count] = number }
+        for number in 1...100 {
+            let change = number == 100 ? Change(99, 150) : Change(number == 1 ? 7 : number - 1, number)
+            #expect(Change(await single.next(isolation: nil)) == change)
+            #expect(Change(await own.next(isolation: nil)) == change)
+            for index in pairs.indices {
+                let pair = await pairs[index].next(isolation: nil)
+                #expect(pair?.old.0 == change.old && pair?.new.0 == change.new)
+            }
+        }
+    }
+
     @Test("are left out when they are combined and cancel each other out")
     func combinedToNothing() {
         let log = ChangeLog(after: [.integer(0)], limit: 2)

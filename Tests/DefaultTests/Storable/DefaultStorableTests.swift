@@ -32,8 +32,25 @@ private struct Box<Value: Codable>: DefaultStorable {
     struct Inner: DefaultStorable {}
 }
 
+private struct Renamed: DefaultStorable {
+    var size: Int
+    static var defaults: CurrentStore { CurrentStore() }
+    static var previousIdentifiers: [String] { ["Former", "First"] }
+}
+
 @Suite("A settings type", .ownCache)
 struct DefaultStorableTests {
+    @Test("that can be read under none of its names has the error of the newest", arguments: StoreKind.allCases)
+    func severalErrors(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try store.set(Data(#"{"size":"large"}"#.utf8), forKey: "Former")
+            try store.set("text", forKey: "First")
+            let error = expectError(.undecodable) { try Renamed.load() }
+            #expect(error?.key == "Former")
+            #expect(error?.description.contains(#""size" is not of type Int"#) == true)
+        }
+    }
+
     @Test("is stored under its plain name, wherever it is declared")
     func identifiers() {
         struct Local: DefaultStorable {}

@@ -27,11 +27,21 @@ final class Finder: SyntaxVisitor {
         "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
         "+": "-", "-": "+", "*": "+", "/": "*", "&+": "&-", "&-": "&+", "..<": "...", "<<": ">>", ">>": "<<",
     ]
-    /// Calls that only tell, or only save time.
-    private static let unnoticed: Set = [
-        "precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError", "reserveCapacity",
-        "withExtendedLifetime",
+    /// For what is about the time: the other side of a bound.
+    private static let opposites = [
+        "<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
     ]
+    /// Calls that no test can notice, with their arguments: they check the program itself, or only save time or memory.
+    private static let unnoticed: Set = [
+        "precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError", "withExtendedLifetime",
+        "reserveCapacity", "reserve", "trim", "allocate", "sleep", "yield", "combine", "random",
+    ]
+    /// Arguments that only save memory.
+    private static let unnoticedArguments: Set = ["keepingCapacity", "capacity", "minimumCapacity"]
+    /// Parts of names of what only saves time or memory, such as sizes of buffers, or is for debuggers.
+    private static let unnoticedNames = ["capacity", "piecesize", "debugdescription", "custommirror"]
+    /// What a comparison has that is about the time: no test can choose the nanosecond in which it is made.
+    private static let times: Set = ["now", "Clock", "deadline", "due", "monotonic", "monotonicTick", "comparedAt"]
 
     init(file: String, tree: SourceFileSyntax) {
         self.file = file
@@ -52,10 +62,13 @@ final class Finder: SyntaxVisitor {
 
     override func visit(_ node: InfixOperatorExprSyntax) -> SyntaxVisitorContinueKind {
         if let symbol = node.operator.as(BinaryOperatorExprSyntax.self)?.operator.text,
-            let other = Self.operators[symbol]
+            let other = Self.isAboutTime(node) ? Self.opposites[symbol] : Self.operators[symbol]
         {
-            let sides = [node.leftOperand, node.rightOperand]
-            // Of what may be added, only numbers can be subtracted.
+            // Of what may be added, only numbers can be subtracted; a sum of three is one of a sum.
+            var sides = [node.leftOperand, node.rightOperand]
+            while let sum = sides[0].as(InfixOperatorExprSyntax.self) {
+                sides[0...0] = [sum.leftOperand, sum.rightOperand]
+            }
             let isText = sides.contains { $0.is(StringLiteralExprSyntax.self) || $0.is(ArrayExprSyntax.self) }
             if symbol != "+" || !isText {
                 add(node, "\(node.leftOperand.trimmed) \(other) \(node.rightOperand.trimmed)")
@@ -64,8 +77,13 @@ final class Finder: SyntaxVisitor {
         return .visitChildren
     }
 
+    private static func isAboutTime(_ node: InfixOperatorExprSyntax) -> Bool {
+        node.tokens(viewMode: .sourceAccurate).contains { times.contains($0.text) }
+    }
+
     override func visit(_ node: IntegerLiteralExprSyntax) -> SyntaxVisitorContinueKind {
-        if let number = Int(node.literal.text) {
+        // Larger ones are nanoseconds, or bounds that tests can't reach.
+        if let number = Int(node.literal.text.filter { $0 != "_" }), number < 1_000_000 {
             add(node, "\(number + 1)")
         }
         return .skipChildren
@@ -97,6 +115,20 @@ final class Finder: SyntaxVisitor {
         Self.unnoticed.contains(Self.name(of: node)) ? .skipChildren : .visitChildren
     }
 
+    override func visit(_ node: LabeledExprSyntax) -> SyntaxVisitorContinueKind {
+        Self.unnoticedArguments.contains(node.label?.text ?? "") ? .skipChildren : .visitChildren
+    }
+
+    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
+        let name = node.pattern.trimmedDescription.lowercased()
+        return Self.unnoticedNames.contains { name.contains($0) } ? .skipChildren : .visitChildren
+    }
+
+    override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+        // Of hashes, only the distribution changes.
+        node.name.text == "hash" ? .skipChildren : .visitChildren
+    }
+
     private static func call(in statement: ExprSyntax) -> FunctionCallExprSyntax? {
         if let attempt = statement.as(TryExprSyntax.self) { return call(in: attempt.expression) }
         return statement.as(FunctionCallExprSyntax.self)
@@ -111,10 +143,8 @@ final class Finder: SyntaxVisitor {
 
     override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
         let condition = node.condition?.trimmedDescription ?? ""
-        let isElsewhere = ["Darwin", "Musl", "macOS", "DEBUG", "ObjectiveC", "os(Android)"].contains {
-            condition.contains($0)
-        }
-        return isElsewhere && !condition.hasPrefix("!") ? .skipChildren : .visitChildren
+        let isElsewhere = ["Darwin", "Musl", "DEBUG", "ObjectiveC", "os("].contains { condition.contains($0) }
+        return isElsewhere && !condition.hasPrefix("!") && !condition.contains("Linux") ? .skipChildren : .visitChildren
     }
 
     override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
