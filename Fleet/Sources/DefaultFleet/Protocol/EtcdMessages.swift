@@ -75,14 +75,11 @@ struct KeyValue: Decodable, Hashable, Sendable {
     let key: Data
     private let value: Data?
     private let modRevision: EtcdNumber?
-    private let version: EtcdNumber?
 
     /// The value; empty if none was asked for.
     var text: Data { value ?? Data() }
     /// The revision that wrote the value.
     var revision: Int64 { modRevision?.value ?? 0 }
-    /// How often the key was written since it was created.
-    var writes: Int64 { version?.value ?? 0 }
 }
 
 struct RangeRequest: Encodable, Sendable {

@@ -2,9 +2,6 @@ internal import Foundation
 
 /// One frame of a watch's stream.
 struct WatchFrame: Hashable, Sendable {
-    /// The cluster, and its newest revision, which that of the last event may be far behind.
-    var clusterID: String?
-    var revision: Int64 = 0
     /// Whether the watch begins with this frame.
     var isCreated = false
     /// Whether the watch has ended, which leaves the stream open.
@@ -91,8 +88,6 @@ struct WatchFrameParser: Sendable {
         }
         guard let result = message.result else { throw Malformed() }
         return WatchFrame(
-            clusterID: result.header?.clusterId,
-            revision: result.header?.storeRevision ?? 0,
             isCreated: result.created ?? false,
             isCanceled: result.canceled ?? false,
             compactRevision: result.compactRevision.map(\.value),
@@ -107,7 +102,6 @@ struct WatchFrameParser: Sendable {
         var error: Failure?
 
         struct Result: Decodable {
-            var header: ResponseHeader?
             var created: Bool?
             var canceled: Bool?
             var compactRevision: EtcdNumber?

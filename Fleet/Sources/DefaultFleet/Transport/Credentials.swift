@@ -11,7 +11,7 @@ internal import Foundation
 /// A token may also be in a file; one that was refused is not sent again until the file has changed, or such a pause has passed.
 final class Credentials: @unchecked Sendable {
     typealias Answer = Result<String?, EtcdClient.Failure>
-    typealias Authentication = @Sendable (_ name: String, _ password: String) -> Answer
+    typealias Authentication = @Sendable (_ name: String, _ password: String, _ limit: Duration) -> Answer
 
     private let user: EtcdCluster.User?
     private let queue = DispatchQueue(label: "DefaultFleet.authentication")
@@ -23,6 +23,8 @@ final class Credentials: @unchecked Sendable {
     private var stamp: FileStamp?
     private var refusals = Backoff.afterRefusals
     private var losses = Backoff.afterLosses
+    /// How long a member may take; longer after each answer that was late, since members do the work in any case.
+    private var limit = Credentials.shortestLimit
 
     private enum State {
         case unknown
@@ -32,8 +34,8 @@ final class Credentials: @unchecked Sendable {
         case failed(EtcdClient.Failure, until: Deadline)
     }
 
-    /// How long a member may take.
-    static let limit = Duration.seconds(10)
+    private static let shortestLimit = Duration.seconds(10)
+    private static let longestLimit = Duration.seconds(80)
 
     init(user: EtcdCluster.User?) {
         self.user = user
@@ -58,7 +60,7 @@ final class Credentials: @unchecked Sendable {
                 case .unknown, .failed:
                     state = .asking
                     stamp = FileStamp(of: [user.file])
-                    queue.async { [self] in end(with: ask(user, authenticate)) }
+                    queue.async { [self, limit] in end(with: ask(user, limit, authenticate)) }
                 case .asking: break
                 }
                 guard !deadline.hasPassed else {
@@ -78,14 +80,14 @@ final class Credentials: @unchecked Sendable {
         if case .tokenFile? = user?.secret { true } else { false }
     }
 
-    private func ask(_ user: EtcdCluster.User, _ authenticate: Authentication) -> Answer {
+    private func ask(_ user: EtcdCluster.User, _ limit: Duration, _ authenticate: Authentication) -> Answer {
         let secret: String
         do {
             secret = try user.readSecret()
         } catch {
             return .failure(.notSent("The file with the password or the token can't be read: \(error)"))
         }
-        return hasTokenFile ? .success(secret) : authenticate(user.name, secret)
+        return hasTokenFile ? .success(secret) : authenticate(user.name, secret, limit)
     }
 
     private func end(with answer: Answer) {
@@ -94,6 +96,7 @@ final class Credentials: @unchecked Sendable {
             case .success(let token):
                 state = .known(token)
                 losses = .afterLosses
+                limit = Self.shortestLimit
                 // What is read from a file was not accepted yet.
                 if !hasTokenFile {
                     refusals = .afterRefusals
@@ -103,6 +106,9 @@ final class Credentials: @unchecked Sendable {
                 state = .failed(.notSent(reason), until: Deadline(after: .zero))
             case .failure(let failure):
                 let pause = failure.isTemporary ? losses.pause() : refusals.pause()
+                if case .unanswered = failure {
+                    limit = min(limit * 2, Self.longestLimit)
+                }
                 state = .failed(failure, until: Deadline(after: pause))
             }
             condition.broadcast()
@@ -134,7 +140,5 @@ final class Credentials: @unchecked Sendable {
 extension Backoff {
     /// After six minutes, 500 hosts with an outdated password take less than a hundredth of a processor of each of three members.
     fileprivate static var afterRefusals: Backoff { Backoff(from: .seconds(10), to: .seconds(1_800), factor: 6) }
-    /// The passwords of 10,000 hosts that start together take 530 seconds of the members' processors: with shorter pauses, those who
-    /// have given up would come again before it is the turn of the others.
-    fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(120)) }
+    fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(30)) }
 }

@@ -154,12 +154,11 @@ final class EtcdClient: Sendable {
     var hasUser: Bool { credentials.isNeeded }
 
     private func token(from member: Int, until deadline: Deadline) throws(Failure) -> String? {
-        try credentials.token(until: deadline) { [self] name, password in
+        try credentials.token(until: deadline) { [self] name, password, limit in
             let body = EtcdCoding.encode(AuthenticateRequest(name: name, password: password))
-            let limit = Deadline(after: Credentials.limit)
             do throws(Failure) {
                 let answer: AuthenticateResponse =
-                    try post("v3/auth/authenticate", body, token: nil, member: member, until: limit)
+                    try post("v3/auth/authenticate", body, token: nil, member: member, until: Deadline(after: limit))
                 return .success(answer.token)
             } catch {
                 return error.refusal?.cause == .authenticationDisabled ? .success(nil) : .failure(error)

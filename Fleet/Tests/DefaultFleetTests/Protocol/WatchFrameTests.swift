@@ -11,7 +11,7 @@ struct WatchFrameTests {
         (
             #"{"result":{"header":{"cluster_id":"7","member_id":"1","revision":"2507","raft_term":"2"},"created":true}}"#
                 + "\n",
-            WatchFrame(clusterID: "7", revision: 2507, isCreated: true)
+            WatchFrame(isCreated: true)
         ),
         // A backlog: the header has the newest revision, the last event an older one.
         (
@@ -19,8 +19,6 @@ struct WatchFrameTests {
                 + #""mod_revision":"1001","version":"1","value":"MQ=="}},{"type":"DELETE","kv":{"key":"Yg==","mod_revision":"1001"}}]}}"#
                 + "\n",
             WatchFrame(
-                clusterID: "7",
-                revision: 2507,
                 events: [
                     WatchEvent(key: Data("a".utf8), text: Data("1".utf8), revision: 1001),
                     WatchEvent(key: Data("b".utf8), text: nil, revision: 1001),
@@ -30,17 +28,17 @@ struct WatchFrameTests {
         // An empty value is left out.
         (
             #"{"result":{"header":{"revision":"9"},"events":[{"kv":{"key":"YQ==","mod_revision":"9","version":"2"}}]}}"#,
-            WatchFrame(revision: 9, events: [WatchEvent(key: Data("a".utf8), text: Data(), revision: 9)])
+            WatchFrame(events: [WatchEvent(key: Data("a".utf8), text: Data(), revision: 9)])
         ),
         // Braces and quotes in strings don't end anything. They are not in Base64, but in messages.
         (
             #"{"result":{"header":{"revision":"9"},"canceled":true,"cancel_reason":"a \"} ]\\"}}"#,
-            WatchFrame(revision: 9, isCanceled: true, reason: #"a "} ]\"#)
+            WatchFrame(isCanceled: true, reason: #"a "} ]\"#)
         ),
         // Compacted: no reason, and the stream stays open.
         (
             #"{"result":{"header":{"revision":"12"},"canceled":true,"compact_revision":"11"}}"# + "\n",
-            WatchFrame(revision: 12, isCanceled: true, compactRevision: 11)
+            WatchFrame(isCanceled: true, compactRevision: 11)
         ),
         // An error has no new line.
         (

@@ -39,6 +39,62 @@ struct RolloutTests {
 extension ClusterTests {
     @Suite("With recipes")
     struct Recipes {
+        @Test("the users that the article adds may do what it says, and no more")
+        func users() async throws {
+            var article = URL(fileURLWithPath: #filePath)
+            for _ in 0..<5 {
+                article.deleteLastPathComponent()
+            }
+            article.appendPathComponent("Sources/Default/Default.docc/SeveralMachines.md")
+            let blocks = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```")
+            let script = try #require(blocks.first { $0.hasPrefix("sh\n") && $0.contains("auth enable") }).dropFirst(3)
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    for user in ["shop", "reader", "root"] {
+                        let file = directory.appendingPathComponent(user + "-password")
+                        try Data("sesame\n".utf8).write(to: file)
+                    }
+                    let endpoints = "export ETCDCTL_ENDPOINTS=\(cluster.endpoints[0])"
+                    let commands = "set -eu; cd '\(directory.path)'; \(endpoints)\n\(script)"
+                    try TestCluster.run("bash", ["-c", commands])
+
+                    let hosts = try ["shop", "reader"].map { user in
+                        var known = cluster.cluster
+                        let file = directory.appendingPathComponent(user + "-password").path
+                        known.user = EtcdCluster.User(name: user, passwordFile: file)
+                        let place = directory.appendingPathComponent(user)
+                        return try TestHost(known, suiteName: "com.example.shop", directory: place)
+                    }
+                    defer { hosts.forEach { $0.stopSoon() } }
+                    let (shop, reader) = (hosts[0].store, hosts[1].store)
+                    _ = try await onThread { try shop.initialize() }
+                    for host in hosts {
+                        host.follow()
+                        try await host.waitUntilCurrent()
+                    }
+                    try await shop.perform { try shop.setStoredValue(.integer(1), forKey: "n") }
+                    try await hosts[1].waitUntilCurrent()
+                    #expect(reader.storedValue(forKey: "n") == .integer(1))
+                    await #expect {
+                        try await reader.perform { try reader.setStoredValue(.integer(2), forKey: "n") }
+                    } throws: {
+                        DefaultsError.Code.storeReadOnly ~= $0
+                    }
+                    let found = try await onThread { () throws(EtcdClient.Failure) in
+                        try reader.reader.status(until: Deadline(after: .seconds(20)))
+                    }
+                    let identity = try #require(found.identity)
+                    _ = try await onThread { () throws(EtcdClient.Failure) in
+                        let limit = Deadline(after: .seconds(20))
+                        return try reader.reader.makePulse(after: found.pulse, of: identity, until: limit)
+                    }
+                    for host in hosts {
+                        try await host.stopFollowing()
+                    }
+                }
+            }
+        }
+
         @Test("a rollout that an operator types is the same on all hosts, and a change says who has made it")
         func rollout() async throws {
             try await TestCluster.run { cluster in

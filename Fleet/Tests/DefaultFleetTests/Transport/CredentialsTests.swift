@@ -15,7 +15,7 @@ struct CredentialsTests {
             let passwords = Mutex<[String]>([])
             func token() async throws -> String? {
                 try await onThread { () throws(EtcdClient.Failure) in
-                    try credentials.token(until: Deadline(after: .seconds(20))) { _, password in
+                    try credentials.token(until: Deadline(after: .seconds(20))) { _, password, _ in
                         passwords.withLock { $0.append(password) }
                         guard password == "new" else {
                             return .failure(.refused(EtcdRefusal(message: "invalid user ID or password")))
@@ -32,5 +32,26 @@ struct CredentialsTests {
             #expect(try await token() == "token")
             #expect(passwords.withLock { $0 } == ["old", "new"])
         }
+    }
+
+    @Test("wait longer for a member after an answer that was late, since members with much to do answer later")
+    func growingLimit() async throws {
+        let credentials = Credentials(user: .init(name: "shop", password: "open"))
+        let limits = Mutex<[Duration]>([])
+        try await eventually("the third attempt has a token") {
+            let result = await onThread {
+                Result { () throws(EtcdClient.Failure) in
+                    try credentials.token(until: Deadline(after: .seconds(20))) { _, _, limit in
+                        let count = limits.withLock { limits in
+                            limits.append(limit)
+                            return limits.count
+                        }
+                        return count < 3 ? .failure(.unanswered("late")) : .success("token")
+                    }
+                }
+            }
+            return (try? result.get()) == "token"
+        }
+        #expect(limits.withLock { $0 } == [.seconds(10), .seconds(20), .seconds(40)])
     }
 }
