@@ -4,25 +4,25 @@ final class JournalWatch: @unchecked Sendable {
 
     /// Whether something may have changed since the last look began.
     var isOutdated = false
-    /// Whether a thread is looking, or calls the handler.
+    /// Whether a thread is looking, or calls ``onChange``.
     var isBeingLookedAt = false
     /// The number of its directory among the ``DirectoryEvents``; nil if the system doesn't watch it.
     var directory: Int32?
-    /// The number of changes when the handler was last called.
+    /// The number of changes that was found last.
     private var known: UInt64?
 
     private weak let journal: Journal?
-    private let onChange: @Sendable () -> Void
+    let onChange: @Sendable () -> Void
 
-    /// The watch does not keep the journal alive, and calls `onChange` with no lock held.
+    /// The watch does not keep the journal alive, and has `onChange` called with no lock held.
     init(of journal: Journal, onChange: @escaping @Sendable () -> Void) {
         self.journal = journal
         self.onChange = onChange
     }
 
-    /// Brings the entries up to date, and calls the handler if that has changed something.
-    func look() {
-        guard let journal else { return }
+    /// Brings the entries up to date, and returns whether they have changed since the last time.
+    func bringUpToDate() -> Bool {
+        guard let journal else { return false }
         var (watched, change) = (nil as FileID?, journal.lookForChange())
         // Watched before the entries are brought up to date, so that no change in between is missed.
         while change.suite != watched {
@@ -30,9 +30,8 @@ final class JournalWatch: @unchecked Sendable {
             journal.watchPresentDirectory()
             change = journal.lookForChange()
         }
-        guard change.count != known else { return }
-        known = change.count
-        onChange()
+        defer { known = change.count }
+        return change.count != known
     }
 }
 

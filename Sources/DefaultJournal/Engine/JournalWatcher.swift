@@ -1,8 +1,8 @@
 /// Watches the directories of all watched journals of the process.
 ///
 /// It watches a suite's directory, not the journal, which compaction replaces by another file. One thread waits for the
-/// system's events, blocked in the kernel while nothing changes. It starts with the first watch and ends with the last. A journal
-/// that may have changed is looked at by a thread of its own, so that a handler that blocks delays no other one.
+/// system's events, blocked in the kernel while nothing changes. It starts with the first watch and ends with the last. Journals
+/// that may have changed are looked at by a second one. When a handler blocks it, a third one goes on with the other journals.
 ///
 /// **Once a second** each journal is looked at, since no event says that its directory was replaced. **Where the system
 /// refuses** to watch a directory, that is done twice a second.
@@ -18,6 +18,11 @@ final class JournalWatcher: @unchecked Sendable {
     private var watches: [ObjectIdentifier: JournalWatch] = [:]
     /// Shared by all directories, since the system allows a user few of these; nil until one is watched.
     private var events: DirectoryEvents?
+    /// What may have changed, in the order in which it is looked at.
+    private var outdated: [JournalWatch] = []
+    private let hasOutdated = ThreadCondition()
+    /// The threads that look at journals, without those that are in a handler.
+    private var lookers = 0
     private var nextLook: UInt64 = 0
     private var isWaiting = false
 
@@ -62,6 +67,7 @@ final class JournalWatcher: @unchecked Sendable {
         defer { lock.unlock() }
         watches[ObjectIdentifier(watch)] = nil
         forgetDirectory(of: watch)
+        if watches.isEmpty { hasOutdated.broadcast() }
     }
 
     /// The system's numbers count up, so late events of this directory aren't taken for another one's.
@@ -103,24 +109,49 @@ final class JournalWatcher: @unchecked Sendable {
         }
     }
 
-    /// Has a journal looked at by a thread of its own, after the present look if there is one.
+    /// Has a journal looked at, after the present look if there is one.
     private func look(_ watch: JournalWatch) {
-        watch.isOutdated = true
-        guard !watch.isBeingLookedAt else { return }
-        // If no thread can be started, that is tried again within a second.
-        watch.isBeingLookedAt = Threads.start { [self] in run(watch) } == 0
+        if !watch.isOutdated {
+            watch.isOutdated = true
+            if !watch.isBeingLookedAt { outdated.append(watch) }
+        }
+        wakeLooker()
     }
 
-    private func run(_ watch: JournalWatch) {
+    private func wakeLooker() {
+        if lookers > 0 { return hasOutdated.signal() }
+        // If no thread can be started, that is tried again within a second.
+        if Threads.start({ [self] in lookAtOutdated() }) == 0 { lookers = 1 }
+    }
+
+    private func lookAtOutdated() {
         Threads.name("DefaultNotify")
         lock.lock()
         defer { lock.unlock() }
-        while watch.isOutdated, watches[ObjectIdentifier(watch)] != nil {
+        while let watch = nextOutdated() {
             watch.isOutdated = false
+            guard watches[ObjectIdentifier(watch)] != nil else { continue }
+            watch.isBeingLookedAt = true
             lock.unlock()
-            watch.look()
+            let hasChanged = watch.bringUpToDate()
             lock.lock()
+            if hasChanged {
+                lookers -= 1
+                if !outdated.isEmpty { wakeLooker() }
+                lock.unlock()
+                watch.onChange()
+                lock.lock()
+                lookers += 1
+            }
+            watch.isBeingLookedAt = false
+            if watch.isOutdated { outdated.append(watch) }
         }
-        watch.isBeingLookedAt = false
+        lookers -= 1
+    }
+
+    /// Waits until there is one; nil when nothing is watched any more.
+    private func nextOutdated() -> JournalWatch? {
+        while outdated.isEmpty, !watches.isEmpty { hasOutdated.wait(lock) }
+        return outdated.isEmpty ? nil : outdated.removeFirst()
     }
 }

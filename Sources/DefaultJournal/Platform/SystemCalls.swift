@@ -25,10 +25,7 @@ struct OwnedDescriptor: ~Copyable {
 
 /// The result of `fstat` and `stat`, as far as the engine needs it.
 struct FileStatus {
-    var device: UInt64
-    var inode: UInt64
-    var links: UInt64
-    var size: UInt64
+    var device, inode, links, size: UInt64
     var owner: UInt32
     private var mode: UInt32
     /// Time of the last change of the inode, in nanoseconds since 1970.
@@ -261,9 +258,7 @@ extension SystemCalls {
 
     /// The size of an open file, for less than half the time of ``status(_:)``.
     func size(of descriptor: Int32) throws(JournalError) -> UInt64 {
-        let size = try perform(.init(call: .lseek, descriptor: descriptor)) { _ in
-            Int(lseek(descriptor, 0, SEEK_END))
-        }
+        let size = try perform(.init(call: .lseek, descriptor: descriptor)) { _ in Int(lseek(descriptor, 0, SEEK_END)) }
         return UInt64(clamping: size)
     }
 
@@ -322,9 +317,7 @@ extension SystemCalls {
     /// Takes the exclusive lock of an open file or directory if it is free.
     func tryLock(_ descriptor: Int32) throws(JournalError) -> Bool {
         do throws(JournalError) {
-            try perform(.init(call: .flock, descriptor: descriptor)) { _ in
-                Int(flock(descriptor, LOCK_EX | LOCK_NB))
-            }
+            try perform(.init(call: .flock, descriptor: descriptor)) { _ in Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
             return true
         } catch  where error.code == EWOULDBLOCK {
             return false
