@@ -808,6 +808,16 @@ struct StoredTreeTests {
         #expect(StoredTree.parse(nested(513)) == nil)
         #expect(StoredTree.parse(nested(200_000)) == nil)
         #expect(StoredTree.parse(Data(String(repeating: "[", count: 200_000).utf8)) == nil)
+        // The innermost one may be empty.
+        let object = #"{"a":"#
+        for (begin, innermost, end) in [("[", "", "]"), (object, "{}", "}"), ("[", "{}", "]"), (object, "[]", "}")] {
+            func parses(_ count: Int) -> Bool {
+                let outer = innermost.isEmpty ? count : count - 1
+                let text = String(repeating: begin, count: outer) + innermost + String(repeating: end, count: outer)
+                return StoredTree.parse(Data(text.utf8)) != nil
+            }
+            #expect(parses(512) && !parses(513), "\(begin)\(innermost)")
+        }
     }
 
     @Test("changes only at paths that exist")

@@ -137,10 +137,10 @@ struct RenamingTests {
         let store = MemoryDefaults()
         let stored = Data(#"{"color":"blue","colour":"red","window":{"height":1}}"#.utf8)
         try store.set(stored, forKey: "Renamed")
-        try EventCollector().collect {
-            #expect(try Renamed.load(from: store)?.color == "blue")
-            #expect(try Renamed.migrate(in: store))
+        let (color, isMigrated) = try EventCollector().collect {
+            (try Renamed.load(from: store)?.color, try Renamed.migrate(in: store))
         }
+        #expect(color == "blue" && isMigrated)
         #expect(store.data(forKey: "Renamed") == Data(#"{"color":"blue","window":{"height":1}}"#.utf8))
         #expect(try Renamed.quarantined(in: store).map(\.data) == [stored])
         #expect(try !Renamed.migrate(in: store))
