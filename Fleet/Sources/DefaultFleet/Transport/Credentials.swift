@@ -138,7 +138,7 @@ final class Credentials: @unchecked Sendable {
 }
 
 extension Backoff {
-    /// After six minutes, 500 hosts with an outdated password take less than a hundredth of a processor of each of three members.
+    /// 500 hosts with an outdated password take less than a hundredth of a processor of each of three members in the end.
     fileprivate static var afterRefusals: Backoff { Backoff(from: .seconds(10), to: .seconds(1_800), factor: 6) }
     fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(30)) }
 }

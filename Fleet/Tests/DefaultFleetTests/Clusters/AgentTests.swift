@@ -19,6 +19,10 @@ struct AgentTests {
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--suite", "s"], "twice"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--suite", "t", "--replica", "/r"], "--replicas"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--password-file", "/p"], "--user"),
+            (
+                ["--endpoints", "http://a", "--suite=s", "--user=u", "--password-file=/p", "--token-file=/t"],
+                "leave out --user"
+            ),
             (["set", "--endpoints", "http://127.0.0.1:1", "--suite", "s", "key"], "<value>"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=nan"], "--maximum"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=-1"], "--maximum"),
