@@ -10,11 +10,11 @@ struct FileSuitesTests {
     func condition() throws {
         try TemporaryDirectory.with { home in
             let url = home.appending(path: "app.defaults", directoryHint: .isDirectory)
-            do {
-                let suite = try FileDefaults(url: url)
-                try suite.set("a value", forKey: "whole")
-                try suite.set("a value that is damaged", forKey: "broken")
-            }
+            // A copy, which no program has open: a program repairs a suite when it opens it.
+            let original = try FileDefaults(url: home.appending(path: "original.defaults", directoryHint: .isDirectory))
+            try original.set("a value", forKey: "whole")
+            try original.set("a value that is damaged", forKey: "broken")
+            try FileManager.default.copyItem(at: original.url, to: url)
             let suites = FileSuites([url])
             let intact = try #require(try suites.suites().first)
             #expect(intact.name == "app" && intact.keyCount == 2 && intact.notes.map(\.label) == ["Intact"])
