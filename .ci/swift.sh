@@ -13,6 +13,8 @@ checked_swift() {
         return
     fi
     case "$action: $* " in
+    # Both have Hummingbird, which takes minutes, and one folder for it.
+    *" --package-path Examples/Server "*) command swift "$@" --scratch-path "$checks_root/Examples/settings/.build" ;;
     # It has the dependencies of Fleet, and need not compile them again.
     *" --package-path Examples/KillSwitch "*) command swift "$@" --scratch-path "$checks_root/Fleet/.build" ;;
     *" --package-path "* | *" --scratch-path "*) command swift "$@" ;;

@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import pathlib
+import socket
 import struct
 import subprocess
 import sys
@@ -94,7 +95,8 @@ def lists():
         page.wait(lambda: "another" in page.text(".suites"), "A new suite isn't shown.", 3)
         page.one(".suites a[data-suite=player]").click()
         page.wait(lambda: "1,234,567" in page.row_text("launchCount") and "integer" in page.row_text("launchCount"), "No integer")
-        assert "2026-11-21T12:00:00Z" in page.row_text("lastLaunch") and "21 Nov 2026" in page.row_text("lastLaunch")
+        local = page.script("return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.UTC(2026, 10, 21, 12))")
+        assert "2026-11-21T12:00:00Z" in page.row_text("lastLaunch") and local in page.row_text("lastLaunch")
         assert "JSON" in page.row_text("VisualSettings") and "picture" in page.row_text("cover")
         assert not [b for b in page.all("button") if b.text.startswith("New key")], "A page that only reads offers a new key."
         page.open_key("cover")
@@ -321,7 +323,7 @@ def keyboard():
             ActionChains(page.driver).send_keys(*keys).perform()
 
         def focused():
-            return page.script("const e = document.activeElement; return (e.getAttribute('aria-label') || '') + '|' + e.textContent + '|' + e.tagName")
+            return page.script("const e = document.activeElement; return e === document.body ? '' : (e.getAttribute('aria-label') || '') + '|' + e.textContent + '|' + e.tagName")
 
         def tab_to(name, limit=30):
             for _ in range(limit):
@@ -356,9 +358,9 @@ def keyboard():
 def attacks_by_text():
     """Keys and values are text wherever they are shown, and what can't be seen is shown by signs."""
     with running("--write", values=HOSTILE) as (home, server), Browser() as page:
-        home.load("<b>x</b>", {"a": 1})
+        home.load("<b>x<b>", {"a": 1})
         page.open(server.address)
-        page.wait(lambda: "<b>x</b>" in page.text(".suites"), "The name isn't shown as text.")
+        page.wait(lambda: "<b>x<b>" in page.text(".suites"), "The name isn't shown as text.")
         page.suite(server, "player")
         for key in HOSTILE:
             shown = "k" * 100 if key.startswith("kkk") else key.replace("\u202e", "U+202E")
@@ -453,10 +455,7 @@ def attacks_by_sites():
 
 def attacks_by_names():
     """A name that was rebound to this machine gets nothing, nor does a guessed secret."""
-    with running("--write") as (_, server), Browser() as page:
-        page.driver.quit()
-        options = f"MAP rebound.example 127.0.0.1:{server.port}"
-        os.environ["PAGE_RULES"] = options
+    with running("--write") as (_, server):
         url = urllib.parse.urlsplit(server.address)
         token = urllib.parse.parse_qs(url.query)["secret"][0]
 
@@ -499,11 +498,11 @@ def hiding():
 def rules():
     """axe-core's rules find nothing serious on any screen, light and dark, wide and narrow."""
     try:
-        import axe_selenium_python
+        import axe_core_python
     except ImportError:
         print("    skipped: axe-core could not be installed")
         return
-    rules = (pathlib.Path(axe_selenium_python.__file__).parent / "node_modules/axe-core/axe.min.js").read_text()
+    rules = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
     with running("--write") as (_, server):
         for width, dark in [(1280, False), (400, True)]:
             with Browser(width=width, dark=dark) as page:
@@ -540,9 +539,119 @@ def rules():
                 look("A new key")
 
 
+def flags():
+    """`killswitch serve`: an operator switches a feature off in a cluster, and is told what became of it."""
+    killswitch = os.environ["KILLSWITCH"]
+    home = Home()
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        client, peer = [f"http://127.0.0.1:{found.getsockname()[1]}" for found in (one, two)]
+    home.environment["SHOP_ETCD"] = client
+    etcd = subprocess.Popen(
+        ["etcd", "--name", "m", "--data-dir", str(home.path / "member"), "--listen-client-urls", client, "--advertise-client-urls", client,
+         "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"m={peer}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    page_server = None
+    try:
+        for attempt in range(100):
+            if subprocess.run([killswitch, "initialize"], env=home.environment, capture_output=True).returncode == 0:
+                break
+            time.sleep(0.1)
+        page_server = subprocess.Popen([killswitch, "serve"], env=home.environment, stdout=subprocess.PIPE, text=True)
+        address = page_server.stdout.readline().strip()
+        with Browser() as page:
+            page.open(address)
+            page.one(".suites a").click()
+            page.wait(lambda: "by default true" in page.row_text("checkout"), "The feature isn't shown.")
+            page.wait(lambda: "Following" in page.text(".summary") and "Revision" in page.text(".summary"), "Its condition isn't shown.")
+            page.open_key("checkout")
+            page.one("[role=switch]").click()
+            page.button("Store").click()
+            page.wait(lambda: "this host has revision" in page.text("#bar"), "What became of the write isn't said.")
+            listed = subprocess.run([killswitch, "list"], env={**home.environment, "XDG_CONFIG_HOME": f"{home.path}/other"}, capture_output=True, text=True)
+            assert "checkout off" in listed.stdout, listed
+            subprocess.run(["etcdctl", f"--endpoints={client}", "put", "defaults/shop/k/reviews", "false"], check=True, capture_output=True,
+                           env={**home.environment, "ETCDCTL_API": "3"})
+            page.wait(lambda: "now false" in page.row_text("reviews") or "changed" in page.row_text("reviews"), "The change by another host isn't shown.", 2)
+            if os.environ.get("PAGE_PICTURES"):
+                page.picture(pathlib.Path(os.environ["PAGE_PICTURES"]) / "flags.png")
+            etcd.kill()
+            etcd.wait()
+            page.open_key("search")
+            page.one("[role=switch]").click()
+            page.button("Store").click()
+            page.wait(lambda: page.all("#bar .refused, #bar .unknown"), "That the write failed isn't said.", 30)
+            print(f"    without the cluster: {page.text('#bar .outcome')[:200]}")
+    finally:
+        etcd.kill()
+        if page_server:
+            page_server.terminate()
+            page_server.wait(10)
+        home.remove()
+
+
+def pictures(directory):
+    """Each screen, wide and narrow, light and dark."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for width, dark in [(1280, False), (1280, True), (400, False), (400, True)]:
+        with running("--write") as (home, server), Browser(width=width, height=760, dark=dark) as page:
+            damage(home, "damaged")
+            home.load("many", {f"key.{number:05}": number for number in range(10_000)})
+
+            def take(name):
+                time.sleep(0.4)
+                page.picture(directory / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+
+            page.open(server.address)
+            page.one(".suites a")
+            take("suites")
+            page.suite(server, "player")
+            take("keys")
+            for key in ["VisualSettings", "recent", "cover", "bytes", "lastLaunch", "notes", "volume"]:
+                page.open_key(key)
+                take(f"value-{key}")
+                if width < 900 and key != "volume":
+                    page.button("Close").click()
+            fill(page.one(".editor input"), "0.7")
+            home.run("write", "player", "launchCount", "-int", "1234568")
+            home.run("delete", "player", "name")
+            take("edit")
+            page.button("Review").click()
+            take("review")
+            page.button("Back").click()
+            home.run("write", "player", "volume", "-float", "0.9")
+            page.button("Store").click()
+            page.one("dialog")
+            take("conflict")
+            page.button("Continue").click()
+            page.suite(server, "player")
+            page.button("New key").click()
+            take("new")
+            page.button("Cancel").click()
+            home.run("write", "player", "volume", "-float", "0.5")
+            page.button("Changes").click()
+            take("changes")
+            page.button("Condition").click()
+            page.one(".quarantine li")
+            take("condition")
+            page.suite(server, "damaged")
+            page.button("Condition").click()
+            take("damaged")
+            page.suite(server, "many")
+            take("many")
+            server.stop()
+            page.wait(lambda: "lost" in page.text("#connection"), "The loss isn't said.")
+            take("lost")
+
+
 CHECKS = [lists, search, tree, edits, changes, conflict, quarantine, reconnection, many, keyboard, attacks_by_text,
           attacks_by_scripts, attacks_by_sites, attacks_by_names, hiding, rules]
+if "KILLSWITCH" in os.environ:
+    CHECKS = [flags]
 
+if os.environ.get("PAGE_PICTURES") and "KILLSWITCH" not in os.environ:
+    pictures(pathlib.Path(os.environ["PAGE_PICTURES"]))
 failed = []
 for check in CHECKS:
     if len(sys.argv) > 1 and check.__name__ not in sys.argv[1:]:

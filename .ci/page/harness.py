@@ -16,7 +16,7 @@ from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.chrome.service import Service
 
-TOOL = os.environ["SETTINGS"]
+TOOL = os.environ.get("SETTINGS")
 SECRET = "checks-0123456789-0123456789-0123456789"
 
 

@@ -8,6 +8,7 @@ let package = Package(
     dependencies: [
         .package(name: "Default", path: "../.."),
         .package(name: "Fleet", path: "../../Fleet"),
+        .package(name: "settings", path: "../settings"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
@@ -38,6 +39,9 @@ let package = Package(
                 .product(name: "Default", package: "Default"),
                 .product(name: "DefaultFleet", package: "Fleet"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SettingsPage", package: "settings"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
     ],

@@ -2,9 +2,12 @@ import Default
 import DefaultFleet
 import Foundation
 import Logging
+import ServiceLifecycle
+import SettingsPage
 import ShopFlags
+import UnixSignals
 
-/// The operator's tool: `killswitch off checkout`.
+/// The operator's tool: `killswitch off checkout`, or `killswitch serve` for a page in a browser.
 @main
 enum KillSwitch {
     static func main() async {
@@ -29,8 +32,10 @@ enum KillSwitch {
                 try await following(flags) {
                     try Defaults(suite: flags).save(words[0] == "on", for: feature.isOn)
                 }
+            case ["serve"]:
+                try await serve(flags, logger: logger)
             default:
-                fail("Usage: killswitch on FEATURE, or off FEATURE, or list, or initialize", status: 64)
+                fail("Usage: killswitch on FEATURE, or off FEATURE, or list, or serve, or initialize", status: 64)
             }
         } catch {
             fail("\(error)", status: 1)
@@ -48,6 +53,19 @@ enum KillSwitch {
         defer { follower.cancel() }
         try await flags.waitUntilCurrent(within: flags.deadline)
         try await flags.perform(body)
+    }
+
+    /// Serves a page with the flags until it is ended; it shows changes by anybody, and what became of the operator's own.
+    private static func serve(_ flags: EtcdDefaults, logger: Logger) async throws {
+        var page = SettingsPage(of: SingleSuite(FlagsPage(flags: flags), name: "shop"))
+        page.isWritable = true
+        page.onReady = { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) }
+        let services = ServiceGroup(
+            services: [flags, page],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        try await services.run()
     }
 
     private static func fail(_ message: String, status: Int32) -> Never {

@@ -72,14 +72,13 @@ final class LiveSuite: Sendable {
         observation.withLock { $0 }?.cancel()
     }
 
-    /// All keys, sorted.
+    /// All keys, in no particular order: the page sorts them.
     ///
     /// Waits for the store.
     func snapshot() -> Snapshot {
         queue.sync { lookAtAll() }
         return state.withLock { state in
-            let rows = state.rows.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
-            return Snapshot(position: position(state.end), rows: rows)
+            Snapshot(position: position(state.end), rows: Array(state.rows.values))
         }
     }
 
@@ -152,10 +151,7 @@ final class LiveSuite: Sendable {
         for key in state.withLock({ Array($0.rows.keys) }) where found[key] == nil {
             found.updateValue(nil, forKey: key)
         }
-        update(
-            found.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-                .map { (String(decoding: $0.key, as: UTF8.self), $0.value) }
-        )
+        update(found.map { (String(decoding: $0.key, as: UTF8.self), $0.value) })
     }
 
     private func row(forKey key: String) -> Row? {
@@ -181,6 +177,7 @@ final class LiveSuite: Sendable {
                 return [AsyncStream<Void>.Continuation]()
             }
             guard !changes.isEmpty else { return [] }
+            changes.sort { $0.key < $1.key }
             state.events.append(Event(date: Date(), changes: changes))
             state.end += 1
             if state.events.count > Self.eventLimit { state.events.removeFirst(Self.eventLimit / 10) }
