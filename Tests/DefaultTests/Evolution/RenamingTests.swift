@@ -138,8 +138,10 @@ struct RenamingTests {
         let stored = Data(#"{"color":"blue","colour":"red","window":{"height":1}}"#.utf8)
         try store.set(stored, forKey: "Renamed")
         try EventCollector().collect {
-            #expect(try Renamed.load(from: store)?.color == "blue")
-            #expect(try Renamed.migrate(in: store))
+            let color = try Renamed.load(from: store)?.color
+            #expect(color == "blue")
+            let isMigrated = try Renamed.migrate(in: store)
+            #expect(isMigrated)
         }
         #expect(store.data(forKey: "Renamed") == Data(#"{"color":"blue","window":{"height":1}}"#.utf8))
         #expect(try Renamed.quarantined(in: store).map(\.data) == [stored])
