@@ -302,6 +302,7 @@ extension Double { public init(_ other: CGFloat) { self = 0 } }
 public struct POSIXError: Error {
     public typealias Code = POSIXErrorCode
     public init(_ code: POSIXErrorCode, userInfo: [String: Any] = [:]) {}
+    public var code: Code { .EIO }
 }
 // foundation/nslocking: its withLock is compiled into the program
 extension NSLocking { public func withLock<R>(_ body: () throws -> R) rethrows -> R { try body() } }

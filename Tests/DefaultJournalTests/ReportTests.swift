@@ -37,7 +37,7 @@ struct ReportTests {
         try journal.set("a", "1")
         let end = try directory.bytes().count
         try journal.set("b", "2")
-        try #require(truncate(directory.journal, end) == 0)
+        try #require(truncate(directory.journal, off_t(end)) == 0)
         journal.forgetComparison()
         // What others have read and the file has not any more makes a new file necessary, which can't be written.
         probe.plan(.fail(code: EIO), call: .fsync, number: 0)
