@@ -33,12 +33,12 @@ unsigned long reported(unsigned long type) {
 
 static int check_atomics(void) {
     _Alignas(8) uint64_t word = 5;
-    int wrong = default_atomic_exchange(&word, 7, DEFAULT_ATOMIC_ACQUIRE_RELEASE) != 5;
-    default_atomic_add(&word, UINT64_MAX, DEFAULT_ATOMIC_SEQUENTIAL);
-    wrong += default_atomic_load(&word, DEFAULT_ATOMIC_ACQUIRE) != 6;
-    default_atomic_add(&word, 3, DEFAULT_ATOMIC_RELAXED);
-    wrong += default_atomic_load(&word, DEFAULT_ATOMIC_RELAXED) != 9;
-    default_atomic_store(&word, 3, DEFAULT_ATOMIC_RELEASE);
+    int wrong = default_atomic_exchange(&word, 7) != 5;
+    default_atomic_add(&word, UINT64_MAX);
+    wrong += default_atomic_load(&word) != 6;
+    default_atomic_add(&word, 3);
+    wrong += default_atomic_load(&word) != 9;
+    default_atomic_store(&word, 3);
     wrong += word != 3;
     return wrong;
 }
