@@ -199,7 +199,7 @@ def changes():
 
 
 def conflict():
-    """A value that somebody else has changed is not overwritten: both are shown, and either can be chosen."""
+    """A value that another program has changed is not overwritten: both are shown, and either can be chosen."""
     with running("--write") as (home, server), Browser() as page:
         page.suite(server, "player")
         for choice, expected in [("theirs", "0.9"), ("mine", "0.1")]:

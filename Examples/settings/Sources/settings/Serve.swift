@@ -14,7 +14,7 @@ struct Serve: AsyncParsableCommand {
         abstract: "Shows suites on a page in a browser, with their changes as they happen.",
         discussion: """
             Prints the page's address, and serves it on this machine alone until it is ended. The address has a secret in it: \
-            whoever knows it can see what the page shows. Without SUITE, the page has the suites that "settings list" shows.
+            anyone who knows it can see what the page shows. Without SUITE, the page has the suites that "settings list" shows.
 
             The page only reads, unless --write is given. It shows no values that --hide hides.
 

@@ -38,7 +38,7 @@ struct EditTests {
     }
 
     @Test(
-        "A value that somebody else has changed, stored or removed since is not overwritten, and nothing else is stored"
+        "A value that another program has changed, stored or removed since is not overwritten, and nothing else is stored"
     )
     func conflict() throws {
         try suite.memory.set("red", forKey: "color")
