@@ -32,7 +32,6 @@ struct InspectionTests {
         #expect(found.formatVersion == 1)
         #expect(found.isReadable)
         #expect(found.records == 11)
-        #expect(found.entries == 4)
         #expect(found.settings == 3)
         #expect(found.damage.isEmpty)
         #expect(found.tornBytes == 0)
@@ -84,6 +83,9 @@ struct InspectionTests {
         #expect(found.damage == [start..<end])
         #expect(!found.isIntact)
         #expect(found.records == 1)
+        #expect(found.damagedCopies.isEmpty)
+        try directory.write([1, 2], to: "suite/journal.damaged-20260101T000000-1")
+        #expect(try journal.verify().damagedCopies == [.init(name: "journal.damaged-20260101T000000-1", bytes: 2)])
     }
 
     @Test("reads nothing without a header, and an empty or missing journal as an empty suite")

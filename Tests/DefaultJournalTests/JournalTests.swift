@@ -146,7 +146,7 @@ struct JournalTests {
         let report = try journal.verify()
         #expect(report.isIntact)
         #expect(report.records == 20)
-        #expect(report.entries == 20)
+        #expect(report.settings == 20)
         for key in 0..<20 { #expect(journal["key\(key)"]?.hasPrefix("599 \(key) ") == true) }
         try journal.withExclusiveAccess {
             try journal.set("inside", "exclusive access")

@@ -19,7 +19,7 @@ extension Journal {
     }
 
     /// Bytes that a journal may have beside twice those of its live entries.
-    package static let slack: UInt64 = 512 << 10
+    static let slack: UInt64 = 512 << 10
 
     /// With exclusive access: whether the journal is about to be larger than its bound.
     ///

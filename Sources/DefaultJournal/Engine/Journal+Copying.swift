@@ -21,6 +21,7 @@ extension Journal {
         let validEnd = min(end, size) - found.tornBytes
         if validEnd < end { found.damage.append(validEnd..<end) }
         found.fileBytes = size
+        try found.findDamagedCopies(in: SuiteDirectory.openForReading(path, calls: calls), calls: calls)
         return found
     }
 

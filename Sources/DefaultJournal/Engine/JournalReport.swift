@@ -23,28 +23,28 @@ package enum JournalReport: Sendable, Equatable {
 
     /// What was damaged, and where the damaged file is backed up.
     package struct Damage: Sendable, Equatable {
-        package var path: String
+        package internal(set) var path: String
         /// Bytes that could not be used.
-        package var bytes: UInt64
+        package internal(set) var bytes: UInt64
         /// The parts of the damaged file that could not be used.
-        package var ranges: [Range<UInt64>]
+        package internal(set) var ranges: [Range<UInt64>]
         /// Records that were valid and are kept.
-        package var keptRecords: Int
+        package internal(set) var keptRecords: Int
         /// The copy of the damaged file; nil when it could not be made, and the journal was left as it is.
-        package var copy: String?
-        package var copyError: JournalError?
+        package internal(set) var copy: String?
+        package internal(set) var copyError: JournalError?
         /// The keys that it is known to have changed, or may have.
-        package var keys = DamagedKeys()
+        package internal(set) var keys = DamagedKeys()
     }
 
     /// Keys that have something to do with damage: 20 of each kind at most.
     package struct DamagedKeys: Sendable, Equatable {
         /// Those that have another value now, or none, than this process had before it read the journal again, sorted.
-        package var changed: [String] = []
+        package internal(set) var changed: [String] = []
         /// Those whose newest value, or whose removal, may have been in a damaged record, in the order of the file.
         ///
         /// The names were read from damaged records, so they may be damaged too.
-        package var possible: [String] = []
+        package internal(set) var possible: [String] = []
 
         package static let limit = 20
     }

@@ -1,32 +1,40 @@
 /// What a look at a suite's files found.
-package struct SuiteInspection: Sendable, Hashable {
+package struct SuiteInspection: Sendable, Equatable {
     /// The backup of a damaged journal.
-    package struct DamagedCopy: Sendable, Hashable {
-        package var name: String
-        package var bytes: UInt64
+    package struct DamagedCopy: Sendable, Equatable {
+        package let name: String
+        package let bytes: UInt64
     }
 
     /// The journal's format; nil when no header can be read.
-    package var formatVersion: UInt32?
+    package internal(set) var formatVersion: UInt32?
     /// The journal's size.
-    package var fileBytes: UInt64 = 0
+    package internal(set) var fileBytes: UInt64 = 0
     /// The size of a journal that has only the live entries.
-    package var liveBytes = UInt64(JournalHeader.size)
-    package var records = 0
-    /// Live entries, with the library's own.
-    package var entries = 0
+    package internal(set) var liveBytes = UInt64(JournalHeader.size)
+    package internal(set) var records = 0
     /// Live entries, without the library's own.
-    package var settings = 0
+    package internal(set) var settings = 0
     /// The parts of the journal that can't be used.
-    package var damage: [Range<UInt64>] = []
+    package internal(set) var damage: [Range<UInt64>] = []
     /// Bytes of an append that was cut short, at the journal's end.
-    package var tornBytes: UInt64 = 0
-    package var damagedCopies: [DamagedCopy] = []
+    package internal(set) var tornBytes: UInt64 = 0
+    package internal(set) var damagedCopies: [DamagedCopy] = []
     /// Whether the records can be read: not those of a later format, nor those of a journal whose salt is lost.
-    package var isReadable = true
+    package internal(set) var isReadable = true
 
     /// Whether every byte is as it was written.
     package var isIntact: Bool { damage.isEmpty }
+}
+
+extension SuiteInspection {
+    mutating func findDamagedCopies(in suite: SuiteDirectory, calls: SystemCalls) throws(JournalError) {
+        let names = try calls.names(in: suite.raw)
+        for name in names.sorted() where name.hasPrefix(SuiteDirectory.damagedPrefix) {
+            guard let status = try calls.status(of: name, in: suite.raw) else { continue }
+            damagedCopies.append(DamagedCopy(name: name, bytes: status.size))
+        }
+    }
 }
 
 extension Journal {
@@ -47,11 +55,7 @@ extension Journal {
                 // While it changes, what a writer takes back may look like damage.
                 if isStable || found.damage.isEmpty { break }
             }
-            let names = try calls.names(in: suite.raw)
-            for name in names.sorted() where name.hasPrefix(SuiteDirectory.damagedPrefix) {
-                guard let status = try calls.status(of: name, in: suite.raw) else { continue }
-                found.damagedCopies.append(.init(name: name, bytes: status.size))
-            }
+            try found.findDamagedCopies(in: suite, calls: calls)
             return found
         } catch {
             throw error.located(in: path)
@@ -102,7 +106,6 @@ extension Journal {
         found.damage += report.damage
         if let torn = report.tornTail { found.tornBytes = end - torn }
         found.records = report.records
-        found.entries = table.count
         // The library's own keys begin with NUL.
         table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
         found.liveBytes = table.journalSize

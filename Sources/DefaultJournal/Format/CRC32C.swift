@@ -4,9 +4,9 @@ internal import CDefaultSystem
 ///
 /// The polynomial is Castagnoli's (G. Castagnoli, S. Bräuer, M. Herrmann, 1993) in the form of RFC 3720, appendix B.4:
 /// reflected 0x1EDC6F41, initial value and final XOR all ones.
-package enum CRC32C {
+enum CRC32C {
     /// The checksum of `bytes`, continuing from `previous`, the checksum of the bytes before them.
-    package static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
+    static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
         guard isInHardware else { return checksumByTable(bytes, continuing: previous) }
         guard let start = bytes.baseAddress else { return previous }
         return ~default_crc32c_in_hardware(~previous, start, bytes.count)
@@ -15,7 +15,7 @@ package enum CRC32C {
     private static let isInHardware = default_crc32c_is_in_hardware()
 
     /// The same for processors without an instruction for it, a byte at a time.
-    package static func checksumByTable(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
+    static func checksumByTable(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
         var state = ~previous
         for byte in bytes { state = (state >> 8) ^ table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] }
         return ~state

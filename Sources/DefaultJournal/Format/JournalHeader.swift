@@ -26,7 +26,7 @@ package struct JournalHeader: Equatable, Sendable {
     static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
 
     /// The first input of the checksums of the journal's records; also the journal's identity.
-    package var salt: UInt64
+    package let salt: UInt64
 
     package init(salt: UInt64) {
         self.salt = salt
@@ -35,7 +35,7 @@ package struct JournalHeader: Equatable, Sendable {
     /// A word that says something about the file while it is used, whose value is 0 or 1.
     ///
     /// Each is written by itself. No checksum covers them, since a wrong one costs a sync or leaves one out.
-    package enum Flag: UInt64 {
+    enum Flag: UInt64 {
         /// The file's name may not be on the disk.
         case renameUnsynced = 32
         /// A sync of the file has failed: what was written before it may never reach the disk.

@@ -16,12 +16,12 @@
 /// The eight bytes after the last record are the word that every process looks at: they are aligned, in a page of which the
 /// file has some bytes, and 0 until a record is written there, whose first word is not 0.
 package enum Record {
-    package static let headerSize = 16
+    static let headerSize = 16
     /// The bytes `F5 52 65 63`: the first of them appears in no UTF-8 text.
     package static let marker: UInt32 = 0x6365_52F5
     /// The longest payload that is written; the format itself allows up to 4 GiB.
-    package static let maximumPayload = 1 << 30
-    package static let alignment = 8
+    static let maximumPayload = 1 << 30
+    static let alignment = 8
     /// What no record ends at a multiple of.
     package static let page: UInt64 = 4_096
 

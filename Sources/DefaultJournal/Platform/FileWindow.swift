@@ -4,7 +4,7 @@ package struct FileWindow: ~Copyable {
     private let calls: SystemCalls
     /// The offset up to which it is read.
     package let end: UInt64
-    package let pieceSize: Int
+    let pieceSize: Int
 
     private var buffer: Buffer
     /// The offset of the first byte in memory, and how many there are.
@@ -45,7 +45,7 @@ package struct FileWindow: ~Copyable {
     /// The first offset from `offset` on at which the file may have something else than zeros; nil when there are only zeros.
     ///
     /// Holes are skipped without being read.
-    package mutating func firstData(from offset: UInt64) throws(JournalError) -> UInt64? {
+    mutating func firstData(from offset: UInt64) throws(JournalError) -> UInt64? {
         var cursor = offset
         while cursor < end {
             guard let data = try calls.nextData(descriptor, from: cursor), data < end else { return nil }

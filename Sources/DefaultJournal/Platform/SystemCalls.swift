@@ -57,13 +57,13 @@ struct FileStatus {
 
 /// One system call, for tests that observe the calls.
 package struct SystemCallEvent {
-    package var call: SystemCall
-    package var descriptor: Int32?
-    package var directory: Int32?
-    package var name = ""
-    package var target = ""
-    package var offset: UInt64 = 0
-    package var bytes: UnsafeRawBufferPointer?
+    package internal(set) var call: SystemCall
+    package internal(set) var descriptor: Int32?
+    package internal(set) var directory: Int32?
+    package internal(set) var name = ""
+    package internal(set) var target = ""
+    package internal(set) var offset: UInt64 = 0
+    package internal(set) var bytes: UnsafeRawBufferPointer?
 }
 
 /// Observes the system calls of one engine, and can make them fail; used in debug builds only.

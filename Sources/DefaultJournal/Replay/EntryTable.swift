@@ -22,7 +22,7 @@ package struct EntryTable: ~Copyable {
             UnsafeRawBufferPointer(start: block + Self.headerSize + keyLength, count: valueLength)
         }
 
-        package var contentSize: Int { keyLength + valueLength }
+        var contentSize: Int { keyLength + valueLength }
 
         /// What the owner has made of the value, until the entry changes.
         package var form: UnsafeMutableRawPointer? {
@@ -36,7 +36,7 @@ package struct EntryTable: ~Copyable {
     private var capacity: Int
     package private(set) var count = 0
     /// Bytes that a journal with only these entries has.
-    package private(set) var journalSize = UInt64(JournalHeader.size)
+    private(set) var journalSize = UInt64(JournalHeader.size)
 
     private let hashSeed = UInt64.random(in: 0...UInt64.max)
     private let hashMultiplier = UInt64.random(in: 0...UInt64.max) | 1

@@ -1,22 +1,22 @@
 /// The result of replaying a journal, besides its operations.
 package struct ReplayReport: Equatable, Sendable {
     /// Offset after the last valid record.
-    package var validEnd = UInt64(JournalHeader.size)
+    package internal(set) var validEnd = UInt64(JournalHeader.size)
     /// Where an unfinished append begins, if the file ends in one; it was never acknowledged.
-    package var tornTail: UInt64?
+    package internal(set) var tornTail: UInt64?
     /// Ranges of the file that hold neither valid records nor an unfinished append, in order.
-    package var damage: [Range<UInt64>] = []
-    package var records = 0
-    package var lastRecord: JournalMark?
+    package internal(set) var damage: [Range<UInt64>] = []
+    package internal(set) var records = 0
+    var lastRecord: JournalMark?
 
     /// - Parameter start: Where the first record begins.
     package init(validEnd start: UInt64 = UInt64(JournalHeader.size)) {
         validEnd = start
     }
 
-    package var isClean: Bool { damage.isEmpty && tornTail == nil }
+    var isClean: Bool { damage.isEmpty && tornTail == nil }
 
-    package var damagedBytes: UInt64 {
+    var damagedBytes: UInt64 {
         damage.reduce(0) { sum, range in sum + UInt64(range.count) }
     }
 
@@ -30,7 +30,7 @@ package struct ReplayReport: Equatable, Sendable {
 }
 
 /// Sixteen bytes of a journal that differ in any other one: the header of the last record, or of the journal.
-package struct JournalMark: Equatable, Sendable {
+struct JournalMark: Equatable, Sendable {
     let offset: UInt64
     private let words: (UInt64, UInt64)
 
@@ -47,7 +47,7 @@ package struct JournalMark: Equatable, Sendable {
         words = try calls.readWords((0, 0), from: file, at: offset)
     }
 
-    package static func == (one: JournalMark, other: JournalMark) -> Bool {
+    static func == (one: JournalMark, other: JournalMark) -> Bool {
         one.offset == other.offset && one.words == other.words
     }
 }

@@ -109,7 +109,7 @@ struct FileDefaultsTests {
             #expect(suite.double(forKey: "volume") == 1)
             try suite.removeObject(forKey: "volume")
             #expect(suite.double(forKey: "volume") == 0.5)
-            #expect(try suite.verify().valueCount == 0)
+            #expect(try suite.verify().keyCount == 0)
 
             try suite.register(defaults: ["token": Data([1])])
             #expect(suite.data(forKey: "token") == Data([1]))
@@ -175,7 +175,7 @@ struct FileDefaultsTests {
             let before = try suite.verify()
             #expect(before.isIntact)
             #expect(before.recordCount == 51)
-            #expect(before.valueCount == 2)
+            #expect(before.keyCount == 2)
             try suite.compact()
             let after = try suite.verify()
             #expect(after.recordCount == 2)

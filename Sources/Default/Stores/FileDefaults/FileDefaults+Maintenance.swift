@@ -6,34 +6,16 @@ public import Foundation
 #endif
 
 extension FileDefaults {
-    /// The result of ``FileDefaults/verify()``.
-    public struct Verification: Sendable, Hashable {
-        /// The journal's size in bytes.
-        public let fileSize: UInt64
-        /// The number of valid records.
-        public let recordCount: Int
-        /// The number of current values.
-        public let valueCount: Int
-        /// The parts of the journal that can't be used, as offsets in bytes.
-        public let damage: [Range<UInt64>]
-
-        /// Whether the journal has no damage.
-        public var isIntact: Bool { damage.isEmpty }
-    }
-
     /// Reads the whole journal from the disk and checks it, without changing it.
     ///
-    /// - Returns: The result of the check.
+    /// Unlike ``inspect(at:)``, it knows how much of the journal was whole when this process last used it: what is missing there
+    /// is damage.
+    ///
+    /// - Returns: What was found.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeFailed`` when the journal can't be read.
-    public func verify() throws(DefaultsError) -> Verification {
-        let found = try onJournal { journal throws(JournalError) in try journal.verify() }
-        return Verification(
-            fileSize: found.fileBytes,
-            recordCount: found.records,
-            valueCount: found.entries,
-            damage: found.damage
-        )
+    public func verify() throws(DefaultsError) -> Inspection {
+        try Inspection(found: onJournal { journal throws(JournalError) in try journal.verify() })
     }
 
     /// Rewrites the journal so that it contains only the current values.
@@ -69,37 +51,41 @@ extension FileDefaults {
 }
 
 extension FileDefaults {
-    /// The result of ``FileDefaults/inspect(at:)``.
-    public struct Inspection: Sendable, Hashable {
+    /// What ``verify()`` or ``inspect(at:)`` found.
+    public struct Inspection: Sendable, Equatable {
         /// The backup of a damaged journal, in the suite's directory.
-        public struct DamagedCopy: Sendable, Hashable {
+        public struct DamagedCopy: Sendable, Equatable {
             /// The file's name.
             public let name: String
             /// The file's size in bytes.
             public let fileSize: UInt64
         }
 
+        fileprivate let found: SuiteInspection
+
         /// The version of the journal's format; nil when the journal's header can't be read, or there is no journal.
-        public let formatVersion: Int?
+        public var formatVersion: Int? { found.formatVersion.map { Int($0) } }
         /// The number of keys that have a value, as in ``FileDefaults/storedKeys()``.
-        public let keyCount: Int
+        public var keyCount: Int { found.settings }
         /// The number of valid records.
-        public let recordCount: Int
+        public var recordCount: Int { found.records }
         /// The journal's size in bytes; 0 when there is no journal.
-        public let fileSize: UInt64
+        public var fileSize: UInt64 { found.fileBytes }
         /// The size in bytes that the journal would have with only the current values.
-        public let liveSize: UInt64
+        public var liveSize: UInt64 { found.liveBytes }
         /// The parts of the journal that can't be used, as offsets in bytes.
-        public let damage: [Range<UInt64>]
+        public var damage: [Range<UInt64>] { found.damage }
         /// The number of bytes at the journal's end of a write that was cut short.
         ///
         /// It was never acknowledged, and is not damage.
-        public let unfinishedBytes: UInt64
+        public var unfinishedBytes: UInt64 { found.tornBytes }
         /// The backups of damaged journals, sorted by name, which begins with the time in UTC.
-        public let damagedCopies: [DamagedCopy]
+        public var damagedCopies: [DamagedCopy] {
+            found.damagedCopies.map { DamagedCopy(name: $0.name, fileSize: $0.bytes) }
+        }
         /// Whether the keys can be listed by opening the suite: not if a later version of the library wrote it, nor if nothing
         /// is left of the header of a journal.
-        public let canListKeys: Bool
+        public var canListKeys: Bool { found.isReadable }
 
         /// The number of bytes in the parts of the journal that can't be used.
         public var damagedBytes: UInt64 { damage.reduce(0) { sum, range in sum + UInt64(range.count) } }
@@ -108,7 +94,7 @@ extension FileDefaults {
         public var hasUnfinishedWrite: Bool { unfinishedBytes > 0 }
 
         /// Whether nothing of the journal is damaged.
-        public var isIntact: Bool { damage.isEmpty }
+        public var isIntact: Bool { found.isIntact }
     }
 
     /// Checks the files of a suite without opening it.
@@ -125,23 +111,9 @@ extension FileDefaults {
     public static func inspect(at url: URL) throws(DefaultsError) -> Inspection {
         let path = try SuiteLocation.directory(url).path()
         do {
-            return Inspection(try Journal.inspect(at: path))
+            return Inspection(found: try Journal.inspect(at: path))
         } catch {
             throw .inspecting(error)
         }
-    }
-}
-
-extension FileDefaults.Inspection {
-    fileprivate init(_ found: SuiteInspection) {
-        formatVersion = found.formatVersion.map { Int($0) }
-        keyCount = found.settings
-        recordCount = found.records
-        fileSize = found.fileBytes
-        liveSize = found.liveBytes
-        damage = found.damage
-        unfinishedBytes = found.tornBytes
-        damagedCopies = found.damagedCopies.map { DamagedCopy(name: $0.name, fileSize: $0.bytes) }
-        canListKeys = found.isReadable
     }
 }
