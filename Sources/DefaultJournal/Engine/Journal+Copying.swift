@@ -14,14 +14,14 @@ extension Journal {
     }
 
     private func inspectOpenJournal() throws(JournalError) -> SuiteInspection {
-        let (file, end) = try snapshot()
+        let (file, end, directory) = try withFilesLocked(compares: true) { (state.file, state.position, suite) }
         let size = try calls.size(of: file.raw)
         var found = try Self.inspect(file.raw, to: min(end, size), salt: file.salt, calls: calls)
         // What is before the position was whole once: a torn tail there is damage.
         let validEnd = min(end, size) - found.tornBytes
         if validEnd < end { found.damage.append(validEnd..<end) }
         found.fileBytes = size
-        try found.findDamagedCopies(in: SuiteDirectory.openForReading(path, calls: calls), calls: calls)
+        try found.findDamagedCopies(in: directory, calls: calls)
         return found
     }
 
