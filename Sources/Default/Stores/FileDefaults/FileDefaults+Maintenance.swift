@@ -134,7 +134,7 @@ extension FileDefaults {
 
 extension FileDefaults.Inspection {
     fileprivate init(_ found: SuiteInspection) {
-        formatVersion = found.formatVersion.map { Int($0) }
+        formatVersion = found.formatVersion.map { Int(clamping: $0) }
         keyCount = found.settings
         recordCount = found.records
         fileSize = found.fileBytes
