@@ -1,4 +1,4 @@
-// developer.apple.com/documentation/dispatch: dispatchsemaphore, dispatchgroup, dispatchtime, dispatchtimeoutresult.
+// developer.apple.com/documentation/dispatch: dispatchsemaphore, dispatchgroup, dispatchtime, +(_:_:), dispatchtimeoutresult.
 
 public enum DispatchTimeoutResult: Sendable {
     case success
@@ -7,8 +7,9 @@ public enum DispatchTimeoutResult: Sendable {
 
 public struct DispatchTime: Sendable {
     public static func now() -> DispatchTime { fatalError() }
-    public static func + (time: DispatchTime, seconds: Double) -> DispatchTime { fatalError() }
 }
+
+public func + (time: DispatchTime, seconds: Double) -> DispatchTime { fatalError() }
 
 public class DispatchSemaphore: @unchecked Sendable {
     public init(value: Int) {}

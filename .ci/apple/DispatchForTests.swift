@@ -4,7 +4,7 @@ public class DispatchQueue: @unchecked Sendable {
     public struct Attributes: OptionSet, Sendable {
         public let rawValue: UInt64
         public init(rawValue: UInt64) { self.rawValue = rawValue }
-        public static let concurrent = Attributes(rawValue: 1)
+        public static let concurrent = Attributes(rawValue: 1 << 1)
     }
     public class var main: DispatchQueue { fatalError() }
     public class func global() -> DispatchQueue { fatalError() }

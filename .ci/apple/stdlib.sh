@@ -17,7 +17,7 @@ for module in "${modules[@]}"; do
     # unchecked. Availability of the declarations stays.
     sed -e "s/-target [^ ]*-unknown-linux-gnu/-target $target/" \
         -e '1,9s/^\(.. swift-module-flags: \)/\1-disable-availability-checking /' \
-        -e '/^import Glibc$/d' -e '/^ *@backDeployed(.*)$/d' -e 's/@backDeployed([^)]*) //g' \
+        -e '/^import Glibc$/d' -e '/_stdlib_remainderl\|_stdlib_squareRootl/d' -e '/^ *@backDeployed(.*)$/d' -e 's/@backDeployed([^)]*) //g' \
         "$linux/linux/$module.swiftmodule/$(uname -m)-unknown-linux-gnu.swiftinterface" >"$folder/$name.swiftinterface"
 done
 # What the interfaces for Linux lack elsewhere: an import of the C library's, and a type of Objective-C's.

@@ -4,7 +4,9 @@
 #endif
 #include "CDefaultSystem.h"
 
+#if !defined(_WIN32) && !defined(__wasi__)
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -167,3 +169,24 @@ void default_lock_process(void) {
 void default_unlock_process(void) {
     pthread_mutex_unlock(&process_lock);
 }
+
+#else
+
+// These systems have neither `fork` nor the store that the pages are for.
+
+bool default_map_ones(void *memory, size_t size) {
+    (void)memory;
+    return size == 0;
+}
+
+void default_watch_forks(void) {}
+
+uint64_t default_fork_count(void) {
+    return 0;
+}
+
+void default_lock_process(void) {}
+
+void default_unlock_process(void) {}
+
+#endif

@@ -1,15 +1,34 @@
 // What Swift can't say: an instruction that not every processor of an architecture has, and a function that the C library
-// declares on request only.
+// declares on request only. And what every C library has, under a module name of its own in Swift.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
 #include "CDefaultSystem.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__linux__)
 #include <sched.h>
 #endif
+
+uintptr_t default_current_thread(void) {
+    static _Thread_local char own;
+    return (uintptr_t)&own;
+}
+
+const char *default_environment_variable(const char *name) {
+    return getenv(name);
+}
+
+int default_call_at_exit(void (*handler)(void)) {
+    return atexit(handler);
+}
+
+void default_write_error(const void *bytes, size_t count) {
+    fwrite(bytes, 1, count, stderr);
+}
 
 int default_processor_number(void) {
 #if defined(__linux__)

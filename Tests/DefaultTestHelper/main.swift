@@ -216,6 +216,8 @@ func run() throws {
             suite.set(value, forKey: key)
         }
         suite.synchronize()
+    case "print-forms":
+        try printForms(of: suite())
     case "write-suite":
         try FileDefaults(suiteName: arguments[0]).set(arguments[2], forKey: arguments[1])
     case "print-suite":

@@ -179,6 +179,9 @@ char *_Null_unspecified getenv(const char *);
 // stdio(3)
 typedef struct __sFILE FILE;
 int fflush(FILE *_Nullable);
+extern FILE *__stderrp;
+#define stderr __stderrp
+size_t fwrite(const void *_Null_unspecified, size_t, size_t, FILE *);
 // Called by nothing; declared so that a mistaken use of them is found by its symbol: getattrlist(2), statfs(2), statvfs(3)
 struct statfs { uint32_t f_bsize; uint64_t f_blocks, f_bfree, f_bavail; };
 int statfs(const char *, struct statfs *);

@@ -1,11 +1,9 @@
 #ifndef CDEFAULTSYSTEM_H
 #define CDEFAULTSYSTEM_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 /// Whether this processor computes CRC-32C itself.
@@ -22,14 +20,16 @@ uint32_t default_crc32c_in_hardware(uint32_t state, const void *_Nonnull bytes, 
 int default_processor_number(void);
 
 /// A number that identifies the calling thread while it runs, never 0.
-static inline uintptr_t default_current_thread(void) {
-    return (uintptr_t)pthread_self();
-}
+uintptr_t default_current_thread(void);
+
+/// The value of an environment variable; NULL without one.
+const char *_Nullable default_environment_variable(const char *_Nonnull name);
+
+/// Has a function called when the program ends normally; returns 0 if it will be.
+int default_call_at_exit(void (*_Nonnull handler)(void));
 
 /// Writes bytes to standard error.
-static inline void default_write_error(const void *_Nullable bytes, size_t count) {
-    fwrite(bytes, 1, count, stderr);
-}
+void default_write_error(const void *_Nullable bytes, size_t count);
 
 /// Names the calling thread in debuggers and tools, up to 15 bytes.
 void default_name_thread(const char *_Nonnull name);

@@ -164,7 +164,7 @@ private enum DictionaryKey {
             return name.stringValue
         }
         if type == Int.self {
-            return Int64(digits: name.stringValue).map { Int($0) }
+            return Int64(digits: name.stringValue).flatMap { Int(exactly: $0) }
         }
         if #available(macOS 12.3, iOS 15.4, tvOS 15.4, watchOS 8.5, visionOS 1, *),
             let type = type as? any CodingKeyRepresentable.Type

@@ -61,11 +61,13 @@ struct SchemaVersion: Hashable {
     }
 
     init?(text: String) {
-        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64(digits: String($0)) }
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { text in
+            Int64(digits: String(text)).flatMap { Int(exactly: $0) }
+        }
         guard (1...2).contains(numbers.count), let number = numbers[0], let readableSince = numbers.last ?? nil else {
             return nil
         }
-        self.init(Int(number), readableSince: Int(readableSince))
+        self.init(number, readableSince: readableSince)
     }
 
     var text: String { readableSince == number ? "\(number)" : "\(number)/\(readableSince)" }

@@ -132,7 +132,7 @@ extension UnknownFields {
             let indexes =
                 placement.matches[array] ?? Self.matches(oldElements, elements, inPairs: pairs.contains(array))
             placement.matches[array] = indexes
-            let oldIndex = Int64(digits: String(name.dropFirst().dropLast())).map { Int($0) }
+            let oldIndex = Int64(digits: String(name.dropFirst().dropLast())).flatMap { Int(exactly: $0) }
             if let oldIndex, let index = indexes[oldIndex] {
                 let path = path + ["[\(index)]"]
                 add(field, at: inner, of: oldElements[oldIndex], to: &elements[index], at: path, &placement)

@@ -27,7 +27,8 @@ extension NumberText {
         let sign = rest.takeSign()
         rest.take(while: isSpace)
         let digits = rest.takeDigits()
-        return Int64(digits: sign + digits).map { Int($0) } ?? (digits.isEmpty ? 0 : sign == "-" ? .min : .max)
+        if let number = Int64(digits: sign + digits) { return Int(clamping: number) }
+        return digits.isEmpty ? 0 : sign == "-" ? .min : .max
     }
 
     /// The number that a text begins with; 0 without one.

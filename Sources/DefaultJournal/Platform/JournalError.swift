@@ -53,6 +53,8 @@ package final class JournalError: Error, Sendable {
         }
     }
 
+    var isBusy: Bool { if case .busy = kind { true } else { false } }
+
     /// The error with the path of what it is about, in the suite at a path.
     func located(in directory: String) -> JournalError {
         if path.utf8.first == UInt8(ascii: "/") { return self }

@@ -1,11 +1,4 @@
 internal import CDefaultSystem
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// What surrounds a program: what it has from the process that started it, and its end.
 package enum ProgramEnvironment {
@@ -13,7 +6,7 @@ package enum ProgramEnvironment {
     ///
     /// Foundation's `environment` makes a dictionary of all variables.
     package static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
+        default_environment_variable(name).map { String(cString: $0) }
     }
 
     /// Writes a text to standard error.
@@ -25,5 +18,5 @@ package enum ProgramEnvironment {
     }
 
     /// Calls a function when the program ends normally, by a return from `main` or a call of `exit`; returns whether it will be.
-    static func callAtExit(_ handler: @convention(c) () -> Void) -> Bool { atexit(handler) == 0 }
+    static func callAtExit(_ handler: @convention(c) () -> Void) -> Bool { default_call_at_exit(handler) == 0 }
 }

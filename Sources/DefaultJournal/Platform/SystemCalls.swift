@@ -1,3 +1,4 @@
+#if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
 internal import CDefaultSystem
 #if canImport(Darwin)
 internal import Darwin
@@ -5,8 +6,6 @@ internal import Darwin
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
-#else
-#error("Default does not support Windows or Android; see the README.")
 #endif
 
 /// A file descriptor that is closed at the end of its lifetime.
@@ -388,3 +387,4 @@ extension SystemCalls {
         String(cString: strerror(code))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
 #if canImport(Darwin)
 package import Darwin
 #elseif canImport(Glibc)
@@ -33,7 +34,6 @@ extension JournalError {
     /// The system's error number as a type; nil without one, and for an unknown one.
     package var systemErrorCode: POSIXErrorCode? { code.flatMap(POSIXErrorCode.init(rawValue:)) }
 
-    var isBusy: Bool { if case .busy = kind { true } else { false } }
     /// The refusal of a directory whose permissions don't let its owner write.
     static func noPermission(path: String) -> JournalError { JournalError(.system(.open, code: EACCES), path: path) }
 
@@ -60,3 +60,4 @@ extension JournalError {
     /// What `open` reports for a link, or for a file of the wrong type.
     var isWrongType: Bool { code == ELOOP || code == ENOTDIR || code == EISDIR || code == ENXIO || code == EMLINK }
 }
+#endif

@@ -1,3 +1,4 @@
+#if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
 internal import CDefaultSystem
 #if canImport(Darwin)
 internal import Darwin
@@ -185,3 +186,4 @@ enum Clock {
         return nanoseconds(time)
     }
 }
+#endif

@@ -64,7 +64,7 @@ extension FileDefaults {
         fileprivate let found: SuiteInspection
 
         /// The version of the journal's format; nil when the journal's header can't be read, or there is no journal.
-        public var formatVersion: Int? { found.formatVersion.map { Int($0) } }
+        public var formatVersion: Int? { found.formatVersion.map { Int(clamping: $0) } }
         /// The number of keys that have a value, as in ``FileDefaults/storedKeys()``.
         public var keyCount: Int { found.settings }
         /// The number of valid records.

@@ -1,0 +1,139 @@
+#if !(canImport(Darwin) || canImport(Glibc) || canImport(Musl))
+internal import CDefaultSystem
+#if canImport(Android)
+package import Android
+#elseif canImport(CRT)
+package import CRT
+#elseif canImport(WASILibc)
+package import WASILibc
+#endif
+internal import Synchronization
+
+// What SystemCalls.swift, SystemErrors.swift and Threads.swift declare, for systems on which the engine doesn't run. Locks and the
+// current thread work there. Every other call throws, so that no suite is ever opened. A port replaces this file.
+
+struct OwnedDescriptor: ~Copyable {
+    let raw: Int32
+
+    init(_ raw: Int32) {
+        self.raw = raw
+    }
+
+    static var none: OwnedDescriptor { OwnedDescriptor(-1) }
+}
+
+struct FileStatus {
+    let device, inode, links, size, changed, modified: UInt64
+    let owner: UInt32
+    let isRegular, isDirectory, isWritableByOwner, isWritableByOthers: Bool
+}
+
+package struct SystemCalls: Sendable {
+    enum Access { case read, readWrite, create, createNew, directory }
+    typealias Bytes = UnsafeRawBufferPointer
+
+    package init() {}
+
+    static var user: UInt32 { 0 }
+    var fileTime: UInt64 { 0 }
+
+    func open(_: String, in _: Int32? = nil, _: Access) throws(JournalError) -> OwnedDescriptor { throw .unsupported }
+    func status(_: Int32) throws(JournalError) -> FileStatus { throw .unsupported }
+    func status(of _: String, in _: Int32? = nil) throws(JournalError) -> FileStatus? { throw .unsupported }
+    func makeDirectory(_: String) throws(JournalError) { throw .unsupported }
+    func rename(_: String, to _: String, in _: Int32) throws(JournalError) { throw .unsupported }
+    func unlink(_: String, in _: Int32? = nil, isDirectory: Bool = false) throws(JournalError) { throw .unsupported }
+    func names(in _: Int32) throws(JournalError) -> [String] { throw .unsupported }
+    func currentDirectory() throws(JournalError) -> String { throw .unsupported }
+    func write(_: Bytes, to _: Int32, at _: UInt64) throws(JournalError) { throw .unsupported }
+    func read(into _: UnsafeMutableRawBufferPointer, from _: Int32, at _: UInt64) throws(JournalError) -> Int {
+        throw .unsupported
+    }
+    func readWords<Words>(_: Words, from _: Int32, at _: UInt64) throws(JournalError) -> Words { throw .unsupported }
+    func size(of _: Int32) throws(JournalError) -> UInt64 { throw .unsupported }
+    func nextData(_: Int32, from _: UInt64) throws(JournalError) -> UInt64? { throw .unsupported }
+    func truncate(_: Int32, to _: UInt64) throws(JournalError) { throw .unsupported }
+    func sync(_: Int32, isDataOnly: Bool = false, name _: String = "") throws(JournalError) { throw .unsupported }
+    func tryLock(_: Int32) throws(JournalError) -> Bool { throw .unsupported }
+    func unlock(_: Int32) {}
+    func reserveGuardedMemory(_: Int) throws(JournalError) -> UInt { throw .unsupported }
+    func map(_: Int32, from _: UInt64, at _: UnsafeMutableRawPointer, size: Int) throws(JournalError) {
+        throw .unsupported
+    }
+    static func allocate(_: Int) throws(JournalError) -> UnsafeMutableRawPointer { throw .unsupported }
+    static func deallocate(_: UnsafeMutableRawPointer, count: Int) {}
+    static func message(for _: Int32) -> String { "FileDefaults doesn't run on this system" }
+}
+
+enum SystemErrors {
+    static let notFound: Int32 = 0
+
+    static func advice(for _: Int32, of _: SystemCall? = nil) -> String {
+        "Nothing was stored; use a MemoryDefaults, or a store of your own."
+    }
+}
+
+extension JournalError {
+    fileprivate static var unsupported: JournalError { JournalError(.system(.open, code: 0)) }
+
+    package var systemErrorCode: POSIXErrorCode? { nil }
+    package var isReadOnlyDisk: Bool { false }
+    var isReadOnlyPlace: Bool { false }
+    var isUnlockable: Bool { false }
+    var isNotFound: Bool { false }
+    var isExisting: Bool { false }
+    var isWrongType: Bool { false }
+    static func noPermission(path: String) -> JournalError { unsupported }
+}
+
+/// A mutex that the thread that holds it may take again, out of the standard library's, which all versions of these systems have.
+package final class ThreadLock: @unchecked Sendable {
+    private let mutex = Mutex(())
+    private let owner = Atomic<UInt>(0)
+    // Used by the owner only.
+    private var depth = 0
+
+    package init(isRecursive: Bool = false) {}
+
+    package func lock() {
+        if owner.load() != Threads.current {
+            mutex._unsafeLock()
+            owner.store(Threads.current)
+        }
+        depth += 1
+    }
+
+    package func unlock() {
+        depth -= 1
+        if depth == 0 {
+            owner.store(0)
+            mutex._unsafeUnlock()
+        }
+    }
+
+    func tryLock() -> Bool { false }
+    func lockSpinning() { lock() }
+}
+
+final class ThreadCondition: Sendable {
+    func signal() {}
+    func broadcast() {}
+    func wait(_: ThreadLock, until _: UInt64? = nil) {}
+}
+
+package enum Threads {
+    package static var current: UInt { default_current_thread() }
+    static var processor: Int { Int(default_processor_number()) }
+
+    static func sleep(nanoseconds: UInt64) {}
+    static func yield() {}
+    static func name(_: String) {}
+    static func start(_: @Sendable () -> Void) -> Int32 { -1 }
+}
+
+enum Clock {
+    static func monotonic() -> UInt64 { 0 }
+    static func monotonicTick() -> UInt64 { 0 }
+    static func stamp() -> String { "" }
+}
+#endif
