@@ -220,7 +220,7 @@ def conflict():
 
 
 def quarantine():
-    """A quarantined value is shown with its reason, and restored; one that is discarded comes back by undo. Damage is told."""
+    """A quarantined value is shown with its reason, and restored; one that is discarded comes back by undo. Damage is shown."""
     with running("--write") as (home, server), Browser() as page:
         page.suite(server, "player")
         page.button("Condition").click()
@@ -238,14 +238,14 @@ def quarantine():
         before = (home.path / "damaged.defaults" / "journal").read_bytes()
         page.suite(server, "damaged")
         page.button("Condition").click()
-        page.wait(lambda: "Damaged" in page.text(".condition"), "The damage isn't told.")
+        page.wait(lambda: "Damaged" in page.text(".condition"), "The damage isn't shown.")
         assert (home.path / "damaged.defaults" / "journal").read_bytes() == before, "Looking has changed a damaged suite."
         page.button("Keys").click()
         page.open_key("whole")
         fill(page.one(".editor textarea"), "stored")
         page.button("Store").click()
         page.button("Condition").click()
-        page.wait(lambda: "Backup" in page.text(".condition"), "The backup isn't told.")
+        page.wait(lambda: "Backup" in page.text(".condition"), "The backup isn't shown.")
 
 
 def reconnection():
