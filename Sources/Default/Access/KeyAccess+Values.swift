@@ -33,30 +33,31 @@ extension KeyAccess {
         do {
             return try decodeExactly(stored, by: bridge)
         } catch {
-            return try decodeFillingIn(stored, by: bridge, default: initial(), because: error)
+            let (value, report) = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
+            DefaultsDiagnostics.report(report, context(Value.self))
+            return value
         }
     }
 
+    /// Decodes a stored value that is not in the bridge's own form, or has to be filled in.
     // A function of its own: the types that it makes of `Value` would be looked up by each call that decodes something.
     @inline(never)
-    private func decodeFillingIn<Value>(
+    private func decodeOtherwise<Value>(
         _ stored: PropertyListValue,
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?,
         because fault: DefaultsError
-    ) throws(DefaultsError) -> Value {
-        var stored = stored
-        if let translated = ForeignForm.translate(stored, by: bridge) {
-            if let value = try? decodeExactly(translated, by: bridge) {
-                return value
-            }
-            stored = translated
+    ) throws(DefaultsError) -> (value: Value, report: LoadReport) {
+        let translated = ForeignForm.translate(stored, by: bridge)
+        if let translated, let value = try? decodeExactly(translated, by: bridge) {
+            return (value, LoadReport())
         }
-        guard case .data(let data) = stored, let (value, report) = fillIn(data, by: bridge, default: initial()) else {
-            throw fault.about(stored)
+        guard case .data(let data) = translated ?? stored,
+            let filledIn = fillIn(data, by: bridge, default: initial())
+        else {
+            throw fault.about(translated ?? stored)
         }
-        DefaultsDiagnostics.report(report, context(Value.self))
-        return value
+        return filledIn
     }
 
     /// Fills in bytes that can't be decoded.
@@ -244,30 +245,14 @@ extension KeyAccess {
                 DecodedValueCache.shared.insert(data, of: Value.self, forKey: key)
             }
             return nil
-        } catch {
-            return lossFillingIn(stored, by: bridge, default: initial(), because: error)
-        }
-    }
-
-    // As for `decodeFillingIn`.
-    @inline(never)
-    private func lossFillingIn<Value>(
-        _ stored: PropertyListValue,
-        by bridge: ValueBridge<Value>,
-        default initial: @autoclosure () -> Value?,
-        because fault: DefaultsError
-    ) -> DefaultsError? {
-        var stored = stored
-        if let translated = ForeignForm.translate(stored, by: bridge) {
-            if (try? decodeExactly(translated, by: bridge, sharing: false)) != nil {
-                return nil
+        } catch let fault {
+            do {
+                let report = try decodeOtherwise(stored, by: bridge, default: initial(), because: fault).report
+                return report.unusable.isEmpty ? nil : .filledIn(report, context(Value.self))
+            } catch {
+                return error
             }
-            stored = translated
         }
-        guard case .data(let data) = stored, let report = fillIn(data, by: bridge, default: initial())?.report else {
-            return fault
-        }
-        return report.unusable.isEmpty ? nil : .filledIn(report, context(Value.self))
     }
 }
 

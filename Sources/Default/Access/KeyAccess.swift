@@ -132,9 +132,7 @@ extension KeyAccess {
         } catch {
             guard (decoder as? DefaultsCoder)?.isBuiltIn == true, type != Data.self,
                 let value = (type as? any Codable.Type).flatMap({ storedValue(of: $0) }) as? Value
-            else {
-                throw error
-            }
+            else { throw error }
             return value
         }
     }
@@ -143,9 +141,7 @@ extension KeyAccess {
         _ type: Value.Type,
         decoder: any DefaultsDecoder
     ) throws(DefaultsError) -> Value? {
-        guard let data = try storedBytes(type: type) else {
-            return nil
-        }
+        guard let data = try storedBytes(type: type) else { return nil }
         do {
             return try decoder.decodeTopLevel(type, from: data)
         } catch {
@@ -157,15 +153,18 @@ extension KeyAccess {
     private func storedValue<Value: Codable>(of type: Value.Type) -> Value? {
         let bridge = ValueBridge<Value>.stored()
         return store.storedValue(forKey: key).flatMap { stored in
-            (try? decodeExactly(stored, by: bridge, sharing: false))
-                ?? ForeignForm.translate(stored, by: bridge)
-                .flatMap { try? decodeExactly($0, by: bridge, sharing: false) }
+            (try? decodeExactly(stored, by: bridge, sharing: false)) ?? decodeForeign(stored, by: bridge)
         }
     }
 }
 
 // Values in the forms of other libraries.
 extension KeyAccess {
+    /// A value that another library stored; nil when it can't be read completely.
+    private func decodeForeign<Value>(_ stored: PropertyListValue, by bridge: ValueBridge<Value>) -> Value? {
+        ForeignForm.translate(stored, by: bridge).flatMap { try? decodeExactly($0, by: bridge, sharing: false) }
+    }
+
     /// Stores a value that another library stored in this library's own form.
     ///
     /// Nothing is stored when the value is in its own form, is in no known form, or can't be read completely.
@@ -177,11 +176,8 @@ extension KeyAccess {
         let isConverted = try DefaultsError.wrapping(context(Value.self)) {
             try store.withExclusiveAccess {
                 guard let stored = ownValue, (try? decodeExactly(stored, by: bridge, sharing: false)) == nil,
-                    let translated = ForeignForm.translate(stored, by: bridge),
-                    let value = try? decodeExactly(translated, by: bridge, sharing: false)
-                else {
-                    return false
-                }
+                    let value = decodeForeign(stored, by: bridge)
+                else { return false }
                 try store.setStoredValue(bridge.encode(value), forKey: key)
                 return true
             }

@@ -81,8 +81,8 @@ final class DecodedValueCache: Sendable {
         case sharedConditionally
         /// They were read again, and each read needs its own value.
         case unshared
-        /// They can't be decoded, with the error of the ``FailedEntry``.
-        case failed
+        /// They can't be decoded.
+        case failed(any Error)
     }
 
     /// What a value depends on besides its bytes.
@@ -111,13 +111,7 @@ final class DecodedValueCache: Sendable {
         /// Whether the type knows everything that is in the bytes.
         let isComplete: Bool
 
-        init(
-            _ key: EntryKey,
-            _ bytes: Data,
-            _ knowledge: Knowledge,
-            isExact: Bool = true,
-            isComplete: Bool = false
-        ) {
+        init(_ key: EntryKey, _ bytes: Data, _ knowledge: Knowledge, isExact: Bool = true, isComplete: Bool) {
             self.key = key
             self.bytes = bytes
             self.knowledge = knowledge
@@ -141,7 +135,7 @@ final class DecodedValueCache: Sendable {
             value: Value,
             condition: Condition? = nil,
             isExact: Bool = true,
-            isComplete: Bool = false
+            isComplete: Bool
         ) {
             self.value = value
             self.condition = condition
@@ -154,15 +148,6 @@ final class DecodedValueCache: Sendable {
         }
     }
 
-    private final class FailedEntry: Entry, @unchecked Sendable {
-        let error: any Error
-
-        init(_ key: EntryKey, _ bytes: Data, error: any Error) {
-            self.error = error
-            super.init(key, bytes, .failed, isExact: false)
-        }
-    }
-
     private let entries = SharedGuarded<[Entry?]>(Array(repeating: nil, count: capacity))
 
     /// Whether bytes are known to be decodable as they are.
@@ -170,30 +155,25 @@ final class DecodedValueCache: Sendable {
         entry(of: data, forKey: EntryKey(key, type))?.isExact ?? false
     }
 
-    /// Lets reads share a value that the bytes are turned into with changes.
-    func share<Value>(_ value: Value, of data: Data, forKey key: String) {
-        share(value, of: data, as: Value.self, forKey: key)
-    }
-
-    /// Lets reads share what is known of bytes that are read as a type.
-    func share<Value>(_ value: Value, of data: Data, as type: Any.Type, forKey key: String) {
-        set(SharedEntry(EntryKey(key, type), data, value: value, isExact: false))
-    }
-
-    /// Lets reads share a value while another key has a value, or none.
-    func share<Value>(_ value: Value, of data: Data, forKey key: String, while condition: Condition) {
-        let key = EntryKey(key, Value.self)
+    /// Lets reads share a value that the bytes are turned into, or what is known of bytes that are read as a type.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - data: The bytes.
+    ///   - type: The type that they are read as.
+    ///   - key: The key they are stored under.
+    ///   - condition: What has to hold for that; nil if it depends only on the bytes.
+    func share<Value>(
+        _ value: Value,
+        of data: Data,
+        as type: Any.Type = Value.self,
+        forKey key: String,
+        while condition: Condition? = nil
+    ) {
+        let key = EntryKey(key, type)
         let known = entry(of: data, forKey: key)
-        set(
-            SharedEntry(
-                key,
-                data,
-                value: value,
-                condition: condition,
-                isExact: known?.isExact ?? false,
-                isComplete: known?.isComplete ?? false
-            )
-        )
+        let (isExact, isComplete) = (known?.isExact ?? false, known?.isComplete ?? false)
+        set(SharedEntry(key, data, value: value, condition: condition, isExact: isExact, isComplete: isComplete))
     }
 
     /// The value that reads share while another key has a value, or none.
@@ -209,15 +189,12 @@ final class DecodedValueCache: Sendable {
         forKey key: String,
         where isMet: (Condition) -> Bool
     ) throws(NotShared) -> Value {
-        guard let entry = entry(of: data, forKey: EntryKey(key, Value.self)), entry.knowledge == .sharedConditionally
-        else {
-            throw NotShared()
-        }
+        guard let entry = entry(of: data, forKey: EntryKey(key, Value.self)),
+            case .sharedConditionally = entry.knowledge
+        else { throw NotShared() }
         // The entry's key determines the type.
         let shared = unsafeDowncast(entry, to: SharedEntry<Value>.self)
-        guard let condition = shared.condition, isMet(condition) else {
-            throw NotShared()
-        }
+        guard let condition = shared.condition, isMet(condition) else { throw NotShared() }
         return shared.value
     }
 
@@ -274,19 +251,19 @@ final class DecodedValueCache: Sendable {
     ) throws -> Value {
         let key = EntryKey(key, Value.self)
         let entry = entry(of: data, forKey: key)
-        if let entry, entry.knowledge == .shared {
+        if let entry, case .shared = entry.knowledge {
             // The entry's key determines the type. A checked cast would dominate the cost of a read.
             return unsafeDowncast(entry, to: SharedEntry<Value>.self).value
         }
-        if let failed = entry as? FailedEntry {
-            throw failed.error
+        if case .failed(let error)? = entry?.knowledge {
+            throw error
         }
         let value: Value
         do {
             value = try decode()
         } catch {
             if isLasting(error) {
-                set(FailedEntry(key, data, error: error))
+                set(Entry(key, data, .failed(error), isExact: false, isComplete: false))
             }
             throw error
         }

@@ -38,33 +38,27 @@ enum ValueSemantics {
     /// Whether two values are equal in every part, and consist only of values.
     static func areInterchangeable(_ one: Any, _ other: Any) -> Bool {
         let type = type(of: one)
-        guard type == Swift.type(of: other) else {
-            return false
-        }
+        guard type == Swift.type(of: other) else { return false }
         if isLeaf(type) {
             return areEqual(one, other)
         }
         if let collection = one as? any ValueCollection {
             return collection.isInterchangeable(with: other)
         }
-        // A custom mirror may omit parts.
-        guard !(one is any CustomReflectable) else {
-            return false
-        }
+        // A custom mirror may omit parts; that of an optional doesn't.
+        guard one is any OptionalType || !(one is any CustomReflectable) else { return false }
         let mirror = Mirror(reflecting: one)
         let parts = Array(mirror.children)
         let others = Array(Mirror(reflecting: other).children)
         switch mirror.displayStyle {
         case .struct, .tuple:
             // The parts of an opaque struct are not visible.
-            guard !parts.isEmpty || size(of: one) == 0 else {
-                return false
-            }
+            guard !parts.isEmpty || size(of: one) == 0 else { return false }
         case .enum:
             // The case is identified by the description if it has no associated values, otherwise by their label.
-            guard !parts.isEmpty || "\(one)" == "\(other)" else {
-                return false
-            }
+            guard !parts.isEmpty || "\(one)" == "\(other)" else { return false }
+        case .optional:
+            break
         default:
             return false
         }
@@ -88,22 +82,9 @@ enum ValueSemantics {
     }
 }
 
-/// A collection or an optional, which has value semantics if its elements do.
+/// A collection, which has value semantics if its elements do.
 private protocol ValueCollection {
     func isInterchangeable(with other: Any) -> Bool
-}
-
-extension Optional: ValueCollection {
-    fileprivate func isInterchangeable(with other: Any) -> Bool {
-        guard let other = other as? Wrapped? else {
-            return false
-        }
-        return switch (self, other) {
-        case (nil, nil): true
-        case (let one?, let other?): ValueSemantics.areInterchangeable(one, other)
-        default: false
-        }
-    }
 }
 
 extension Array: ValueCollection {
@@ -111,16 +92,8 @@ extension Array: ValueCollection {
         if ValueSemantics.isLeaf(Element.self) {
             return ValueSemantics.areEqual(self, other)
         }
-        guard let other = other as? [Element], count == other.count else {
-            return false
-        }
+        guard let other = other as? [Element], count == other.count else { return false }
         return zip(self, other).allSatisfy { ValueSemantics.areInterchangeable($0, $1) }
-    }
-}
-
-extension ArraySlice: ValueCollection {
-    fileprivate func isInterchangeable(with other: Any) -> Bool {
-        (other as? ArraySlice).map { Array(self).isInterchangeable(with: Array($0)) } ?? false
     }
 }
 
@@ -133,13 +106,9 @@ extension Set: ValueCollection {
 
 extension Dictionary: ValueCollection {
     fileprivate func isInterchangeable(with other: Any) -> Bool {
-        guard let other = other as? [Key: Value], count == other.count else {
-            return false
-        }
+        guard let other = other as? [Key: Value], count == other.count else { return false }
         return allSatisfy { key, value in
-            guard let index = other.index(forKey: key) else {
-                return false
-            }
+            guard let index = other.index(forKey: key) else { return false }
             return ValueSemantics.areInterchangeable(key, other[index].key)
                 && ValueSemantics.areInterchangeable(value, other[index].value)
         }

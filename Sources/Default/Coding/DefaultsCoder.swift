@@ -118,11 +118,17 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
 }
 
 extension DefaultsCoder {
-    /// Calls a body with the decoder of some bytes, while the coder decodes them; not when it can't parse them.
-    func withDecoder(for data: Data, _ body: @escaping (any Decoder) -> Void) {
-        guard BinaryPropertyList.isSafe(data) else { return }
+    /// Calls a body with the decoder of some bytes, while the coder decodes them.
+    ///
+    /// - Throws: The error of the body; ``UnexpectedValue`` when the coder can't parse the bytes.
+    @inline(never)
+    func withDecoder(
+        for data: Data,
+        _ body: (any Decoder) throws -> any Decodable
+    ) throws -> any Decodable {
+        guard BinaryPropertyList.isSafe(data) else { throw UnexpectedValue() }
         let isNullText = NullText.mayBe(in: data)
-        DecoderUser.use(self, for: data) { body(isNullText ? NullText.decoder(of: $0) : $0) }
+        return try DecoderUser.use(self, for: data) { try body(isNullText ? NullText.decoder(of: $0) : $0) }
     }
 }
 
@@ -131,23 +137,32 @@ final class DecoderUser: @unchecked Sendable {
     // Used on one thread, within one call.
     @TaskLocal private static var current: DecoderUser?
 
-    private let body: (any Decoder) -> Void
+    private var body: ((any Decoder) throws -> any Decodable)?
+    private var result: Result<any Decodable, any Error> = .failure(UnexpectedValue())
 
-    private init(body: @escaping (any Decoder) -> Void) {
-        self.body = body
-    }
-
-    /// Calls a body with the decoder of some bytes, while a coder decodes them; not when it can't parse them.
-    static func use(_ coder: any DefaultsDecoder, for data: Data, _ body: @escaping (any Decoder) -> Void) {
-        $current.withValue(DecoderUser(body: body)) {
-            // The body keeps its own errors.
-            _ = try? coder.decode(Target.self, from: data)
+    /// Calls a body with the decoder of some bytes, while a coder decodes them.
+    ///
+    /// - Throws: The error of the body; ``UnexpectedValue`` when the coder can't parse the bytes.
+    @inline(never)
+    static func use(
+        _ coder: any DefaultsDecoder,
+        for data: Data,
+        _ body: (any Decoder) throws -> any Decodable
+    ) throws -> any Decodable {
+        try withoutActuallyEscaping(body) { body in
+            let user = DecoderUser()
+            user.body = body
+            // A task that starts meanwhile keeps the user for longer, but must not keep the body.
+            defer { user.body = nil }
+            $current.withValue(user) { _ = try? coder.decode(Target.self, from: data) }
+            return try user.result.get()
         }
     }
 
     private struct Target: Decodable {
         init(from decoder: any Decoder) {
-            DecoderUser.current?.body(decoder)
+            guard let user = DecoderUser.current, let body = user.body else { return }
+            user.result = Result { try body(decoder) }
         }
     }
 }

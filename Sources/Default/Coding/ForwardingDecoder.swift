@@ -1,9 +1,16 @@
 /// Decides what a ``ForwardingDecoder`` does; passes everything on unless a subclass overrides it.
-///
-/// A part of a value has the name of its key, or its index in an unkeyed container. Without a name it is the whole value, which
-/// a single-value container decodes.
 class DecodingHooks {
     enum Container { case keyed, unkeyed }
+
+    /// A part of a value.
+    struct Part {
+        /// The name of its key, or its index in an unkeyed container; nil for the whole value, which a single-value container
+        /// decodes.
+        let name: String?
+        let isStored: () -> Bool
+        let decode: (any Decodable.Type) throws -> any Decodable
+        let decoder: () throws -> any Decoder
+    }
 
     /// Called when a container was opened.
     func opened(_ container: Container) {}
@@ -11,42 +18,25 @@ class DecodingHooks {
     /// The names that a keyed container has; nil for those that are stored.
     func names(among stored: [String]) -> [String]? { nil }
 
-    func contains(_ name: String, isStored: () -> Bool) -> Bool { isStored() }
+    func contains(_ part: Part) -> Bool { part.isStored() }
 
     /// The decoder of what takes the place of a part that is not decoded as a value: a container, nil, or a super decoder.
     ///
     /// - Parameters:
-    ///   - name: The part.
-    ///   - error: Why the part can't be used; nil before it is tried.
-    ///   - isStored: Whether the part is stored.
+    ///   - part: The part.
+    ///   - error: Why it can't be used; nil before it is tried.
     /// - Returns: The decoder; nil for the part itself, or its error.
     /// - Throws: An error if the part was removed.
-    func substitute(for name: String, because error: (any Error)?, isStored: () -> Bool) throws -> (any Decoder)? {
-        nil
-    }
+    func substitute(for part: Part, because error: (any Error)?) throws -> (any Decoder)? { nil }
 
     /// The hooks for the parts of a nested container, or of a super decoder.
     func inside(_ name: String) -> DecodingHooks { self }
 
     /// Decodes a part.
     ///
-    /// - Parameters:
-    ///   - type: The type to decode it as.
-    ///   - name: Its name.
-    ///   - isStored: Whether it is stored.
-    ///   - exactly: Decodes it.
-    ///   - decoder: Creates its decoder.
     /// - Returns: A value of the type.
     /// - Throws: Any error, which the value's initializer gets.
-    func decode(
-        _ type: any Decodable.Type,
-        named name: String?,
-        isStored: () -> Bool,
-        exactly: () throws -> any Decodable,
-        decoder: () throws -> any Decoder
-    ) throws -> any Decodable {
-        try exactly()
-    }
+    func decode(_ type: any Decodable.Type, _ part: Part) throws -> any Decodable { try part.decode(type) }
 }
 
 /// A decoder that passes everything on to another one, except for what its hooks decide.
@@ -88,12 +78,10 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
         return hooks.names(among: stored.map(\.stringValue))?.compactMap { Key(stringValue: $0) } ?? stored
     }
 
-    func contains(_ key: Key) -> Bool { hooks.contains(key.stringValue) { base.contains(key) } }
+    func contains(_ key: Key) -> Bool { hooks.contains(part(key)) }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        try part(key.stringValue, { base.contains(key) }, from: { try $0.singleValueContainer().decodeNil() }) {
-            try base.decodeNil(forKey: key)
-        }
+        try use(part(key), from: { try $0.singleValueContainer().decodeNil() }) { try base.decodeNil(forKey: key) }
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
@@ -101,11 +89,14 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     }
 
     private func decodeAny(_ type: any Decodable.Type, forKey key: Key) throws -> any Decodable {
-        try hooks.decode(
-            type,
-            named: key.stringValue,
+        try hooks.decode(type, part(key))
+    }
+
+    private func part(_ key: Key) -> DecodingHooks.Part {
+        DecodingHooks.Part(
+            name: key.stringValue,
             isStored: { base.contains(key) },
-            exactly: { try base.decode(type, forKey: key) },
+            decode: { try base.decode($0, forKey: key) },
             decoder: { try base.superDecoder(forKey: key) }
         )
     }
@@ -114,49 +105,51 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
         keyedBy type: NestedKey.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        let name = key.stringValue
-        return try part(name, { base.contains(key) }, from: { try $0.container(keyedBy: type) }) {
+        try use(part(key), from: { try $0.container(keyedBy: type) }) {
             let container = try base.nestedContainer(keyedBy: type, forKey: key)
-            return KeyedDecodingContainer(ForwardingContainer<NestedKey>(base: container, hooks: hooks.inside(name)))
+            let hooks = hooks.inside(key.stringValue)
+            return KeyedDecodingContainer(ForwardingContainer<NestedKey>(base: container, hooks: hooks))
         }
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        let name = key.stringValue
-        return try part(name, { base.contains(key) }, from: { try $0.unkeyedContainer() }) {
-            ForwardingElements(base: try base.nestedUnkeyedContainer(forKey: key), hooks: hooks.inside(name))
+        try use(part(key), from: { try $0.unkeyedContainer() }) {
+            ForwardingElements(base: try base.nestedUnkeyedContainer(forKey: key), hooks: hooks.inside(key.stringValue))
         }
     }
 
     func superDecoder() throws -> any Decoder {
-        try part("super", { true }, from: \.self) {
-            ForwardingDecoder(base: try base.superDecoder(), hooks: hooks.inside("super"))
+        try superDecoder(
+            DecodingHooks.Part(
+                name: "super",
+                isStored: { true },
+                decode: { try base.superDecoder().singleValueContainer().decode($0) },
+                decoder: { try base.superDecoder() }
+            )
+        )
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(part(key)) }
+
+    private func superDecoder(_ part: DecodingHooks.Part) throws -> any Decoder {
+        try use(part, from: \.self) {
+            ForwardingDecoder(base: try part.decoder(), hooks: hooks.inside(part.name ?? ""))
         }
     }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder {
-        let name = key.stringValue
-        return try part(name, { base.contains(key) }, from: \.self) {
-            ForwardingDecoder(base: try base.superDecoder(forKey: key), hooks: hooks.inside(name))
-        }
-    }
-
-    /// A part that is not decoded as a value.
-    private func part<Part>(
-        _ name: String,
-        _ isStored: () -> Bool,
-        from substitute: (any Decoder) throws -> Part,
-        exactly: () throws -> Part
-    ) throws -> Part {
-        if let decoder = try hooks.substitute(for: name, because: nil, isStored: isStored) {
+    /// Uses a part, or what takes its place, that is not decoded as a value.
+    private func use<Result>(
+        _ part: DecodingHooks.Part,
+        from substitute: (any Decoder) throws -> Result,
+        exactly: () throws -> Result
+    ) throws -> Result {
+        if let decoder = try hooks.substitute(for: part, because: nil) {
             return try substitute(decoder)
         }
         do {
             return try exactly()
         } catch {
-            guard let decoder = try hooks.substitute(for: name, because: error, isStored: isStored) else {
-                throw error
-            }
+            guard let decoder = try hooks.substitute(for: part, because: error) else { throw error }
             return try substitute(decoder)
         }
     }
@@ -184,19 +177,19 @@ private struct ForwardingElements: UnkeyedDecodingContainer {
         // An element that can't be decoded must not be passed over.
         let start = base
         var next = base
-        let value = try hooks.decode(
-            type,
-            named: "\(start.currentIndex)",
+        let element = DecodingHooks.Part(
+            name: "\(start.currentIndex)",
             isStored: { !start.isAtEnd },
-            exactly: {
+            decode: {
                 next = start
-                return try next.decode(type)
+                return try next.decode($0)
             },
             decoder: {
                 next = start
                 return try next.superDecoder()
             }
         )
+        let value = try hooks.decode(type, element)
         base = next
         return value
     }
@@ -230,13 +223,13 @@ private struct ForwardingValue: SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(decodeAny(type)) }
 
     private func decodeAny(_ type: any Decodable.Type) throws -> any Decodable {
-        try decoder.hooks.decode(
-            type,
-            named: nil,
+        let whole = DecodingHooks.Part(
+            name: nil,
             isStored: { true },
-            exactly: { try base.decode(type) },
+            decode: { try base.decode($0) },
             decoder: { decoder.base }
         )
+        return try decoder.hooks.decode(type, whole)
     }
 }
 
@@ -262,8 +255,12 @@ extension ForwardingValue {
 
 /// A value that was decoded as this type by code that isn't generic.
 func typed<Value: Decodable>(_ value: any Decodable) throws -> Value {
-    guard let value = value as? Value else {
-        throw UnexpectedValue()
-    }
+    guard let value = value as? Value else { throw UnexpectedValue() }
+    return value
+}
+
+/// A value that has to be there.
+func unwrapped<Value>(_ value: Value?) throws -> Value {
+    guard let value else { throw UnexpectedValue() }
     return value
 }

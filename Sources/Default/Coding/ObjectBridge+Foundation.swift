@@ -30,12 +30,7 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
         }
         return ValueBridge(
             encode: { try PropertyListValue(object: $0) },
-            decode: { stored in
-                guard let value = make(stored) as? Value else {
-                    throw UnexpectedValue()
-                }
-                return value
-            }
+            decode: { try unwrapped(make($0) as? Value) }
         )
     }
 
@@ -43,12 +38,7 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
     private static var archive: ValueBridge {
         ValueBridge(
             encode: { .data(try ObjectArchive.data(of: $0)) },
-            decode: { stored in
-                guard case .data(let data) = stored else {
-                    throw UnexpectedValue()
-                }
-                return try ObjectArchive.object(of: Value.self, in: data)
-            }
+            decode: { try ObjectArchive.object(of: Value.self, in: unwrapped(Data(propertyListValue: $0))) }
         )
     }
 }

@@ -25,9 +25,7 @@ extension DefaultsEncoder {
         do {
             return try encode(value)
         } catch let error as EncodingError {
-            guard let data = try? encode(TopLevelValue(value: value)) else {
-                throw error
-            }
+            guard let data = try? encode(TopLevelValue(value: value)) else { throw error }
             return data
         }
     }
@@ -42,9 +40,7 @@ extension DefaultsDecoder {
         do {
             return try decode(type, from: data)
         } catch let error as DecodingError {
-            guard let value = otherwiseDecoded(type, from: data) else {
-                throw error
-            }
+            guard let value = otherwiseDecoded(type, from: data) else { throw error }
             return try typed(value)
         }
     }
@@ -54,15 +50,15 @@ extension DefaultsDecoder {
         func unwrap(_ decoder: any Decoder) throws -> any Decodable {
             try decoder.container(keyedBy: PathKey.self).decode(type, forKey: TopLevelValue.key)
         }
-        var value: (any Decodable)?
-        DecoderUser.use(self, for: data) { decoder in
-            value = try? unwrap(decoder)
-            if value == nil, NullText.mayBe(in: data) {
+        return try? DecoderUser.use(self, for: data) { decoder in
+            do {
+                return try unwrap(decoder)
+            } catch {
+                guard NullText.mayBe(in: data) else { throw error }
                 let decoder = NullText.decoder(of: decoder)
-                value = (try? type.init(from: decoder)) ?? (try? unwrap(decoder))
+                return try (try? type.init(from: decoder)) ?? unwrap(decoder)
             }
         }
-        return value
     }
 
     /// The same for a type that is known at run time only.
@@ -93,28 +89,18 @@ enum NullText {
     }
 
     private final class Hooks: DecodingHooks {
-        override func decode(
-            _ type: any Decodable.Type,
-            named name: String?,
-            isStored: () -> Bool,
-            exactly: () throws -> any Decodable,
-            decoder: () throws -> any Decoder
-        ) throws -> any Decodable {
+        override func decode(_ type: any Decodable.Type, _ part: Part) throws -> any Decodable {
             do {
-                return try exactly()
+                return try part.decode(type)
             } catch {
-                guard isStored() else {
-                    throw error
-                }
-                let decoder = try decoder()
+                guard part.isStored() else { throw error }
+                let decoder = try part.decoder()
                 if type == String.self, try decoder.singleValueContainer().decodeNil() {
                     return text
                 }
                 // These are decoded by the coder itself.
                 let isScalar = type is any FixedWidthInteger.Type || type is any BinaryFloatingPoint.Type
-                guard !isScalar, !scalars.contains(ObjectIdentifier(type)) else {
-                    throw error
-                }
+                guard !isScalar, !scalars.contains(ObjectIdentifier(type)) else { throw error }
                 return try type.init(from: NullText.decoder(of: decoder))
             }
         }

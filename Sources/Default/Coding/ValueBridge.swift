@@ -33,12 +33,7 @@ extension ValueBridge where Value: PropertyListConvertible {
         }
         return ValueBridge(
             encode: { $0.propertyListValue },
-            decode: { stored in
-                guard let value = Value(propertyListValue: stored) else {
-                    throw UnexpectedValue()
-                }
-                return value
-            }
+            decode: { try unwrapped(Value(propertyListValue: $0)) }
         )
     }
 
@@ -56,12 +51,7 @@ private protocol NativeValue: PropertyListConvertible {
 }
 
 extension NativeValue {
-    static func decode(_ stored: PropertyListValue) throws -> Self {
-        guard let value = Self(propertyListValue: stored) else {
-            throw UnexpectedValue()
-        }
-        return value
-    }
+    static func decode(_ stored: PropertyListValue) throws -> Self { try unwrapped(Self(propertyListValue: stored)) }
 }
 
 extension Bool: NativeValue {}
@@ -80,46 +70,30 @@ extension ValueBridge where Value: RawRepresentable {
     static func rawValue(by bridge: ValueBridge<Value.RawValue>) -> ValueBridge {
         ValueBridge(
             encode: { try bridge.encode($0.rawValue) },
-            decode: { stored in
-                guard let value = Value(rawValue: try bridge.decode(stored)) else {
-                    throw UnexpectedValue()
-                }
-                return value
-            }
+            decode: { try unwrapped(Value(rawValue: bridge.decode($0))) }
         )
     }
 }
 
 extension ValueBridge where Value: Codable {
     /// Stores a value as JSON `Data`.
-    static var json: ValueBridge {
-        ValueBridge(
-            encode: { .data(try DefaultsCoder.json.encodeTopLevel($0)) },
-            decode: { stored in
-                guard case .data(let data) = stored else {
-                    throw UnexpectedValue()
-                }
-                return try DefaultsCoder.json.decodeTopLevel(Value.self, from: data)
-            },
-            decodesData: true
-        )
-    }
-}
+    static var json: ValueBridge { data(of: .json, decodesData: true) }
 
-extension ValueBridge where Value: Codable {
     /// Stores a value as the `Data` of a coder that was given, which alone reads it.
     ///
     /// Decoded values are not remembered: they may be secret, and another key of that name may have another coder.
-    static func coded(by coder: DefaultsCoder) -> ValueBridge {
+    static func coded(by coder: DefaultsCoder) -> ValueBridge { data(of: coder, isExclusive: true) }
+
+    private static func data(
+        of coder: DefaultsCoder,
+        decodesData: Bool = false,
+        isExclusive: Bool = false
+    ) -> ValueBridge {
         ValueBridge(
             encode: { .data(try coder.encodeTopLevel($0)) },
-            decode: { stored in
-                guard case .data(let data) = stored else {
-                    throw UnexpectedValue()
-                }
-                return try coder.decodeTopLevel(Value.self, from: data)
-            },
-            isExclusive: true
+            decode: { try coder.decodeTopLevel(Value.self, from: unwrapped(Data(propertyListValue: $0))) },
+            decodesData: decodesData,
+            isExclusive: isExclusive
         )
     }
 }
@@ -132,12 +106,7 @@ extension ValueBridge {
     static func propertyListObject(as cast: @escaping (Any) -> Value?) -> ValueBridge {
         ValueBridge(
             encode: { try PropertyListValue(object: $0) },
-            decode: { stored in
-                guard let value = cast(stored.object) else {
-                    throw UnexpectedValue()
-                }
-                return value
-            }
+            decode: { try unwrapped(cast($0.object)) }
         )
     }
 }
@@ -147,19 +116,9 @@ extension ValueBridge where Value: PropertyListCollection {
     static func collection(of element: ValueBridge<Value.StoredElement>) -> ValueBridge {
         ValueBridge(
             encode: { collection in
-                try collection.propertyListValue { value in
-                    guard let encoded = try element.encode(value) else {
-                        throw UnexpectedValue()
-                    }
-                    return encoded
-                }
+                try collection.propertyListValue { try unwrapped(element.encode($0)) }
             },
-            decode: { stored in
-                guard let collection = try Value(propertyListValue: stored, element: element.decode) else {
-                    throw UnexpectedValue()
-                }
-                return collection
-            }
+            decode: { try unwrapped(Value(propertyListValue: $0, element: element.decode)) }
         )
     }
 }

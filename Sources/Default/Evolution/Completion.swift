@@ -83,20 +83,19 @@ final class Completion {
             (tree, bytes) = (edited, data)
             (faults, ownErrors) = (faults + finder.faultCount, ownErrors + finder.ownErrorCount)
             guard let value = try? coder.decodeTopLevel(anyOf: type, from: data) else { continue }
-            let fields = UnknownFields(in: data, parsed: (edited, format), unknownTo: type, coder: coder)
-            var unknown = fields?.paths ?? []
-            unknown.removeAll { outcome.contains($0) }
-            let isUsed = (stored.fields ?? [:]).contains { name, field in
-                !field.mayBeNull && (outcome.reasons[[name]] ?? nil) == nil && !unknown.contains([name])
+            let unknown = UnknownFields(in: data, parsed: (edited, format), unknownTo: type, coder: coder)
+            let isUsed = stored.fields?.contains { name, field in
+                !field.mayBeNull && (outcome.reasons[[name]] ?? nil) == nil && unknown?.fields[name] == nil
             }
-            for path in unknown where !keepsUnknownFields {
+            let unknownPaths = (unknown?.paths ?? []).filter { !outcome.contains($0) }
+            for path in unknownPaths where !keepsUnknownFields {
                 outcome.reasons[path] = LoadReport.UnusableValue.isUnknown
             }
             let completion = Completion(
                 bytes: data,
                 report: LoadReport(filledIn: outcome.filledIn, unusable: outcome.unusable),
-                unknownCount: keepsUnknownFields ? unknown.count : 0,
-                usesNothing: stored.fields?.isEmpty == false && !isUsed,
+                unknownCount: keepsUnknownFields ? unknownPaths.count : 0,
+                usesNothing: isUsed == false && stored.fields?.isEmpty == false,
                 cause: ownErrors == 0 ? .bytes : ownErrors == faults ? .ownErrors : .mixed
             )
             return (value, completion)

@@ -54,14 +54,12 @@ final class FaultFinder {
     ///
     /// - Returns: Whether a value could be made of them, with ``edits``.
     func run(_ type: any Decodable.Type, on data: Data, default value: (any Encodable)?) -> Bool {
-        var isUsable = false
-        withFallback(value) { fallback in
-            self.coder.withDecoder(for: data) { decoder in
-                let whole = Part(decoder: decoder, fallback: fallback, path: [])
-                isUsable = (try? self.decodeParts(of: whole, as: type)) != nil
+        let value = try? withFallback(value) { fallback in
+            try coder.withDecoder(for: data) { decoder in
+                try decodeParts(of: Part(decoder: decoder, fallback: fallback, path: []), as: type)
             }
         }
-        return isUsable
+        return value != nil
     }
 
     /// Decodes a value; if that fails, its parts.
@@ -128,29 +126,25 @@ final class FaultFinder {
         let type = (type as? any OptionalType.Type)?.wrappedType ?? type
         func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
         let value = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }
-        return try withoutActuallyEscaping(body) { body in
-            var result: Result<any Decodable, any Error>?
-            withFallback(value) { fallback in
-                result = Result { try body(fallback) }
-            }
-            guard let result else { throw UnexpectedValue() }
-            return try result.get()
-        }
+        return try withFallback(value, body)
     }
 
-    /// Calls a body once, with a value as it is encoded, or with nil when there is none or it can't be.
-    private func withFallback(_ value: (any Encodable)?, _ body: @escaping (Fallback?) -> Void) {
-        guard let value else { return body(nil) }
+    /// Calls a body with a value as it is encoded, or with nil when there is none or it can't be.
+    private func withFallback(
+        _ value: (any Encodable)?,
+        _ body: (Fallback?) throws -> any Decodable
+    ) throws -> any Decodable {
+        guard let value else { return try body(nil) }
         let data: Data
         do {
             data = try coder.encodeTopLevel(value)
         } catch {
             let type = type(of: value)
             DefaultsDiagnostics.reportDefault(of: type, .defaultNotEncodable(error, type: type))
-            return body(nil)
+            return try body(nil)
         }
-        guard let (tree, format) = StoredTree.parse(data), format == keys.format else { return body(nil) }
-        coder.withDecoder(for: data) { body(Fallback(decoder: $0, tree: tree)) }
+        guard let (tree, format) = StoredTree.parse(data), format == keys.format else { return try body(nil) }
+        return try coder.withDecoder(for: data) { try body(Fallback(decoder: $0, tree: tree)) }
     }
 }
 

@@ -32,10 +32,9 @@ final class KnownKeys: DecodingHooks {
         return keys.decode(type, from: data, coder: coder) == nil ? nil : keys
     }
 
+    @inline(never)
     private func decode(_ type: any Decodable.Type, from data: Data, coder: DefaultsCoder) -> (any Decodable)? {
-        var value: (any Decodable)?
-        coder.withDecoder(for: data) { value = try? self.decode(type, from: $0) }
-        return value
+        try? coder.withDecoder(for: data) { try decode(type, from: $0) }
     }
 
     private func decode(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
@@ -58,37 +57,24 @@ final class KnownKeys: DecodingHooks {
         return nil
     }
 
-    override func contains(_ name: String, isStored: () -> Bool) -> Bool {
-        names.insert(name)
-        return isStored()
+    override func contains(_ part: Part) -> Bool {
+        names.formUnion([part.name].compactMap(\.self))
+        return part.isStored()
     }
 
-    override func substitute(
-        for name: String,
-        because error: (any Error)?,
-        isStored: () -> Bool
-    ) throws -> (any Decoder)? {
-        names.insert(name)
+    override func substitute(for part: Part, because error: (any Error)?) throws -> (any Decoder)? {
+        _ = contains(part)
         return nil
     }
 
     override func inside(_ name: String) -> DecodingHooks { part(name) }
 
-    override func decode(
-        _ type: any Decodable.Type,
-        named name: String?,
-        isStored: () -> Bool,
-        exactly: () throws -> any Decodable,
-        decoder: () throws -> any Decoder
-    ) throws -> any Decodable {
+    override func decode(_ type: any Decodable.Type, _ part: Part) throws -> any Decodable {
         do {
-            if let name {
-                names.insert(name)
-            }
-            guard isStored(), name == nil || !ValueSemantics.isLeaf(type) else { return try exactly() }
-            return try (name.map(part) ?? self).decode(type, from: decoder())
+            guard contains(part), part.name == nil || !ValueSemantics.isLeaf(type) else { return try part.decode(type) }
+            return try (part.name.map(self.part) ?? self).decode(type, from: part.decoder())
         } catch {
-            guard isSurvey, let name else { throw error }
+            guard isSurvey, let name = part.name else { throw error }
             unusable.insert(name)
             return try Self.sample(of: type) ?? { throw error }()
         }
@@ -107,7 +93,7 @@ extension KnownKeys {
         of tree: StoredTree,
         keys: StoredKeys,
         at path: StoredTree.Path = [],
-        _ unknown: inout UnknownFields
+        _ unknown: UnknownFields
     ) -> StoredTree {
         switch tree {
         case .object(var fields) where container == .keyed:
@@ -116,20 +102,21 @@ extension KnownKeys {
                 guard let key = keys.storedKey(for: name, among: fields, below: path),
                     let field = fields.removeValue(forKey: key)
                 else { continue }
-                known[key] = parts[name]?.known(of: field, keys: keys, at: path + [key], &unknown) ?? field
+                let inner = parts[name]?.known(of: field, keys: keys, at: path.appending(key), unknown.part(key))
+                known[key] = inner ?? field
             }
             for (name, field) in fields where !field.isNull {
-                unknown.fields.append((path + [name], field))
+                unknown.fields[name] = field
             }
             return .object(known)
         case .array(var elements) where !parts.isEmpty:
-            if isInPairs {
-                unknown.pairs.insert(LoadReport.path(path))
-            }
             for index in elements.indices {
                 guard let part = parts["\(index)"] else { continue }
-                elements[index] = part.known(of: elements[index], keys: keys, at: path + ["[\(index)]"], &unknown)
+                let name = StoredTree.key(of: index)
+                let (element, inner) = (elements[index], path.appending(name))
+                elements[index] = part.known(of: element, keys: keys, at: inner, unknown.part(name))
             }
+            (unknown.elements, unknown.isInPairs) = (elements, isInPairs)
             return .array(elements)
         default:
             return tree

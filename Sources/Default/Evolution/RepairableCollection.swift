@@ -28,8 +28,11 @@ extension Array: RepairableCollection where Element: Decodable {
             guard initial != nil || Element.self is any RepairableCollection.Type else {
                 return try part.decoder.singleValueContainer().decode(Self.self)
             }
-            let elements = try finder.elements(of: part, as: Element.self, default: initial, removing: initial != nil)
-            return try elements.map { try typed($0) as Element }
+            var elements: [Element] = []
+            try finder.decodeElements(of: part, as: partTypes, default: initial, removing: initial != nil) {
+                elements.append(try typed($0[0]))
+            }
+            return elements
         }
     }
 }
@@ -39,8 +42,11 @@ extension Set: RepairableCollection where Element: Decodable {
 
     static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Element.self) { initial in
-            let elements = try finder.elements(of: part, as: Element.self, default: initial, removing: true)
-            return Set(try elements.map { try typed($0) as Element })
+            var elements: Set<Element> = []
+            try finder.decodeElements(of: part, as: partTypes, default: initial, removing: true) {
+                elements.insert(try typed($0[0]))
+            }
+            return elements
         }
     }
 }
@@ -52,17 +58,16 @@ extension Dictionary: RepairableCollection where Key: Decodable, Value: Decodabl
     static func repaired(_ part: FaultFinder.Part, by finder: FaultFinder) throws -> any Decodable {
         try finder.withDefault(of: Value.self) { initial in
             var entries: [Key: Value] = [:]
-            if isCodedInPairs {
+            func add(_ entry: [any Decodable]) throws {
+                let key: Key = try typed(entry[0])
                 // Two keys may be equal once they are filled in.
-                try finder.pairs(of: part, as: (Key.self, Value.self), default: initial) { key in
-                    entries[try typed(key)] == nil
-                } add: { key, value in
-                    entries[try typed(key)] = try typed(value) as Value
-                }
+                guard !isCodedInPairs || entries[key] == nil else { throw UnexpectedValue() }
+                entries[key] = try typed(entry[1]) as Value
+            }
+            if isCodedInPairs {
+                try finder.decodeElements(of: part, as: partTypes, default: initial, removing: true, add)
             } else {
-                try finder.entries(of: part, as: (Key.self, Value.self), default: initial) { key, value in
-                    entries[try typed(key)] = try typed(value) as Value
-                }
+                try finder.decodeEntries(of: part, as: partTypes, default: initial, add)
             }
             return entries
         }
@@ -71,78 +76,71 @@ extension Dictionary: RepairableCollection where Key: Decodable, Value: Decodabl
 
 // Not generic, so that it is compiled once.
 extension FaultFinder {
-    /// The elements of an unkeyed container, without those that can't be used if they are to be removed.
-    fileprivate func elements(
+    /// Decodes the elements of an unkeyed container, except for those that can't be used if they are to be removed.
+    ///
+    /// - Parameters:
+    ///   - part: The container.
+    ///   - types: The type of each element, or the types of a dictionary's keys and values, which are coded in turn.
+    ///   - initial: What elements are filled in from; for a dictionary, its values.
+    ///   - removesUnusable: Whether to remove elements that can't be used.
+    ///   - add: Adds an element, or a key and its value.
+    /// - Throws: The error of an element that isn't removed.
+    fileprivate func decodeElements(
         of part: Part,
-        as type: any Decodable.Type,
+        as types: [any Decodable.Type],
         default initial: Fallback?,
-        removing removesUnusable: Bool
-    ) throws -> [any Decodable] {
+        removing removesUnusable: Bool,
+        _ add: ([any Decodable]) throws -> Void
+    ) throws {
         var container = try part.decoder.unkeyedContainer()
-        var elements: [any Decodable] = []
         while !container.isAtEnd {
-            let path = part.path + ["\(container.currentIndex)"]
-            let element = Part(decoder: try container.superDecoder(), fallback: initial, path: path)
+            var parts: [Part] = []
+            while parts.count < types.count {
+                let fallback = parts.count == types.count - 1 ? initial : nil
+                let path = part.path.appending("\(container.currentIndex)")
+                parts.append(Part(decoder: try container.superDecoder(), fallback: fallback, path: path))
+            }
             do {
-                elements.append(try decode(type, of: element))
+                var values: [any Decodable] = []
+                for part in parts {
+                    values.append(try decode(types[values.count], of: part))
+                }
+                try add(values)
             } catch {
                 guard removesUnusable else { throw error }
-                replace(path, by: nil, because: error)
+                for part in parts {
+                    replace(part.path, by: nil, because: error)
+                }
             }
         }
-        return elements
     }
 
-    /// The entries of a dictionary that is coded as a keyed container.
-    fileprivate func entries(
+    /// Decodes the entries of a dictionary that is coded as a keyed container.
+    fileprivate func decodeEntries(
         of part: Part,
-        as types: (key: any Decodable.Type, value: any Decodable.Type),
+        as types: [any Decodable.Type],
         default initial: Fallback?,
-        add: (_ key: any Decodable, _ value: any Decodable) throws -> Void
+        _ add: ([any Decodable]) throws -> Void
     ) throws {
         let container = try part.decoder.container(keyedBy: PathKey.self)
         let defaults = try? part.fallback?.decoder.container(keyedBy: PathKey.self)
         for name in container.allKeys {
             // An entry that the default has too is filled in and replaced like a property.
             let replacement = self.part(name.stringValue, of: part.fallback?.tree, at: part.path)
-            let path = part.path + [name.stringValue]
-            let key = DictionaryKey.make(types.key, from: name)
+            let path = part.path.appending(name.stringValue)
+            let key = DictionaryKey.make(types[0], from: name)
             do {
                 guard let key else { throw UnexpectedValue() }
                 let decoder = try container.superDecoder(forKey: name)
                 let inner = try? defaults?.superDecoder(forKey: name)
                 let own = Fallback(decoder: inner, tree: replacement?.tree)
                 let entry = Part(decoder: decoder, fallback: own ?? initial, path: path)
-                try add(key, decode(types.value, of: entry))
+                try add([key, decode(types[1], of: entry)])
             } catch {
-                if let key, replacement != nil, let value = try? defaults?.decode(types.value, forKey: name) {
-                    try add(key, value)
+                if let key, replacement != nil, let value = try? defaults?.decode(types[1], forKey: name) {
+                    try add([key, value])
                 }
                 replace(path, by: replacement, because: error)
-            }
-        }
-    }
-
-    /// The entries of a dictionary that is coded as keys and values in turn.
-    fileprivate func pairs(
-        of part: Part,
-        as types: (key: any Decodable.Type, value: any Decodable.Type),
-        default initial: Fallback?,
-        isNew: (any Decodable) throws -> Bool,
-        add: (_ key: any Decodable, _ value: any Decodable) throws -> Void
-    ) throws {
-        var container = try part.decoder.unkeyedContainer()
-        while !container.isAtEnd {
-            let places = (0...1).map { part.path + ["\(container.currentIndex + $0)"] }
-            let parts = (try container.superDecoder(), try container.superDecoder())
-            do {
-                let key = try decode(types.key, of: Part(decoder: parts.0, fallback: nil, path: places[0]))
-                guard try isNew(key) else { throw UnexpectedValue() }
-                try add(key, decode(types.value, of: Part(decoder: parts.1, fallback: initial, path: places[1])))
-            } catch {
-                for place in places {
-                    replace(place, by: nil, because: error)
-                }
             }
         }
     }

@@ -109,7 +109,7 @@ private final class RepairedPart: DecodingHooks {
     private(set) var candidateCount = 0
 
     private let value: RepairedValue
-    private var fallback: FaultFinder.Fallback?
+    private let fallback: FaultFinder.Fallback?
     private lazy var defaults = try? fallback?.decoder.container(keyedBy: PathKey.self)
     private var outcomes: [(type: any Decodable.Type, result: Result<any Decodable, any Error>)] = []
     private var parts: [String: RepairedPart] = [:]
@@ -119,7 +119,7 @@ private final class RepairedPart: DecodingHooks {
     init(
         of value: RepairedValue,
         at path: StoredTree.Path,
-        fallback: FaultFinder.Fallback? = nil,
+        fallback: FaultFinder.Fallback?,
         replacement: TreeEdits.Replacement? = nil
     ) {
         (self.value, self.path, self.fallback, self.replacement) = (value, path, fallback, replacement)
@@ -132,7 +132,8 @@ private final class RepairedPart: DecodingHooks {
             return part
         }
         let replacement = value.finder.part(name, of: fallback?.tree, at: path)
-        let part = RepairedPart(of: value, at: path + [name], replacement: replacement)
+        let fallback = replacement.flatMap { FaultFinder.Fallback(decoder: try? defaultPart(name), tree: $0.tree) }
+        let part = RepairedPart(of: value, at: path.appending(name), fallback: fallback, replacement: replacement)
         parts[name] = part
         return part
     }
@@ -150,69 +151,50 @@ private final class RepairedPart: DecodingHooks {
         return stored.filter { !replaced.contains($0) } + added
     }
 
-    override func contains(_ name: String, isStored: () -> Bool) -> Bool {
-        guard let part = parts[name], part.isReplaced else { return isStored() }
+    override func contains(_ stored: Part) -> Bool {
+        guard let part = parts[stored.name ?? ""], part.isReplaced else { return stored.isStored() }
         return part.replacement != nil
     }
 
-    override func substitute(
-        for name: String,
-        because error: (any Error)?,
-        isStored: () -> Bool
-    ) throws -> (any Decoder)? {
+    override func substitute(for stored: Part, because error: (any Error)?) throws -> (any Decoder)? {
+        let name = stored.name ?? ""
         let part = part(name)
-        let isReplaced = part.isReplaced || error.map { note(part, $0, isStored: isStored) } ?? false
+        let isReplaced = part.isReplaced || error.map { note(part, $0, isStored: stored.isStored) } ?? false
         return isReplaced ? try defaultPart(name) : nil
     }
 
-    override func inside(_ name: String) -> DecodingHooks {
-        let part = part(name)
-        part.fallback = part.fallback ?? .init(decoder: try? defaultPart(name), tree: part.replacement?.tree)
-        return part
-    }
+    override func inside(_ name: String) -> DecodingHooks { part(name) }
 
-    override func decode(
-        _ type: any Decodable.Type,
-        named name: String?,
-        isStored: () -> Bool,
-        exactly: () throws -> any Decodable,
-        decoder: () throws -> any Decoder
-    ) throws -> any Decodable {
-        let part = name.map { self.part($0) } ?? self
+    override func decode(_ type: any Decodable.Type, _ stored: Part) throws -> any Decodable {
+        let part = stored.name.map { self.part($0) } ?? self
         if part === self || !part.isReplaced {
             do {
-                return try part.decode(type, isFillable: { !ValueSemantics.isLeaf(type) && isStored() }, exactly) {
-                    error in
-                    _ = name.map { inside($0) }
-                    let stored = FaultFinder.Part(decoder: try decoder(), fallback: part.fallback, path: part.path)
-                    return try value.finder.decodeParts(of: stored, as: type, because: error)
-                }
+                return try part.decodeOnce(type, stored)
             } catch {
-                guard note(part, error, isStored: isStored) else { throw error }
+                guard note(part, error, isStored: stored.isStored) else { throw error }
             }
         }
-        return try defaultPart(name ?? "").singleValueContainer().decode(type)
+        return try defaultPart(stored.name ?? "").singleValueContainer().decode(type)
     }
 
     /// Decodes this part, once for all calls.
     ///
     /// - Throws: The error of the first attempt to decode it.
-    private func decode(
-        _ type: any Decodable.Type,
-        isFillable: () -> Bool,
-        _ exactly: () throws -> any Decodable,
-        fillingIn: (any Error) throws -> any Decodable
-    ) throws -> any Decodable {
+    private func decodeOnce(_ type: any Decodable.Type, _ stored: Part) throws -> any Decodable {
         let index = outcomes.firstIndex { $0.type == type } ?? outcomes.endIndex
+        let isFillable = !ValueSemantics.isLeaf(type) && stored.isStored()
         if index == outcomes.endIndex {
-            outcomes.append((type, Result(catching: exactly)))
-            if case .failure = outcomes[index].result, isFillable() {
+            outcomes.append((type, Result { try stored.decode(type) }))
+            if case .failure = outcomes[index].result, isFillable {
                 candidateCount += 1
             }
         }
         guard case .failure(let error) = outcomes[index].result else { return try outcomes[index].result.get() }
-        guard isFilledIn || value.isLenient, candidateCount == 1, isFillable(),
-            let value = try? value.finder.attempt({ try fillingIn(error) })
+        let finder = value.finder
+        guard isFilledIn || value.isLenient, candidateCount == 1, isFillable,
+            let decoder = try? stored.decoder(),
+            case let part = FaultFinder.Part(decoder: decoder, fallback: fallback, path: path),
+            let value = try? finder.attempt({ try finder.decodeParts(of: part, as: type, because: error) })
         else { throw error }
         outcomes[index].result = .success(value)
         return value

@@ -45,27 +45,28 @@ extension StoredTree {
     /// The path of a property whose name has dots between the keys of nested ones.
     static func path(_ name: String) -> Path { name.split(separator: ".").map(String.init) }
 
+    /// The key of an element, in paths.
+    static func key(of index: Int) -> String { "[\(index)]" }
+
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
     }
 
-    /// Bytes that are the same for values that are written alike, apart from nil.
+    /// A text that is the same for values that are written alike, apart from nil.
     var identity: String {
-        let tree = withoutNil
-        return (tree.jsonData ?? tree.propertyListValue?.binaryForm ?? Data()).base64EncodedString()
-    }
-
-    private var withoutNil: StoredTree {
         switch self {
-        case .object(var fields):
-            for (name, field) in fields {
-                fields[name] = field.mayBeNull ? nil : field.withoutNil
+        case .object(let fields):
+            var texts: [String] = []
+            for (name, field) in fields where !field.mayBeNull {
+                texts.append("\(Data(utf8Of: name).base64EncodedString()):\(field.identity)")
             }
-            return .object(fields)
+            return "{\(texts.inOrder().joined(separator: ","))}"
         case .array(let elements):
-            return .array(elements.map(\.withoutNil))
-        case .json, .propertyList:
-            return self
+            return "[\(elements.map(\.identity).joined(separator: ","))]"
+        case .json(let bytes):
+            return Data(bytes).base64EncodedString()
+        case .propertyList(let value):
+            return value.binaryForm.base64EncodedString()
         }
     }
 
@@ -85,7 +86,7 @@ extension StoredTree {
     subscript(path: Path) -> StoredTree? {
         get {
             guard let key = path.first else { return self }
-            return fields?[key]?[Array(path.dropFirst())]
+            return fields?[key]?[path.droppingFirst()]
         }
         set {
             guard let key = path.first else {
@@ -96,11 +97,22 @@ extension StoredTree {
             if path.count == 1 {
                 fields[key] = newValue
             } else {
-                fields[key]?[Array(path.dropFirst())] = newValue
+                fields[key]?[path.droppingFirst()] = newValue
             }
             self = .object(fields)
         }
     }
+}
+
+// Compiled once, instead of wherever there is a path.
+extension StoredTree.Path {
+    /// The path of what a key leads to from here.
+    @inline(never)
+    func appending(_ key: String) -> StoredTree.Path { self + [key] }
+
+    /// The path from what the first key leads to.
+    @inline(never)
+    func droppingFirst() -> StoredTree.Path { Array(dropFirst()) }
 }
 
 // MARK: Property lists
@@ -155,30 +167,35 @@ extension StoredTree {
         case .json(let bytes):
             json += bytes
         case .array(let elements):
-            json.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 {
-                    json.append(UInt8(ascii: ","))
-                }
-                try element.appendJSON(to: &json)
-            }
-            json.append(UInt8(ascii: "]"))
+            try json.appendParts(elements.count, between: "[", "]") { try elements[$0].appendJSON(to: &$1) }
         case .object(let fields):
-            json.append(UInt8(ascii: "{"))
-            for (index, key) in Array(fields.keys).inOrder().enumerated() {
-                if index > 0 {
-                    json.append(UInt8(ascii: ","))
-                }
-                try json.appendJSON(key)
+            let keys = Array(fields.keys).inOrder()
+            try json.appendParts(keys.count, between: "{", "}") { index, json in
+                try json.appendJSON(keys[index])
                 json.append(UInt8(ascii: ":"))
-                try fields[key]?.appendJSON(to: &json)
+                try fields[keys[index]]?.appendJSON(to: &json)
             }
-            json.append(UInt8(ascii: "}"))
         }
     }
 }
 
 extension [UInt8] {
+    fileprivate mutating func appendParts(
+        _ count: Int,
+        between start: Unicode.Scalar,
+        _ end: Unicode.Scalar,
+        _ appendPart: (_ index: Int, inout Self) throws -> Void
+    ) rethrows {
+        append(UInt8(ascii: start))
+        for index in 0..<count {
+            if index > 0 {
+                append(UInt8(ascii: ","))
+            }
+            try appendPart(index, &self)
+        }
+        append(UInt8(ascii: end))
+    }
+
     fileprivate mutating func appendJSON(_ key: String) throws {
         let quote = UInt8(ascii: "\"")
         if key.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != quote && $0 != UInt8(ascii: "\\") }) {

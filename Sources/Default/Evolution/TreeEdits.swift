@@ -88,7 +88,7 @@ final class TreeEdits {
                 let added = part.change?.replacement?.name
                 // To look for a key that the coder converts, the decoder has to be called.
                 let name = added == key ? key : keys.storedKey(for: key, among: fields, below: path) ?? added ?? key
-                fields[name] = part.apply(to: fields[name], keys: keys, at: path + [name], outcome: &outcome)
+                fields[name] = part.apply(to: fields[name], keys: keys, at: path.appending(name), outcome: &outcome)
             }
             return .object(fields)
         case .array(let elements)?:
@@ -96,7 +96,7 @@ final class TreeEdits {
             for (index, element) in elements.enumerated() {
                 let part = parts["\(index)"]
                 let edited = part.map {
-                    $0.apply(to: element, keys: keys, at: path + ["[\(index)]"], outcome: &outcome)
+                    $0.apply(to: element, keys: keys, at: path.appending(StoredTree.key(of: index)), outcome: &outcome)
                 }
                 changed += (edited ?? element).map { [$0] } ?? []
             }
@@ -139,12 +139,12 @@ final class StoredKeys {
 
     /// The coding key that the decoder converts a stored key to.
     private func decodedKey(for key: String, below path: StoredTree.Path) -> String? {
-        if let known = found[path + [key]] {
+        if let known = found[path.appending(key)] {
             return known
         }
-        let probe = (path + [key]).reversed().reduce(StoredTree.json([UInt8(ascii: "0")])) { .object([$1: $0]) }
+        let probe = path.appending(key).reversed().reduce(StoredTree.json([UInt8(ascii: "0")])) { .object([$1: $0]) }
         let name = probe.data(in: format).flatMap { try? coder.decode(InnermostKey.self, from: $0).name }
-        found[path + [key]] = .some(name)
+        found[path.appending(key)] = .some(name)
         return name
     }
 }

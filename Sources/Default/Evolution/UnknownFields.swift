@@ -5,17 +5,26 @@ internal import Foundation
 #endif
 
 /// What stored bytes have and a type doesn't know, which the type's next write keeps.
-struct UnknownFields {
-    typealias Field = (path: StoredTree.Path, value: StoredTree)
+///
+/// A tree of the containers that the type knows, each with the fields that it doesn't know. The paths of its fields have indexes in
+/// brackets.
+final class UnknownFields {
+    /// The fields of a keyed container that the type doesn't know, by their stored keys.
+    var fields: [String: StoredTree] = [:]
+    /// What of an array the type knows; nil for a keyed container.
+    var elements: [StoredTree]?
+    /// Whether the elements are keys and values in turn.
+    var isInPairs = false
+    /// The containers in this one that the type knows.
+    private var parts: [String: UnknownFields] = [:]
 
-    var fields: [Field] = []
-    /// The paths of arrays whose elements are keys and values in turn.
-    var pairs: Set<String> = []
-    /// The stored values that the type knows.
-    private var known: StoredTree
+    init() {}
 
     /// Finds the fields that a type doesn't know; nil when there are none, or the bytes can't be decoded as they are.
-    init?(
+    //
+    // Compiled once, like `remove`, instead of in each of its callers.
+    @inline(never)
+    convenience init?(
         in data: Data,
         parsed: (tree: StoredTree, format: StoredTree.Format)? = nil,
         unknownTo type: any Decodable.Type,
@@ -24,31 +33,61 @@ struct UnknownFields {
         guard let (tree, format) = parsed ?? StoredTree.parse(data),
             let keys = KnownKeys.recorded(type, from: data, coder: coder)
         else { return nil }
-        known = tree
-        known = keys.known(of: tree, keys: StoredKeys(coder: coder, format: format), &self)
-        guard !fields.isEmpty else { return nil }
+        self.init()
+        _ = keys.known(of: tree, keys: StoredKeys(coder: coder, format: format), self)
+        if isEmpty {
+            return nil
+        }
     }
 
-    var paths: [StoredTree.Path] { fields.map(\.path) }
+    var isEmpty: Bool { fields.isEmpty && parts.values.allSatisfy(\.isEmpty) }
+
+    /// The paths of the fields.
+    var paths: [StoredTree.Path] { paths(below: []) }
+
+    private func paths(below path: StoredTree.Path) -> [StoredTree.Path] {
+        var paths = fields.keys.map(path.appending)
+        for (name, part) in parts {
+            paths += part.paths(below: path.appending(name))
+        }
+        return paths
+    }
+
+    func part(_ name: String) -> UnknownFields {
+        let part = parts[name] ?? UnknownFields()
+        parts[name] = part
+        return part
+    }
 
     /// Removes a field, or a part of one.
     ///
     /// - Parameters:
     ///   - path: The path of a field, or of a container.
     ///   - keepingParts: Whether a known container at the path keeps its unknown fields.
-    mutating func remove(_ path: StoredTree.Path, keepingParts: Bool = false) {
-        fields.removeAll { $0.path.starts(with: path) && !(keepingParts && $0.path.count > path.count) }
-        for index in fields.indices where path.starts(with: fields[index].path) {
-            fields[index].value[Array(path.dropFirst(fields[index].path.count))] = nil
+    @inline(never)
+    func remove(_ path: StoredTree.Path, keepingParts: Bool = false) {
+        guard let name = path.first else { return }
+        if path.count == 1 {
+            fields[name] = nil
+            parts[name] = keepingParts ? parts[name] : nil
+        } else {
+            let rest = path.droppingFirst()
+            fields[name]?[rest] = nil
+            parts[name]?.remove(rest, keepingParts: keepingParts)
         }
     }
 
-    /// Whether there is a field at a path, or a part of one.
+    /// Whether there is a field at a path, or in it, or a part of one.
     func contains(_ path: StoredTree.Path) -> Bool {
-        fields.contains { field in
-            field.path.starts(with: path)
-                || path.starts(with: field.path) && field.value[Array(path.dropFirst(field.path.count))] != nil
-        }
+        guard let name = path.first else { return !isEmpty }
+        let rest = path.droppingFirst()
+        return fields[name]?[rest] != nil || parts[name]?.contains(rest) ?? false
+    }
+
+    /// Whether there is a field at exactly this path.
+    func hasField(at path: StoredTree.Path) -> Bool {
+        guard let name = path.first else { return false }
+        return path.count == 1 ? fields[name] != nil : parts[name]?.hasField(at: path.droppingFirst()) ?? false
     }
 }
 
@@ -65,8 +104,6 @@ extension UnknownFields {
         var homeless: [StoredTree.Path] = []
         /// The paths of those instead of which the new value has something of its own.
         var replaced: [StoredTree.Path] = []
-        /// The indexes of elements in the new value by those in the old one, for each array that was visited.
-        fileprivate var matches: [String: [Int?]] = [:]
     }
 
     /// Adds the fields to the bytes of a value.
@@ -76,9 +113,7 @@ extension UnknownFields {
             placement.homeless = paths
             return placement
         }
-        for field in fields {
-            add(field, at: [], of: known, to: &tree, at: [], &placement)
-        }
+        add(to: &tree, at: [], from: [], &placement)
         placement.data = placement.placed.isEmpty ? nil : tree.data(in: format)
         // A tree of another format can't be encoded with them.
         if placement.data == nil {
@@ -88,59 +123,59 @@ extension UnknownFields {
         return placement
     }
 
-    /// Adds a field to the tree of a new value.
+    /// Adds the fields to the part of a new value that is in the same place.
     ///
     /// - Parameters:
-    ///   - field: The field.
-    ///   - oldPath: The path of the old tree.
-    ///   - old: A part of ``known`` with the field's container.
-    ///   - new: The part of the new value in the same place.
-    ///   - path: The path of the new tree.
-    ///   - placement: Receives where the field is now.
+    ///   - new: The part of the new value.
+    ///   - path: The path of the part.
+    ///   - oldPath: The path of this container in the old value.
+    ///   - placement: Receives where the fields are now.
     private func add(
-        _ field: Field,
-        at oldPath: StoredTree.Path,
-        of old: StoredTree,
         to new: inout StoredTree,
         at path: StoredTree.Path,
+        from oldPath: StoredTree.Path,
         _ placement: inout Placement
     ) {
-        let name = field.path[oldPath.count]
-        let inner = oldPath + [name]
-        switch (old, new) {
-        case (.object(let oldFields), .object(var fields)):
+        switch (elements, new) {
+        case (nil, .object(var newFields)):
             // So that nothing is copied.
             new = .object([:])
-            defer { new = .object(fields) }
-            if inner.count == field.path.count {
-                if fields[name] == nil {
-                    fields[name] = field.value
-                    placement.placed.append(path + [name])
+            for (name, value) in fields {
+                if newFields[name] == nil {
+                    newFields[name] = value
+                    placement.placed.append(path.appending(name))
                 } else {
-                    placement.replaced.append(field.path)
+                    placement.replaced.append(oldPath.appending(name))
                 }
-            } else if let old = oldFields[name], var part = fields.removeValue(forKey: name) {
-                add(field, at: inner, of: old, to: &part, at: path + [name], &placement)
-                fields[name] = part
-            } else {
-                placement.homeless.append(field.path)
             }
-        case (.array(let oldElements), .array(var elements)):
+            for (name, part) in parts {
+                if var inner = newFields.removeValue(forKey: name) {
+                    part.add(to: &inner, at: path.appending(name), from: oldPath.appending(name), &placement)
+                    newFields[name] = inner
+                } else {
+                    placement.homeless += part.paths(below: oldPath.appending(name))
+                }
+            }
+            new = .object(newFields)
+        case (let elements?, .array(var newElements)):
             new = .array([])
-            defer { new = .array(elements) }
-            let array = LoadReport.path(oldPath)
-            let indexes =
-                placement.matches[array] ?? Self.matches(oldElements, elements, inPairs: pairs.contains(array))
-            placement.matches[array] = indexes
-            let oldIndex = Int64(digits: String(name.dropFirst().dropLast())).flatMap { Int(exactly: $0) }
-            if let oldIndex, let index = indexes[oldIndex] {
-                let path = path + ["[\(index)]"]
-                add(field, at: inner, of: oldElements[oldIndex], to: &elements[index], at: path, &placement)
-            } else {
-                placement.homeless.append(field.path)
+            for (oldIndex, index) in Self.matches(elements, newElements, inPairs: isInPairs).enumerated() {
+                let name = StoredTree.key(of: oldIndex)
+                guard let part = parts[name] else { continue }
+                if let index {
+                    part.add(
+                        to: &newElements[index],
+                        at: path.appending(StoredTree.key(of: index)),
+                        from: oldPath.appending(name),
+                        &placement
+                    )
+                } else {
+                    placement.homeless += part.paths(below: oldPath.appending(name))
+                }
             }
+            new = .array(newElements)
         default:
-            placement.homeless.append(field.path)
+            placement.homeless += paths(below: oldPath)
         }
     }
 

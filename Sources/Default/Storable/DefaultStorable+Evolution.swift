@@ -26,8 +26,10 @@ extension DefaultStorable {
         from store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) -> (value: Self, report: LoadReport)? {
-        guard let stored = try findStored(in: store ?? ownStore, forKey: key) else { return nil }
-        return (stored.value, stored.form.report)
+        guard let stored = try StoredSettings.find(Self.self, in: store ?? ownStore, forKey: key),
+            let value = stored.value as? Self
+        else { return nil }
+        return (value, stored.form.report)
     }
 
     /// Stores the value in the type's current form, if the stored form differs.
@@ -47,17 +49,14 @@ extension DefaultStorable {
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) -> Bool {
-        let store = store ?? ownStore
-        return try DefaultsError.wrapping(ErrorContext(key ?? defaultIdentifier, Self.self, in: store)) {
-            try store.withExclusiveAccess {
-                guard let stored = try findStored(in: store, forKey: key) else { return false }
-                if stored.form.isCurrent, stored.key == key ?? defaultIdentifier,
-                    !hasRemovedProperties(stored.data)
-                {
-                    return false
-                }
+        let target = access(key, in: store ?? ownStore)
+        return try DefaultsError.wrapping(target.context) {
+            try target.store.withExclusiveAccess {
+                guard let stored = try StoredSettings.find(Self.self, in: target.store, forKey: key),
+                    !stored.form.isCurrent || stored.access.key != target.key || stored.hasRemovedProperties
+                else { return false }
                 stored.reportFillingIn()
-                try stored.value.save(to: store, withKey: key)
+                try stored.value.save(to: target.store, withKey: key)
                 return true
             }
         }
@@ -81,7 +80,7 @@ extension DefaultStorable {
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) -> [QuarantinedValue] {
-        try KeyAccess(key ?? defaultIdentifier, in: store ?? ownStore).quarantine(of: Self.self).values()
+        try access(key, in: store ?? ownStore).quarantine.values()
     }
 
     /// Stores the newest quarantined value again that can be read now.
@@ -110,16 +109,13 @@ extension DefaultStorable {
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) -> QuarantinedValue? {
-        let store = store ?? ownStore
-        let key = key ?? defaultIdentifier
-        let access = KeyAccess(key, in: store)
-        return try access.quarantine(of: Self.self).restore {
-            let replaced = access.ownValue
-            return (replaced, replaced.flatMap { recordedVersion(of: $0, forKey: key, in: store) })
+        let access = access(key, in: store ?? ownStore)
+        return try access.quarantine.restore {
+            let replaced = access.values.ownValue
+            return (replaced, replaced.flatMap(access.recordedVersion))
         } where: { value, version in
             guard case .data(let data) = value else { return false }
-            let version = version ?? recordedVersion(of: value, forKey: key, in: store)
-            let form = try? read(data, ofVersion: version, forKey: key, in: store).form
+            let form = try? access.read(data, ofVersion: version ?? access.recordedVersion(of: value)).form
             return form?.report.unusable.isEmpty ?? false
         }
     }
@@ -135,6 +131,6 @@ extension DefaultStorable {
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) {
-        try KeyAccess(key ?? defaultIdentifier, in: store ?? ownStore).quarantine(of: Self.self).removeAll()
+        try access(key, in: store ?? ownStore).quarantine.removeAll()
     }
 }

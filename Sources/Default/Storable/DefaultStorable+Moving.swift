@@ -47,84 +47,94 @@ extension DefaultStorable {
         forKey key: String? = nil,
         removingOriginal: Bool = false
     ) throws(DefaultsError) -> Bool {
-        let store = target ?? ownStore
-        let targetKey = key ?? defaultIdentifier
-        _ = try StoreKey(targetKey)
         let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers
+        return try access(key, in: target ?? ownStore)
+            .move(from: source, under: sourceKeys, removingOriginal: removingOriginal)
+    }
+}
+
+extension SettingsAccess {
+    fileprivate func move(
+        from source: any DefaultsStore,
+        under sourceKeys: [String],
+        removingOriginal: Bool
+    ) throws(DefaultsError) -> Bool {
+        _ = try StoreKey(key)
         let isSameStore = source.storeDescription == store.storeDescription
-        let quarantine = KeyAccess(targetKey, in: store).quarantine(of: Self.self)
-        typealias Original = (key: String, value: PropertyListValue, loss: DefaultsError?)
-        let original = try DefaultsError.wrapping(ErrorContext(targetKey, Self.self, in: store)) {
+        typealias Original = (access: SettingsAccess, value: PropertyListValue, loss: DefaultsError?)
+        let original = try DefaultsError.wrapping(context) {
             try store.withExclusiveAccess { () -> Original? in
-                let stored = store.storedValue(forKey: targetKey)
+                let stored = store.storedValue(forKey: key)
                 if case .data? = stored {
                     return nil
                 }
                 let isInPlace = stored != nil
-                guard !isInPlace || isSameStore && sourceKeys.first == targetKey,
-                    store.storedValue(forKey: CompanionKey.moved(of: targetKey)) == nil,
-                    let (sourceKey, foreign) = try firstValue(under: sourceKeys, in: source)
+                guard !isInPlace || isSameStore && sourceKeys.first == key,
+                    store.storedValue(forKey: CompanionKey.moved(of: key)) == nil,
+                    let (origin, foreign) = try firstValue(under: sourceKeys, in: source)
                 else { return nil }
-                let found = try readForeign(foreign, forKey: sourceKey, in: source)
-                let kept = keptFields(of: found)
-                let data = try KeyAccess(sourceKey, in: source).encode(found.value, encoder: defaultCoder)
-                let lost = found.loss ?? add(kept, to: data, forKey: sourceKey, in: source).loss
+                let found = try origin.readForeign(foreign)
+                let kept = found.keptFields
+                let data = try origin.encode(found.value)
+                let lost = found.loss ?? origin.add(kept, to: data).loss
                 let loss = isInPlace ? nil : lost
                 try store.transaction {
                     if loss != nil {
                         try quarantine.add(foreign)
                     }
-                    try found.value.replaceStoredValue(in: store, forKey: targetKey, keeping: kept)
-                    try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: targetKey))
+                    try replace(with: data, keeping: kept)
+                    try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: key))
                 }
-                return (sourceKey, foreign, loss)
+                return (origin, foreign, loss)
             }
         }
         guard let original else { return false }
         if let loss = original.loss {
             quarantine.report(because: loss)
         }
-        if removingOriginal, !(isSameStore && original.key == targetKey) {
-            try remove(original.value, forKey: original.key, from: source)
+        if removingOriginal, !(isSameStore && original.access.key == key) {
+            try original.access.remove(original.value)
         }
         return true
     }
 
     /// Removes a value that was moved and its version, unless it was changed in the meantime.
-    private static func remove(
-        _ original: PropertyListValue,
-        forKey key: String,
-        from source: any DefaultsStore
-    ) throws(DefaultsError) {
-        try DefaultsError.wrapping(ErrorContext(key, Self.self, in: source)) {
-            try source.withExclusiveAccess {
-                guard source.storedValue(forKey: key) == original else { return }
-                let record = CompanionKey.version(of: key)
-                let keys = source.storedValue(forKey: record) == nil ? [key] : [key, record]
-                try KeyAccess.remove(keys, from: source, type: Self.self)
+    private func remove(_ original: PropertyListValue) throws(DefaultsError) {
+        try DefaultsError.wrapping(context) {
+            try store.withExclusiveAccess {
+                if store.storedValue(forKey: key) == original {
+                    try Self.remove([key], of: type, from: store)
+                }
             }
         }
     }
 
-    private static func firstValue(
+    /// Removes values and their versions.
+    static func remove(
+        _ keys: [String],
+        of type: any DefaultStorable.Type,
+        from store: any DefaultsStore
+    ) throws(DefaultsError) {
+        let records = keys.map(CompanionKey.version).filter { store.storedValue(forKey: $0) != nil }
+        try KeyAccess.remove(keys + records, from: store, type: type)
+    }
+
+    private func firstValue(
         under keys: [String],
         in store: any DefaultsStore
-    ) throws -> (key: String, value: PropertyListValue)? {
+    ) throws -> (origin: SettingsAccess, value: PropertyListValue)? {
         for key in keys {
+            let origin = SettingsAccess(type, key: key, store: store)
             if let value = store.storedValue(forKey: key) {
-                return (key, value)
+                return (origin, value)
             }
-            try KeyAccess(key, in: store).checkAbsence(type: Self.self)
+            try origin.values.checkAbsence(type: type)
         }
         return nil
     }
 
     /// Creates a value from one that this or another library stored, with the first coder that can decode it.
-    private static func readForeign(
-        _ value: PropertyListValue,
-        forKey key: String,
-        in store: any DefaultsStore
-    ) throws(DefaultsError) -> StoredSettings<Self> {
+    private func readForeign(_ value: PropertyListValue) throws(DefaultsError) -> StoredSettings {
         // Nil is the type's own coder.
         let (data, coders): (Data, [DefaultsCoder?]) =
             switch value {
@@ -136,7 +146,7 @@ extension DefaultStorable {
         var first: DefaultsError?
         for coder in coders {
             do {
-                let stored = try read(data, forKey: key, in: store, coder: coder)
+                let stored = try read(data, coder: coder)
                 stored.reportFillingIn()
                 return stored
             } catch {
@@ -144,6 +154,6 @@ extension DefaultStorable {
                 first = first ?? error
             }
         }
-        throw first ?? .typeMismatch(found: value, ErrorContext(key, Self.self, in: store))
+        throw first ?? .typeMismatch(found: value, context)
     }
 }

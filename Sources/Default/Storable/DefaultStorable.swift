@@ -216,7 +216,8 @@ extension DefaultStorable {
     ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's. The stored value is unchanged then.
     public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {
         let store = store ?? Self.ownStore
-        try replaceStoredValue(in: store, forKey: key ?? Self.defaultIdentifier)
+        let access = Self.access(key, in: store)
+        try access.replace(with: access.encode(self))
         if key == nil {
             IdentifierRegistry.note(Self.self, in: store)
         }
@@ -263,8 +264,7 @@ extension DefaultStorable {
     ) throws(DefaultsError) {
         let store = store ?? ownStore
         let keys = key.map { [$0] } ?? identifiers
-        let records = keys.map(CompanionKey.version).filter { store.storedValue(forKey: $0) != nil }
-        try KeyAccess.remove(keys + records, from: store, type: Self.self)
+        try SettingsAccess.remove(keys, of: Self.self, from: store)
         DecodedValueCache.shared.remove(keys[0], of: Self.self)
     }
 
@@ -319,7 +319,7 @@ extension DefaultStorable {
                 DefaultsDiagnostics.report(.readFailed, error)
             }
             guard var value else {
-                throw DefaultsError.valueMissing(ErrorContext(key ?? defaultIdentifier, Self.self, in: store))
+                throw DefaultsError.valueMissing(access(key, in: store).context)
             }
             let result = try change(&value)
             try value.save(to: store, withKey: key)

@@ -9,12 +9,10 @@ enum IdentifierRegistry {
     private static let owners = Guarded<[(location: StoreKey, type: any DefaultStorable.Type)]>([])
 
     /// Records that a type's identifier was used in a store, and reports when another type uses it already.
-    static func note<Settings: DefaultStorable>(_ type: Settings.Type, in store: any DefaultsStore) {
+    static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {
         let info = TypeInfo.of(type)
         // Each type is checked once, because the check costs more than reading settings.
-        guard !info.pointee.isRegistered.load(),
-            !info.pointee.isRegistered.exchange(true)
-        else { return }
+        guard !info.pointee.isRegistered.load(), !info.pointee.isRegistered.exchange(true) else { return }
         let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
         let location = StoreKey(unchecked: "\(store)\0\(identifier)")
         let owner = owners.withLock { owners in

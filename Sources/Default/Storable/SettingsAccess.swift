@@ -1,0 +1,251 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// One key of a store that settings are stored under, and their type.
+///
+/// What is done with them is not generic. An object, because to copy its fields takes more code.
+final class SettingsAccess {
+    let type: any DefaultStorable.Type
+    let key: String
+    let store: any DefaultsStore
+
+    init(_ type: any DefaultStorable.Type, key: String, store: any DefaultsStore) {
+        (self.type, self.key, self.store) = (type, key, store)
+    }
+
+    var values: KeyAccess { KeyAccess(key, in: store) }
+    var context: ErrorContext { ErrorContext(key, type, in: store) }
+    var quarantine: Quarantine { Quarantine(key: key, type: type, store: store) }
+}
+
+extension DefaultStorable {
+    /// Access to the settings under a key; nil for the type's own.
+    static func access(_ key: String?, in store: any DefaultsStore) -> SettingsAccess {
+        SettingsAccess(Self.self, key: key ?? defaultIdentifier, store: store)
+    }
+
+    fileprivate static func typed(_ value: any Decodable) throws -> any DefaultStorable {
+        try unwrapped(value as? Self)
+    }
+}
+
+/// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
+private struct Remembered {
+    let form: Result<StoredForm, any Error>
+    /// Whether the value was loaded.
+    var isLoaded = false
+    /// Whether reads may share the value; nil before that had to be known.
+    var isShareable: Bool?
+}
+
+extension SettingsAccess {
+    /// Decodes stored bytes of any version of the type.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - coder: The coder; nil for the type's own, and for each predecessor its own.
+    /// - Returns: The value, with a report.
+    /// - Throws: `undecodable`, `newerVersion`, `migrationFailed`.
+    func read(_ data: Data, coder: DefaultsCoder? = nil) throws(DefaultsError) -> StoredSettings {
+        let version = try recordedVersion(of: data)
+        do {
+            let (value, form) = try read(data, ofVersion: version, coder: coder)
+            return StoredSettings(try type.typed(value), form: form, data: data, version: version, access: self)
+        } catch {
+            let failure: DefaultsError =
+                switch error {
+                case let newer as NewerVersion:
+                    .newerVersion(newer.version, own: type.schemaVersion, context)
+                case let error as MigrationFailure:
+                    .migrationFailed(error.underlyingError, from: error.typeName, context)
+                default:
+                    .undecodable(error, byteCount: data.count, context)
+                }
+            throw failure.about(.data(data))
+        }
+    }
+
+    /// Decodes bytes of a known version, or bytes without a recorded version; as they were decoded before, if they were.
+    func read(
+        _ data: Data,
+        ofVersion version: SchemaVersion?,
+        coder: DefaultsCoder? = nil
+    ) throws -> StoredType.Outcome {
+        let cache = DecodedValueCache.shared
+        let rememberedKey = rememberedKey(version)
+        if coder == nil, let known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
+            let form = try known.form.get()
+            // What an initializer rejected for a reason of its own it may accept now.
+            if form.cause != .bytes, let exact = try? form.type.read(data, coder: nil, fillingIn: false) {
+                exact.form.requireForCurrent(version?.number ?? 0 >= type.schemaVersion)
+                return exact
+            }
+            return (try form.value(of: data), form)
+        }
+        let bytes = StoredBytes(data: data, version: version, types: StoredType.chain(of: type), coder: coder)
+        let remembers = coder == nil && bytes.types.allSatisfy(\.coder.isBuiltIn)
+        do {
+            let found = try bytes.read()
+            // What is decoded as it is needs no more than ``fastPathValue(in:forKey:)``, without a version.
+            if remembers, found.form.cause != .mixed, type.schemaVersion > 0 || !found.form.isCurrent {
+                cache.share(Remembered(form: .success(found.form)), of: data, as: type, forKey: rememberedKey)
+            }
+            return found
+        } catch {
+            if remembers, error is DecodingError {
+                cache.share(Remembered(form: .failure(error)), of: data, as: type, forKey: rememberedKey)
+            }
+            throw error
+        }
+    }
+
+    private func rememberedKey(_ version: SchemaVersion?) -> String {
+        // No key contains NUL, so this is not one under which a value is cached.
+        "\(key)\0\(version?.text ?? "")"
+    }
+
+    /// Lets the next reads share a value that was loaded a second time, if no caller can tell.
+    fileprivate func share(_ stored: StoredSettings) {
+        guard stored.form.cause == .bytes else { return }
+        let (data, cache) = (stored.data, DecodedValueCache.shared)
+        // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
+        let recordKey = CompanionKey.version(of: key)
+        let record = store.storedValue(forKey: recordKey)
+        let version: SchemaVersion? =
+            if case .string(let text)? = record { SchemaRecord(text: text)?.version(of: data) } else { nil }
+        let rememberedKey = rememberedKey(version)
+        guard version == stored.version,
+            var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey)
+        else { return }
+        // Other bytes may have taken the place of the shared value since.
+        if known.isShareable == nil {
+            if known.isLoaded {
+                let again = try? stored.form.value(of: data)
+                known.isShareable = again.map { ValueSemantics.areInterchangeable(stored.value, $0) } ?? false
+            }
+            known.isLoaded = true
+            cache.share(known, of: data, as: type, forKey: rememberedKey)
+        }
+        guard known.isShareable == true else { return }
+        func share<Settings: DefaultStorable>(_ value: Settings) {
+            let condition = type.schemaVersion == 0 ? nil : DecodedValueCache.Condition(key: recordKey, value: record)
+            cache.share(value, of: data, forKey: key, while: condition)
+        }
+        share(stored.value)
+    }
+
+    /// The recorded version of some bytes; nil when there is none.
+    func recordedVersion(of data: Data) throws(DefaultsError) -> SchemaVersion? {
+        do {
+            return try SchemaRecord.stored(beside: key, of: type, in: store)?.version(of: data)
+        } catch  where type.schemaVersion == 0 {
+            // A type without a version ignores any value stored under the record's key.
+            return nil
+        }
+    }
+
+    /// The recorded version of a stored value that is quarantined; nil when there is none, or it can't be known.
+    func recordedVersion(of value: PropertyListValue) -> SchemaVersion? {
+        guard case .data(let data) = value else { return nil }
+        return (try? recordedVersion(of: data)) ?? nil
+    }
+
+    /// The value that is stored under the key; nil when there is none.
+    fileprivate func readStored() throws(DefaultsError) -> StoredSettings? {
+        guard let data = try values.storedBytes(type: type) else { return nil }
+        let stored = Result { () throws(DefaultsError) in try read(data) }
+        guard type.schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else {
+            return try stored.get()
+        }
+        // The value was written in the meantime, so the recorded version may belong to other bytes.
+        return try DefaultsError.wrapping(context) {
+            try store.withExclusiveAccess { try values.storedBytes(type: type).map { try read($0) } }
+        }
+    }
+}
+
+/// A settings value that was found in a store; an object, because to copy its fields takes more code.
+final class StoredSettings {
+    let access: SettingsAccess
+    let value: any DefaultStorable
+    let form: StoredForm
+    let data: Data
+    /// Their recorded version; nil when there is none.
+    let version: SchemaVersion?
+
+    fileprivate init(
+        _ value: any DefaultStorable,
+        form: StoredForm,
+        data: Data,
+        version: SchemaVersion?,
+        access: SettingsAccess
+    ) {
+        (self.value, self.form, self.data, self.version, self.access) = (value, form, data, version, access)
+    }
+
+    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
+    var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : .filledIn(form.report, access.context) }
+
+    /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
+    func reportFillingIn() {
+        DefaultsDiagnostics.report(form.report, access.context)
+    }
+
+    /// Finds the stored value of a type.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - store: The store.
+    ///   - key: The key to read; nil for all the keys that the type may have been stored under.
+    /// - Returns: The value; nil when there is none.
+    /// - Throws: The same errors as `load(from:forKey:)`.
+    static func find(
+        _ type: any DefaultStorable.Type,
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) throws(DefaultsError) -> StoredSettings? {
+        if key == nil {
+            IdentifierRegistry.note(type, in: store)
+        }
+        // A value that can't be read does not hide one that an older version of the app stored under an older name.
+        var unreadable: DefaultsError?
+        for key in key.map({ [$0] }) ?? type.identifiers {
+            do {
+                guard let stored = try type.access(key, in: store).readStored() else { continue }
+                // So the write at the end of an update need not decode these bytes.
+                if stored.form.isCurrent, type.remembersDecodedValues {
+                    DecodedValueCache.shared.insert(stored.data, of: type, forKey: key)
+                }
+                if let unreadable {
+                    DefaultsDiagnostics.report(.readFailed, unreadable)
+                }
+                return stored
+            } catch {
+                guard error.code == .undecodable || error.code == .typeMismatch else { throw error }
+                unreadable = unreadable ?? error
+            }
+        }
+        if let unreadable {
+            throw unreadable
+        }
+        return nil
+    }
+
+    /// The stored value of a type, for reads that have no fast path; what was filled in is reported.
+    static func load(
+        _ type: any DefaultStorable.Type,
+        from store: any DefaultsStore,
+        forKey key: String?
+    ) throws(DefaultsError) -> (any DefaultStorable)? {
+        guard let stored = try find(type, in: store, forKey: key) else { return nil }
+        stored.reportFillingIn()
+        // From the next read on, it is found like a value that is decoded as it is.
+        if stored.access.key == key ?? type.defaultIdentifier {
+            stored.access.share(stored)
+        }
+        return stored.value
+    }
+}
