@@ -168,6 +168,7 @@ struct CompactionTests {
         #expect(journal["a"] == "1" && journal.currentID == other.currentID)
     }
 
+    @Test("What is written meanwhile is in the new journal: values, removals, and what happens together")
     func tail() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
@@ -210,6 +211,87 @@ struct CompactionTests {
         probe.clear()
         try journal.compact()
         #expect(probe.counts[.fsync] == 2)
+    }
+
+    @Test("Writers wait for the copy of at most 64 KiB: a longer tail is copied and synced before", arguments: [0, 1])
+    func longTail(excess: Int) throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        try journal.set("a", "1")
+        let end = try directory.bytes().count
+        // With the record's header, the operation, and the key.
+        let value = String(repeating: "t", count: 65_512 + excess)
+        let tail = Guarded(0)
+        during(journal, .fsync, probe) { [unowned journal, directory] in
+            try journal.set("b", value)
+            try tail.withLock { $0 = try directory.bytes().count - end }
+        }
+        probe.clear()
+        try journal.compact()
+        probe.onStep(nil)
+        #expect(tail.withLock { $0 } == (excess == 0 ? 65_536 : 65_544))
+        // The new file, the tail, and the new name.
+        #expect(probe.counts[.fsync] == (excess == 0 ? 2 : 3))
+        #expect(journal["b"] == value)
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+    }
+
+    @Test("A compaction beside writers that never rest copies sixteen tails, and the last one while they wait")
+    func restlessWriters() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("a", "1")
+        let id = journal.currentID
+        let value = String(repeating: "t", count: 70_000)
+        let count = Guarded(0)
+        probe.onStep { [unowned journal] step in
+            guard step.call == .fsync, journal.writer.depth == 0, journal.currentID == id else { return }
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            do { try other.set("b", "\(number) \(value)") } catch { Issue.record(error) }
+        }
+        probe.clear()
+        try journal.compact()
+        probe.onStep(nil)
+        #expect(count.withLock { $0 } == 16)
+        // And the new name.
+        #expect(probe.counts[.fsync] == 17)
+        #expect(journal["b"] == "16 \(value)" && other.all == journal.all)
+    }
+
+    @Test("After a compaction that failed, one is due when the journal has exactly twice the size")
+    func retrySize() throws {
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options(probe)
+        // Only this test compacts.
+        options.backgroundActivity = { _ in false }
+        let journal = try Journal.openTest(directory.suite, options)
+        func isDue() throws -> Bool { try journal.withExclusiveAccess { journal.needsCompaction } }
+        let value = String(repeating: "v", count: 9_996)
+        func write(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers { try journal.set("a", "\(number)\(value)") }
+        }
+        try write(1_001...1_050)
+        #expect(try directory.bytes().count == 505_328 && isDue())
+        probe.plan(.fail(code: EIO), call: .rename, number: 0)
+        journal.compactInBackground()
+        let error = JournalError(.system(.rename, code: EIO), path: directory.suite + "/journal.new")
+        #expect(reports.all == [.compactionFailed(error)])
+        // It has said that it was about to be replaced.
+        #expect(try directory.bytes().count == 505_368 && !isDue())
+        try write(1_051...1_100)
+        try journal.set("a", String(repeating: "v", count: 4_112))
+        #expect(try directory.bytes().count == 1_010_704 && !isDue())
+        try journal.set("a", "12345678")
+        #expect(try directory.bytes().count == 1_010_736 && isDue())
+        journal.compactInBackground()
+        #expect(try directory.bytes().count == 4_160)
+        try write(1_001...1_050)
+        #expect(try isDue())
     }
 
     @Test("What is written meanwhile and nobody has flushed is flushed by the next flush")

@@ -170,6 +170,30 @@ struct FlushTests {
         for journal in journals { try wait(for: "a flush of each suite") { journal.isSynced } }
     }
 
+    @Test("The background has room for 64 flushes, and for any number of compactions")
+    func queue() throws {
+        let worker = BackgroundWorker()
+        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        for _ in 1...64 { #expect(worker.flush(journal, after: 1 << 60)) }
+        #expect(!worker.flush(journal, after: 1 << 60))
+        #expect(worker.compact(journal))
+    }
+
+    @Test("A flush is scheduled until it begins, and then by the next write again")
+    func scheduled() throws {
+        var options = JournalOptions(backgroundActivity: { _ in false })
+        options.worker = BackgroundWorker()
+        let journal = try Journal.openTest(directory.suite, options)
+        for _ in 0..<2 {
+            try journal.set("a", "1")
+            #expect(journal.hasFlushScheduled && !journal.isSynced)
+            try journal.set("a", "2")
+            #expect(journal.hasFlushScheduled && !journal.isSynced)
+            journal.flushInBackground()
+            #expect(!journal.hasFlushScheduled && journal.isSynced)
+        }
+    }
+
     @Test("A flush in the background that fails is reported once, and tried again until it succeeds")
     func background() throws {
         let probe = SystemCallProbe()
@@ -185,6 +209,28 @@ struct FlushTests {
         let failures = reports.all.filter { if case .flushFailed = $0 { true } else { false } }
         #expect(failures.count == 1)
         #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
+    }
+
+    @Test("A flush in the background is given up when it has failed ten times in a row")
+    func givenUp() throws {
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options(probe)
+        options.backgroundActivity = { _ in false }
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("a", "1")
+        for failures in 1...10 {
+            for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
+            journal.flushInBackground()
+            #expect(journal.hasFlushScheduled == (failures < 10))
+            probe.clear()
+        }
+        let error = JournalError(.system(.fdatasync, code: EIO), path: directory.journal)
+        #expect(reports.all == [.flushFailed(error)])
+        try journal.set("a", "2")
+        #expect(journal.hasFlushScheduled)
+        journal.flushInBackground()
+        #expect(journal.isSynced && journal.flushFailures.load() == 0)
     }
 
     @Test("Failures of flushes in the background are counted from the last one that succeeded")

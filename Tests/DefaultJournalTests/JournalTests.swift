@@ -103,15 +103,15 @@ struct JournalTests {
         #expect(throws: JournalError(.keyInvalid(bytes: 65_536), path: directory.journal)) {
             try journal.set(longKey, "")
         }
-        let longValue = [UInt8](repeating: 1, count: Operation.maximumValue + 1)
-        #expect(throws: JournalError(.valueTooLarge(bytes: Operation.maximumValue), path: directory.journal)) {
+        let longValue = [UInt8](repeating: 1, count: 67_108_866)
+        #expect(throws: JournalError(.valueTooLarge(bytes: 67_108_865), path: directory.journal)) {
             try journal.set("x", longValue)
         }
         #expect(try directory.bytes().count == size)
         try journal.set("x", Array(longValue.dropLast()))
         try journal.set(String(longKey.dropLast()), "longest")
         #expect(journal[String(longKey.dropLast())] == "longest")
-        #expect(journal[bytes: "x"]?.count == Operation.maximumValue)
+        #expect(journal[bytes: "x"]?.count == 67_108_865)
         try journal.synchronize()
     }
 

@@ -128,6 +128,35 @@ struct LockTimeoutTests {
     }
 
     #if DEBUG
+    @Test("by the background is not waited for by the program's end, which has tried to flush")
+    func programEnd() throws {
+        let probe = SystemCallProbe()
+        var options = ReportCollector().options(probe)
+        options.lockTimeout = 0
+        // Nothing but the program's end flushes.
+        options.backgroundActivity = { _ in false }
+        let worker = try #require(options.worker)
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("a", "1")
+        // Then a flush has to write the journal as a whole, for which it needs the lock.
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        let helper = try holder()
+        probe.clear()
+        // Without an end in time it would wait for ever.
+        try wait(for: "an attempt to lock") {
+            worker.flushAtExit(waitingAtMost: 1 << 60)
+            return probe.counts[.flock, default: 0] > 0
+        }
+        #expect(!journal.isSynced)
+        try helper.closeInput()
+        #expect(helper.finish().status == 0)
+        try wait(for: "a flush") {
+            worker.flushAtExit(waitingAtMost: 1 << 60)
+            return journal.isSynced
+        }
+    }
+
     @Test("by the background ends after the time, too")
     func background() throws {
         let probe = SystemCallProbe()

@@ -287,6 +287,21 @@ struct LookingTests {
     }
 
     #if DEBUG
+    @Test("that has read what replaced its journal in place takes no lock")
+    func replacedInPlace() throws {
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        var probed = options
+        probed.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openUnregistered(directory.suite, probed)
+        try journal.set("a", "1")
+        let other = try Journal.openUnregistered(directory.path + "/other", options)
+        for number in 0..<9 { try other.set("key\(number)", "1") }
+        try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
+        probe.clear()
+        #expect(journal.all.count == 9)
+        #expect(probe.counts[.flock] == nil)
+    }
+
     @Test("at the tail that a killed writer left doesn't wait for the lock of the next one")
     func tornTailOfBusySuite() throws {
         let probe = SystemCallProbe()

@@ -21,6 +21,37 @@ struct SharedLockTests {
         lock.unlock()
     }
 
+    @Test("counts the readers of sixteen processors apart, and those of more together")
+    func slots() {
+        #expect([0, 1, 15, 16, 17, 33].map(SharedLock.slot(ofProcessor:)) == [0, 1, 15, 0, 1, 1])
+    }
+
+    @Test("makes a writer wait for the readers that there are, and no later reader for them")
+    func waitingWriter() throws {
+        let lock = SharedLock()
+        let slots = try [#require(lock.tryLockShared()), #require(lock.tryLockShared())]
+        let isLocked = Guarded(false)
+        let isDone = Guarded(false)
+        Thread.detachNewThread {
+            lock.lock()
+            isLocked.withLock { $0 = true }
+            lock.unlock()
+            isDone.withLock { $0 = true }
+        }
+        try wait(for: "a writer that waits") {
+            let slot = lock.tryLockShared()
+            if let slot { lock.unlockShared(slot) }
+            return slot == nil
+        }
+        lock.unlockShared(slots[0])
+        #expect(!isLocked.withLock { $0 } && lock.tryLockShared() == nil)
+        lock.unlockShared(slots[1])
+        try wait(for: "the writer") { isDone.withLock { $0 } }
+        let slot = lock.lockShared()
+        #expect(slot != nil)
+        lock.unlockShared(slot)
+    }
+
     @Test("never shows readers half of a change")
     func consistency() {
         // Two numbers that are equal whenever no writer is active.

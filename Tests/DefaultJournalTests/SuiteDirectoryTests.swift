@@ -188,6 +188,40 @@ struct SuiteDirectoryTests {
         #expect(journal["a"] == nil && journal["b"] == "2")
     }
 
+    @Test("An error is known by its number, whatever has failed")
+    func classes() {
+        func codes(where isIncluded: (JournalError) -> Bool) -> Set<Int32> {
+            Set((1...200).filter { isIncluded(JournalError(.system(.open, code: $0), path: "/suite")) })
+        }
+        #expect(codes(where: \.isUnlockable) == [EBADF, EINVAL, EISDIR, EOPNOTSUPP, ENOTSUP, ENOSYS])
+        #expect(codes(where: \.isWrongType) == [ELOOP, ENOTDIR, EISDIR, ENXIO, EMLINK])
+        #expect(codes(where: \.isReadOnlyPlace) == [EROFS, EACCES, EPERM])
+        #expect(codes(where: \.isReadOnlyDisk) == [EROFS])
+        #expect(codes(where: \.isNotFound) == [ENOENT])
+        #expect(codes(where: \.isExisting) == [EEXIST])
+    }
+
+    @Test("A file is locked for no other error than that a directory can't be, and no other one instead of it")
+    func lockFailures() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        func failure(_ code: Int32, at name: String) -> JournalError? {
+            probe.plan(.fail(code: code), call: .flock, number: 0)
+            return #expect(throws: JournalError(.system(.flock, code: code), path: directory.suite + name)) {
+                try journal.set("a", "1")
+            }
+        }
+        _ = failure(EIO, at: "")
+        #expect(try directory.names() == ["journal"])
+        probe.plan(.fail(code: ENOSYS), call: .flock, number: 0)
+        try journal.set("a", "2")
+        #expect(try Set(directory.names()) == ["journal", "lock"])
+        _ = failure(ENOSYS, at: "")
+        try journal.set("a", "3")
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "3")
+    }
+
     @Test("Where a directory can't be locked, a file is")
     func lockFile() throws {
         let probe = SystemCallProbe()

@@ -21,42 +21,46 @@ func printFirstAsynchronousUse() -> Never {
     dispatchMain()
 }
 
-/// How many threads the library watches suites with.
+/// How many threads there are with a name, by default of those with which the library watches suites.
 ///
 /// A thread names itself only once it runs, and has the name of the one that started it until then.
-private func countWatchers() throws -> Int {
+private func countThreads(named prefix: String = "DefaultWatch") throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
         let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-        return name?.hasPrefix("DefaultWatch") ?? false
+        return name?.hasPrefix(prefix) ?? false
     }
 }
 
-/// Waits for a number of threads that watch suites, for a minute at most.
+/// Waits for a number of such threads, for a minute at most.
 ///
 /// - Returns: The number that there is then.
-private func waitForWatchers(_ count: Int) throws -> Int {
+private func waitForThreads(_ count: Int, named prefix: String = "DefaultWatch") throws -> Int {
     let limit = ContinuousClock.now + .seconds(60)
-    while try countWatchers() != count, ContinuousClock.now < limit {
+    while try countThreads(named: prefix) != count, ContinuousClock.now < limit {
         usleep(200)
     }
-    return try countWatchers()
+    return try countThreads(named: prefix)
 }
 
-/// Prints how many threads watch a suite as observers come and go.
+/// Prints how many threads watch a suite as observers come and go, and how many look at it in the end.
 func printWatchers(of suite: FileDefaults) throws {
-    var counts = [try countWatchers()]
+    var counts = [try countThreads()]
     let first = suite.observeChanges { _ in }
-    try counts.append(waitForWatchers(1))
+    try counts.append(waitForThreads(1))
     let second = suite.observeChanges { _ in }
-    try counts.append(waitForWatchers(1))
+    try counts.append(waitForThreads(1))
     first.cancel()
-    try counts.append(waitForWatchers(1))
+    try counts.append(waitForThreads(1))
     second.cancel()
-    try counts.append(waitForWatchers(0))
+    try counts.append(waitForThreads(0))
     let third = suite.observeChanges { _ in }
-    try counts.append(waitForWatchers(1))
+    try counts.append(waitForThreads(1))
+    // The thread that looks at suites, which begins with the first event.
+    try suite.set(1, forKey: "number")
+    try counts.append(waitForThreads(1, named: "DefaultNotify"))
     third.cancel()
-    try counts.append(waitForWatchers(0))
+    try counts.append(waitForThreads(0))
+    try counts.append(waitForThreads(0, named: "DefaultNotify"))
     print(counts.map { "\($0)" }.joined(separator: " "))
 }
 
@@ -198,13 +202,13 @@ func printNoticesOfManySuites(in directory: URL, count: Int) throws {
         }
     }
     printNow("\(try inotifyDescriptors().count)")
-    printNow("\(try waitForWatchers(1))")
+    printNow("\(try waitForThreads(1))")
     printNow("\(changed.waitForAll())")
-    printNow("\(try waitForWatchers(1))")
+    printNow("\(try waitForThreads(1))")
     observations.removeLast(count - 1)
     printNow("\(try countWatchedDirectories())")
     observations = []
-    _ = try waitForWatchers(0)
+    _ = try waitForThreads(0)
     printNow("\(try inotifyDescriptors().count)")
 }
 

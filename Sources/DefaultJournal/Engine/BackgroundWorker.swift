@@ -97,8 +97,9 @@ final class BackgroundWorker: @unchecked Sendable {
         changed.broadcast()
     }
 
-    private func flushAtExit() {
-        let deadline = Clock.monotonic() + 1_000_000_000
+    /// Flushes what has yet to be flushed, and returns when that is done, or after so many nanoseconds.
+    func flushAtExit(waitingAtMost limit: UInt64 = 1_000_000_000) {
+        let deadline = Clock.monotonic() + limit
         lock.lock()
         defer { lock.unlock() }
         for index in queue.indices where queue[index].isFlush { queue[index].due = 0 }

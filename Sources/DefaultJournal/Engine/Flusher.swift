@@ -25,8 +25,7 @@ final class Flusher: @unchecked Sendable {
     func sync(_ file: JournalFile, to end: UInt64) throws(JournalError) {
         lock.lock()
         defer { lock.unlock() }
-        if wanted.salt != file.salt { wanted = (file.salt, 0) }
-        wanted.end = max(wanted.end, end)
+        if wanted.salt != file.salt || wanted.end < end { wanted = (file.salt, end) }
         while !(synced.salt == file.salt && synced.end >= end) {
             if let failed, failed.salt == file.salt { throw failed.error }
             if isSyncing {

@@ -5,7 +5,7 @@ final class NewJournal {
     let name: String
     private let calls: SystemCalls
     private var buffer: Buffer
-    private var filled = 0
+    private var filled = JournalHeader.size
     private var written: UInt64 = 0
     /// The end when it was last synced.
     private(set) var syncedEnd: UInt64 = 0
@@ -24,7 +24,6 @@ final class NewJournal {
         self.calls = calls
         buffer = try Buffer(capacity: Self.capacity)
         JournalHeader(salt: self.file.salt).encode(to: buffer.memory)
-        filled = JournalHeader.size
     }
 
     /// Writes a journal with these entries beside the one that is in use, and syncs it.

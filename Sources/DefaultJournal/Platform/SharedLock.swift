@@ -32,6 +32,8 @@ package final class SharedLock: @unchecked Sendable {
         return false
     }
 
+    static func slot(ofProcessor number: Int) -> Int { number % slotCount }
+
     /// Takes the lock exclusively.
     package func lock() {
         writerMutex.lock()
@@ -70,8 +72,7 @@ package final class SharedLock: @unchecked Sendable {
 
     /// The same, unless a writer is active: then it returns nil.
     func tryLockShared() -> Int? {
-        // That of the thread's processor.
-        let slot = Threads.processor & (Self.slotCount - 1)
+        let slot = Self.slot(ofProcessor: Threads.processor)
         word(slot).wrappingAdd(1)
         if writerActive.load() == 0 { return slot }
         word(slot).wrappingAdd(0 &- 1)

@@ -358,6 +358,22 @@ private let rows: [Row] = [
         isOwn: true
     ),
     Row(
+        "An empty range as an array of its bounds",
+        .array([.integer(5), .integer(5)]),
+        in: Defaults.Key<Range<Int>>("k", default: 0..<1),
+        is: 5..<5,
+        own: .array([.integer(5), .integer(5)]),
+        isOwn: true
+    ),
+    Row(
+        "A closed range of one value as an array of its bounds",
+        .array([.integer(5), .integer(5)]),
+        in: Defaults.Key<ClosedRange<Int>?>("k"),
+        is: 5...5,
+        own: .array([.integer(5), .integer(5)]),
+        isOwn: true
+    ),
+    Row(
         "A closed range as an array of its bounds",
         .array([.real(0.5), .real(1)]),
         in: Defaults.Key<ClosedRange<Double>?>("k"),
@@ -556,7 +572,9 @@ struct ForeignFormTests {
             )
             try expectUnread(.dictionary(["a": .string("b")]), Defaults.Key<[Int: String]>("no number"), in: store)
             try expectUnread(.dictionary(["x": .integer(5)]), Defaults.Key<Point?>("dictionary"), in: store)
-            try expectUnread(.array([.integer(5), .integer(1)]), Defaults.Key<Range<Int>?>("reversed"), in: store)
+            let reversed = PropertyListValue.array([.integer(5), .integer(4)])
+            try expectUnread(reversed, Defaults.Key<Range<Int>?>("reversed"), in: store)
+            try expectUnread(reversed, Defaults.Key<ClosedRange<Int>?>("reversed and closed"), in: store)
             try expectUnread(.array([.integer(5)]), Defaults.Key<ClosedRange<Int>?>("one bound"), in: store)
             try expectUnread(.data(Data("bplist00".utf8)), Defaults.Key<[URL]>("empty"), in: store)
         }

@@ -542,7 +542,7 @@ struct ObserverTests {
     func lastObserver() throws {
         try withTemporaryDirectory { directory in
             let outcome = try TestHelper.run(["count-watchers", directory.appending(path: "suite.defaults").path])
-            #expect(outcome.output == "0 1 1 1 0 1 0\n", "\(outcome.errors)")
+            #expect(outcome.output == "0 1 1 1 0 1 1 0 0\n", "\(outcome.errors)")
         }
     }
 
