@@ -18,19 +18,22 @@ extension SettingsAccess {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - moved: What is kept of a value from elsewhere; nil for what is kept of the replaced value.
+    ///   - moved: What is kept of a value from elsewhere, if this replaces none.
     /// - Throws: `invalidKey`, `quarantineFailed`, or errors of the store. The stored value is unchanged then.
-    func replace(with data: Data, keeping moved: KeptFields? = nil) throws(DefaultsError) {
+    func replace(with data: Data, keeping moved: KeptFields = KeptFields()) throws(DefaultsError) {
         var loss: DefaultsError?
         var kept = KeptFields()
         try DefaultsError.wrapping(context) {
             try store.withExclusiveAccess {
                 let stored = values.ownValue
                 (loss, kept) = stored.map(inspect) ?? (nil, KeptFields())
-                kept = moved ?? kept
+                if kept.fields == nil {
+                    (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
+                }
+                kept.version = kept.version ?? moved.version
                 let (lost, data) = add(kept, to: data)
                 // What was moved has been inspected where it was found.
-                loss = loss ?? (moved == nil ? lost : nil)
+                loss = loss ?? (stored == nil ? nil : lost)
                 guard loss != nil || type.schemaVersion > 0 else {
                     return try store.setStoredValue(.data(data), forKey: key)
                 }
@@ -114,7 +117,6 @@ extension StoredSettings {
 }
 
 extension SettingsAccess {
-
     /// Adds what is kept to the bytes of a new value.
     ///
     /// - Parameters:
