@@ -17,13 +17,7 @@ struct Verify: ParsableCommand {
     var suite: SuiteReference
 
     func run() throws {
-        let url = try suite.existingURL()
-        let found = try FileDefaults.inspect(at: url)
-        guard SuiteReference.isSuite(url) || !found.damagedCopies.isEmpty else {
-            throw ToolError.noSuite(
-                "\(url.plainPath) has no journal: no program has stored anything there, or its journal was deleted."
-            )
-        }
+        let (url, found) = try suite.inspection()
         if let version = found.formatVersion, !found.canListKeys {
             throw ToolError("The suite has format version \(version), which this tool can't read.")
         }

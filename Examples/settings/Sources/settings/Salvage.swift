@@ -41,9 +41,9 @@ struct Salvage: ParsableCommand {
     }
 
     func run() throws {
-        let url = try suite.existingURL()
+        let (url, found) = try suite.inspection()
         // The newest first: its values count.
-        let copies = try FileDefaults.inspect(at: url).damagedCopies.reversed().map { url.appending(path: $0.name) }
+        let copies = found.damagedCopies.reversed().map { url.appending(path: $0.name) }
         if copies.isEmpty {
             note("No damaged journal of \(suite) was backed up.")
         }

@@ -49,11 +49,16 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     }
 
     /// The directory of a suite that exists; the suite is not opened.
+    ///
+    /// - Throws: ``Unreadable`` when that can't be found out.
     func existingURL() throws -> URL {
         let url = url
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.plainPath, isDirectory: &isDirectory), isDirectory.boolValue
-        else {
+        var status = stat()
+        let code = stat(url.plainPath, &status) == 0 ? 0 : errno
+        guard [0, ENOENT, ENOTDIR].contains(code) else {
+            throw Unreadable(cause: ToolError("\(url.plainPath) can't be read: \(String(cString: strerror(code)))."))
+        }
+        guard code == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw ToolError.noSuite(
                 """
                 The suite \(description) doesn't exist: \(url.plainPath) is not a directory. "settings list" shows the suites \
@@ -62,6 +67,18 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
             )
         }
         return url
+    }
+
+    /// What is in the directory of a suite, or of one whose journal is gone but for backups; the suite is not opened.
+    func inspection() throws -> (url: URL, found: FileDefaults.Inspection) {
+        let url = try existingURL()
+        let found = try FileDefaults.inspect(at: url)
+        guard Self.isSuite(url) || !found.damagedCopies.isEmpty else {
+            throw ToolError.noSuite(
+                "\(url.plainPath) has no journal: no program has stored anything there, or its journal was deleted."
+            )
+        }
+        return (url, found)
     }
 
     /// The suite, made if there is none: at a path only when that is asked for, since a path is easily misspelt.

@@ -8,9 +8,22 @@ struct MaintenanceTests {
         try Tool.withHome { tool in
             let folder = tool.url(ofSuite: "empty")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            let outcome = try tool.run("verify", "empty")
-            #expect(outcome.status == 1 && outcome.text == "")
-            #expect(outcome.errors.contains("has no journal"))
+            for command in ["verify", "salvage"] {
+                let outcome = try tool.run(command, "empty")
+                #expect(outcome.status == 1 && outcome.text == "")
+                #expect(outcome.errors.contains("has no journal") && outcome.errors.count { $0 == "\n" } == 1)
+            }
+        }
+    }
+
+    @Test("A suite that can't be looked at isn't called missing")
+    func unreachable() throws {
+        try Tool.withHome { tool in
+            let link = tool.url(ofSuite: "app")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "app.defaults")
+            let outcome = try tool.run("read", "app")
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("can't be read"), "\(outcome.errors)")
         }
     }
 
