@@ -6,8 +6,8 @@ internal import Foundation
 
 /// One key of a store that settings are stored under, and their type.
 ///
-/// What is done with them is not generic. An object, because to copy its fields takes more code.
-final class SettingsAccess {
+/// What is done with them is not generic.
+struct SettingsAccess {
     let type: any DefaultStorable.Type
     let key: String
     let store: any DefaultsStore
