@@ -23,6 +23,29 @@ private struct Secret: DefaultStorable, Equatable {
     static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: Inverted(), decoder: Inverted()) }
 }
 
+/// A value whose initializer starts a task that goes on for as long as it may.
+private struct Starting: DefaultProviding, Equatable {
+    var name = "new"
+    static let defaultValue = Starting()
+    static let (running, end) = AsyncStream.makeStream(of: Void.self)
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        Task { for await _ in Self.running {} }
+        name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+    }
+
+    private enum CodingKeys: CodingKey {
+        case name
+    }
+}
+
+private struct Starters: DefaultStorable {
+    var all: [Starting] = []
+    static let defaultValue = Starters()
+}
+
 @Suite("A coder")
 struct CoderTests {
     @Test("encodes single values of every kind", arguments: [false, true])
@@ -70,6 +93,17 @@ struct CoderTests {
             expectError(.undecodable) { try store.df.load(forKey: "k", type: Int.self, decoder: coder) }
             try store.df.save(["value": 5], forKey: "k", encoder: coder)
             expectError(.undecodable) { try store.df.load(forKey: "k", type: Int.self, decoder: coder) }
+        }
+    }
+
+    // What a task inherits is what decodes, whose functions must not be kept after that.
+    @Test("decodes values whose initializers start tasks that go on")
+    func tasksOfInitializers() async {
+        await #expect(processExitsWith: .success) {
+            let store = MemoryDefaults()
+            try store.set(Data(#"{"all":[{}]}"#.utf8), forKey: "Starters")
+            #expect(Starters.read(from: store)?.all == [Starting()])
+            Starting.end.finish()
         }
     }
 
