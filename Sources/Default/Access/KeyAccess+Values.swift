@@ -54,9 +54,7 @@ extension KeyAccess {
         }
         guard case .data(let data) = translated ?? stored,
             let filledIn = fillIn(data, by: bridge, default: initial())
-        else {
-            throw fault.about(translated ?? stored)
-        }
+        else { throw fault.about(translated ?? stored) }
         return filledIn
     }
 
@@ -71,9 +69,7 @@ extension KeyAccess {
         guard bridge.decodesData, let type = Value.self as? any Decodable.Type,
             let filledIn = fillIn(data, as: type, default: { initial().flatMap { $0 as? any Encodable } }),
             let value = filledIn.value as? Value
-        else {
-            return nil
-        }
+        else { return nil }
         // Other bytes may have taken the place of the shared value since.
         if filledIn.isShareable {
             DecodedValueCache.shared.share(value, of: data, forKey: key)
@@ -100,9 +96,7 @@ extension KeyAccess {
         func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
         if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
             guard let (bytes, report) = known.outcome, let value = try? coder.decodeTopLevel(anyOf: type, from: bytes)
-            else {
-                return nil
-            }
+            else { return nil }
             if known.isShareable == nil {
                 let again = try? coder.decodeTopLevel(anyOf: type, from: bytes)
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
@@ -128,9 +122,7 @@ extension KeyAccess {
         sharing isShared: Bool = true
     ) throws(DefaultsError) -> Value {
         do {
-            guard isShared, bridge.decodesData, case .data(let data) = stored else {
-                return try bridge.decode(stored)
-            }
+            guard isShared, bridge.decodesData, case .data(let data) = stored else { return try bridge.decode(stored) }
             return try DecodedValueCache.shared.value(of: data, forKey: key, isLasting: { $0 is DecodingError }) {
                 try bridge.decode(stored)
             }
@@ -197,9 +189,7 @@ extension KeyAccess {
             try store.withExclusiveAccess {
                 let replaced = ownValue
                 loss = replaced.flatMap(lossInReplacing)
-                guard let replaced, loss != nil else {
-                    return try store.setStoredValue(value, forKey: key)
-                }
+                guard let replaced, loss != nil else { return try store.setStoredValue(value, forKey: key) }
                 try store.transaction {
                     try quarantine(of: type).add(replaced)
                     try store.setStoredValue(value, forKey: key)
@@ -280,9 +270,7 @@ struct ChangeInPlace {
 
     /// The value to change.
     mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
-        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
-            return makeDefault()
-        }
+        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else { return makeDefault() }
         do {
             return try access.decode(found, by: bridge, default: makeDefault())
         } catch {

@@ -82,13 +82,9 @@ final class ChangeLog: Sendable {
             let generation = state.withLock { $0.generation }
             let value = read()
             let isChange: Bool? = state.withLock { state in
-                guard state.generation == generation else {
-                    return nil
-                }
+                guard state.generation == generation else { return nil }
                 state.generation += 1
-                guard !state.latest.areSame(as: value) else {
-                    return false
-                }
+                guard !state.latest.areSame(as: value) else { return false }
                 if state.changes.count < limit {
                     state.changes.append((state.latest, value))
                 } else {

@@ -97,18 +97,12 @@ enum ObjectArchive {
         let elements = try archivedClasses(in: data).filter { !($0 is NSArray.Type) }
         guard canName(type), rootClass(of: data) is NSArray.Type,
             elements.allSatisfy({ $0 is Object.Type || $0 is NSString.Type })
-        else {
-            throw CocoaError(.coderReadCorrupt)
-        }
+        else { throw CocoaError(.coderReadCorrupt) }
         #endif
         let array = try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSArray.self, type], from: data)
-        guard let array = array as? [Any] else {
-            throw CocoaError(.coderReadCorrupt)
-        }
+        guard let array = array as? [Any] else { throw CocoaError(.coderReadCorrupt) }
         return try array.map { object in
-            guard let object = object as? Object else {
-                throw CocoaError(.coderReadCorrupt)
-            }
+            guard let object = object as? Object else { throw CocoaError(.coderReadCorrupt) }
             return object
         }
     }
@@ -134,9 +128,7 @@ enum ObjectArchive {
             let objects = archive["$objects"] as? [Any], let top = archive["$top"] as? [String: Any],
             let root = object(top[NSKeyedArchiveRootObjectKey], in: objects),
             let name = object(root["$class"], in: objects)?["$classname"] as? String
-        else {
-            return nil
-        }
+        else { return nil }
         return NSClassFromString(name)
     }
 
@@ -145,9 +137,7 @@ enum ObjectArchive {
         // Foundation's type of references is not public.
         guard let reference, let value = Mirror(reflecting: reference).children.first(where: { $0.label == "value" }),
             let index = (value.value as? UInt32).map(Int.init), objects.indices.contains(index)
-        else {
-            return nil
-        }
+        else { return nil }
         return objects[index] as? [String: Any]
     }
     #endif
@@ -165,9 +155,7 @@ private final class Inspector: NSObject, NSKeyedArchiverDelegate {
     func archiverDidFinish(_ archiver: NSKeyedArchiver) {}
 
     func archiver(_ archiver: NSKeyedArchiver, willEncode object: Any) -> Any? {
-        guard let object = object as? NSObject else {
-            return object
-        }
+        guard let object = object as? NSObject else { return object }
         let isSecure = ((object as? any NSSecureCoding).map { type(of: $0).supportsSecureCoding }) ?? false
         if isSecure, ObjectArchive.canName(object.classForKeyedArchiver ?? type(of: object)),
             Self.superclasses(of: object).allSatisfy(ObjectArchive.canName)

@@ -318,9 +318,7 @@ extension DefaultStorable {
                 guard value != nil else { throw error }
                 DefaultsDiagnostics.report(.readFailed, error)
             }
-            guard var value else {
-                throw DefaultsError.valueMissing(access(key, in: store).context)
-            }
+            guard var value else { throw DefaultsError.valueMissing(access(key, in: store).context) }
             let result = try change(&value)
             try value.save(to: store, withKey: key)
             return result

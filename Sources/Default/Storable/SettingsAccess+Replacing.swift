@@ -62,9 +62,7 @@ extension SettingsAccess {
     ///
     /// - Returns: The reason why it would lose data, nil when all of it can be used; and what is kept of it.
     private func inspect(_ stored: PropertyListValue) -> (loss: DefaultsError?, kept: KeptFields) {
-        guard case .data(let data) = stored else {
-            return (.typeMismatch(found: stored, context), KeptFields())
-        }
+        guard case .data(let data) = stored else { return (.typeMismatch(found: stored, context), KeptFields()) }
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if type.remembersDecodedValues, DecodedValueCache.shared.isComplete(data, of: type, forKey: key),
             type.schemaVersion == 0 || (try? recordedVersion(of: data)?.number) == type.schemaVersion

@@ -157,9 +157,7 @@ extension SettingsAccess {
     fileprivate func readStored() throws(DefaultsError) -> StoredSettings? {
         guard let data = try values.storedBytes(type: type) else { return nil }
         let stored = Result { () throws(DefaultsError) in try read(data) }
-        guard type.schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else {
-            return try stored.get()
-        }
+        guard type.schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else { return try stored.get() }
         // The value was written in the meantime, so the recorded version may belong to other bytes.
         return try DefaultsError.wrapping(context) {
             try store.withExclusiveAccess { try values.storedBytes(type: type).map { try read($0) } }
