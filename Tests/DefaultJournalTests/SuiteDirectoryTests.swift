@@ -31,6 +31,14 @@ struct SuiteDirectoryTests {
         #expect(!files.fileExists(atPath: directory.path + "/nowhere"))
     }
 
+    #if os(Linux)
+    @Test("A place where no directory can be made is an error", arguments: ["/proc/suite", "/proc/parent/suite"])
+    func noPlace(path: String) {
+        let error = #expect(throws: JournalError.self) { try Journal.openTest(path) }
+        #expect(error?.isNotFound == true)
+    }
+    #endif
+
     @Test("A file with a second name is rejected, and what that name is for stays as it is")
     func secondNames() throws {
         let journal = try Journal.openTest(directory.suite)
