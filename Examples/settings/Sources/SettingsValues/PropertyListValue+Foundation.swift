@@ -1,5 +1,6 @@
 package import Default
 package import Foundation
+import Synchronization
 
 extension PropertyListValue {
     /// A value in one of Foundation's formats; nil when the bytes are not in one of them.
@@ -11,11 +12,33 @@ extension PropertyListValue {
             self = value
             return
         }
-        guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil),
+        guard let object = Self.object(serialized: data),
             let value = try? PropertyListValue(object: object)
         else {
             return nil
         }
         self = value
     }
+
+    /// What Foundation reads; nil when it can't.
+    ///
+    /// Its parser of the old notation writes what it misses to standard error, so that is closed to it.
+    package static func object(serialized data: Data) -> Any? {
+        standardError.withLock { _ in
+            let kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+            let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            if kept >= 0, nowhere >= 0 { dup2(nowhere, STDERR_FILENO) }
+            defer {
+                if kept >= 0 {
+                    dup2(kept, STDERR_FILENO)
+                    close(kept)
+                }
+                if nowhere >= 0 { close(nowhere) }
+            }
+            return try? PropertyListSerialization.propertyList(from: data, format: nil)
+        }
+    }
+
+    /// Held while what is written to standard error goes nowhere.
+    private static let standardError = Mutex<Void>(())
 }

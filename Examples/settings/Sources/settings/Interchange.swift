@@ -72,7 +72,7 @@ extension SuiteContents {
             guard case .dictionary(let values) = value else { throw Self.noDictionary }
             self.init(entries: values.map { Entry(key: $0, value: $1) })
         } else {
-            guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else {
+            guard let object = PropertyListValue.object(serialized: data) else {
                 let begin = data.first { !" \t\r\n".utf8.contains($0) }
                 guard begin == UInt8(ascii: "{") || begin == UInt8(ascii: "[") else {
                     throw ToolError("The input is neither a property list nor JSON.")

@@ -25,6 +25,8 @@ struct InterchangeTests {
                 #expect(refused.errors == "Error: . is a directory. Name a file, or \"-\" for standard input.\n")
             }
             #expect(try tool.run("import", "app", "nowhere").errors.hasPrefix("Error: nowhere can't be read: "))
+            #expect(try tool.shell("settings import app < .").errors.hasPrefix("Error: Standard input is a directory."))
+            #expect(try tool.shell("settings import app <&-").errors.hasPrefix("Error: Standard input can't be read: "))
         }
     }
 
@@ -34,6 +36,13 @@ struct InterchangeTests {
             let refused = try tool.shell("printf '{\"a\": 1,\\n  \"é\": tru}' | settings import app")
             #expect(refused.status == 1)
             #expect(refused.errors == "Error: The input is not JSON: look at line 2, column 8.\n")
+            // Taken for the old notation of property lists, on which Foundation comments.
+            for text in ["{\"a\"", "{a = b"] {
+                let unfinished = try tool.shell("printf '\(text)' | settings import app")
+                #expect(unfinished.errors.hasPrefix("Error: ") && unfinished.errors.count { $0 == "\n" } == 1)
+            }
+            let property = try tool.run("write", "app", "a", "{a = b")
+            #expect(property.errors.hasPrefix("Error: "), "\(property.errors)")
             let value = try tool.run("write", "app", "a", "-json", "[1,]")
             #expect(value.status == 64 && value.errors.contains("look at line 1, column 4."))
             #expect(try tool.run("list").text == "")
