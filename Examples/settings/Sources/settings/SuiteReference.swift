@@ -32,6 +32,8 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
             let store = try FileDefaults(readingFrom: url)
             try store.checkAvailability()
             return store
+        } catch  where Self.lacksJournal(url) {
+            throw Self.noJournal(url)
         } catch {
             throw Unreadable(cause: error)
         }
@@ -43,7 +45,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     func existing() throws -> FileDefaults {
         let url = try existingURL()
         guard Self.isSuite(url) else {
-            throw ToolError("The suite \(description) doesn't exist: \(url.plainPath) has no journal.")
+            throw Self.noJournal(url)
         }
         return try FileDefaults(url: url)
     }
@@ -74,11 +76,19 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         let url = try existingURL()
         let found = try FileDefaults.inspect(at: url)
         guard Self.isSuite(url) || !found.damagedCopies.isEmpty else {
-            throw ToolError.noSuite(
-                "\(url.plainPath) has no journal: no program has stored anything there, or its journal was deleted."
-            )
+            throw Self.noJournal(url)
         }
         return (url, found)
+    }
+
+    /// Whether there is none, and not one that this user may not see.
+    private static func lacksJournal(_ url: URL) -> Bool {
+        var status = stat()
+        return lstat(url.appending(path: "journal").plainPath, &status) != 0 && errno == ENOENT
+    }
+
+    private static func noJournal(_ url: URL) -> ToolError {
+        .noSuite("\(url.plainPath) has no journal: no program has stored anything there, or its journal was deleted.")
     }
 
     /// The suite, made if there is none: at a path only when that is asked for, since a path is easily misspelt.

@@ -8,7 +8,7 @@ struct MaintenanceTests {
         try Tool.withHome { tool in
             let folder = tool.url(ofSuite: "empty")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            for command in ["verify", "salvage"] {
+            for command in ["verify", "salvage", "read", "keys", "export", "watch", "compact"] {
                 let outcome = try tool.run(command, "empty")
                 #expect(outcome.status == 1 && outcome.text == "")
                 #expect(outcome.errors.contains("has no journal") && outcome.errors.count { $0 == "\n" } == 1)
