@@ -124,7 +124,7 @@ extension SettingsAccess {
         in store: any DefaultsStore
     ) throws -> (origin: SettingsAccess, value: PropertyListValue)? {
         for key in keys {
-            let origin = SettingsAccess(type, key: key, store: store)
+            let origin = SettingsAccess(type: type, key: key, store: store)
             if let value = store.storedValue(forKey: key) {
                 return (origin, value)
             }

@@ -118,7 +118,7 @@ extension SettingsAccess {
     /// Adds what is kept to the bytes of a new value.
     ///
     /// - Parameters:
-    ///   - kept: What is kept.
+    ///   - kept: What is kept. Of a predecessor's fields, those under old names of properties are removed from it.
     ///   - data: The bytes of a value of the type.
     /// - Returns: The reason why some of it has no place there, nil when all has one; and the bytes with the rest.
     func add(_ kept: KeptFields, to data: Data) -> (loss: DefaultsError?, data: Data) {

@@ -12,10 +12,6 @@ struct SettingsAccess {
     let key: String
     let store: any DefaultsStore
 
-    init(_ type: any DefaultStorable.Type, key: String, store: any DefaultsStore) {
-        (self.type, self.key, self.store) = (type, key, store)
-    }
-
     var values: KeyAccess { KeyAccess(key, in: store) }
     var context: ErrorContext { ErrorContext(key, type, in: store) }
     var quarantine: Quarantine { Quarantine(key: key, type: type, store: store) }
@@ -24,7 +20,7 @@ struct SettingsAccess {
 extension DefaultStorable {
     /// Access to the settings under a key; nil for the type's own.
     static func access(_ key: String?, in store: any DefaultsStore) -> SettingsAccess {
-        SettingsAccess(Self.self, key: key ?? defaultIdentifier, store: store)
+        SettingsAccess(type: Self.self, key: key ?? defaultIdentifier, store: store)
     }
 
     fileprivate static func typed(_ value: any Decodable) throws -> any DefaultStorable {
