@@ -40,6 +40,15 @@ struct FormatTests {
         }
     }
 
+    @Test("A record begins at a multiple of eight bytes, but not at the beginning of a page")
+    func starts() {
+        let starts: [UInt64: UInt64] = [
+            4_080: 4_080, 4_081: 4_088, 4_088: 4_088, 4_089: 4_104, 4_095: 4_104, 4_096: 4_104, 4_097: 4_104,
+            4_105: 4_112,
+        ]
+        for (offset, start) in starts { #expect(Record.start(from: offset) == start, "\(offset)") }
+    }
+
     @Test("Either copy of the header is enough, and a later version is recognized")
     func headers() {
         let sample = SampleJournal()

@@ -39,6 +39,27 @@ struct SuiteDirectoryTests {
     }
     #endif
 
+    @Test("A directory that is removed each time it is created is created eight times", arguments: [6, 8])
+    func removedAgain(removals: Int) throws {
+        let probe = SystemCallProbe()
+        let removed = Guarded(0)
+        probe.onStep { [directory] step in
+            guard step.call == .mkdir,
+                removed.withLock({
+                    $0 += 1; return $0
+                }) <= removals
+            else { return }
+            try? FileManager.default.removeItem(atPath: directory.suite)
+        }
+        let open = { try Journal.openUnregistered(directory.suite, JournalOptions(calls: SystemCalls(probe: probe))) }
+        if removals == 6 {
+            try open().set("a", "1")
+        } else {
+            #expect(throws: JournalError(.unstable, path: directory.suite)) { try open() }
+            #expect(removed.withLock { $0 } == 8)
+        }
+    }
+
     @Test("A file with a second name is rejected, and what that name is for stays as it is")
     func secondNames() throws {
         let journal = try Journal.openTest(directory.suite)
@@ -194,6 +215,26 @@ struct SuiteDirectoryTests {
         if isFoundByRead { #expect(journal["b"] == "2") } else { try journal.set("c", "3") }
         #expect(try Journal.openTest(directory.suite) === journal)
         #expect(journal["a"] == nil && journal["b"] == "2")
+    }
+
+    @Test("A directory is forgotten when its journal is closed, or is another one's")
+    func forgotten() throws {
+        weak var first: JournalRegistry.Slot?
+        weak var second: JournalRegistry.Slot?
+        do {
+            let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+            try journal.set("a", "1")
+            first = JournalRegistry.shared.slot(for: journal.suite.id)
+            #expect(first?.journal === journal)
+            // Not removed: its number might be the new one's.
+            try files.moveItem(atPath: directory.suite, toPath: directory.path + "/away")
+            journal.forgetComparison()
+            try journal.set("b", "2")
+            second = JournalRegistry.shared.slot(for: journal.suite.id)
+            #expect(first == nil)
+            #expect(second?.journal === journal)
+        }
+        #expect(second == nil)
     }
 
     @Test("An error is known by its number, whatever has failed")

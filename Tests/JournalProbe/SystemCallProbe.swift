@@ -8,7 +8,7 @@ import Musl
 #endif
 // The fuzz targets compile this file together with the engine's sources.
 #if canImport(DefaultJournal)
-package import DefaultJournal
+@testable package import DefaultJournal
 #endif
 
 extension SystemCallEvent {

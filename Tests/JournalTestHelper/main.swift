@@ -1,4 +1,6 @@
-import DefaultJournal
+// Only a debug build lets it see what is internal to the engine.
+#if DEBUG
+@testable import DefaultJournal
 import JournalProbe
 #if canImport(Darwin)
 import Darwin
@@ -485,3 +487,4 @@ do {
     print(error)
     exit(1)
 }
+#endif

@@ -214,23 +214,24 @@ private struct ForwardingElements: UnkeyedDecodingContainer {
 
 private struct ForwardingValue: SingleValueDecodingContainer {
     let base: any SingleValueDecodingContainer
-    let decoder: ForwardingDecoder
+    let hooks: DecodingHooks
+    let whole: DecodingHooks.Part
 
-    var codingPath: [any CodingKey] { base.codingPath }
-
-    func decodeNil() -> Bool { base.decodeNil() }
-
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(decodeAny(type)) }
-
-    private func decodeAny(_ type: any Decodable.Type) throws -> any Decodable {
-        let whole = DecodingHooks.Part(
+    init(base: any SingleValueDecodingContainer, decoder: ForwardingDecoder) {
+        (self.base, hooks) = (base, decoder.hooks)
+        whole = DecodingHooks.Part(
             name: nil,
             isStored: { true },
             decode: { try base.decode($0) },
             decoder: { decoder.base }
         )
-        return try decoder.hooks.decode(type, whole)
     }
+
+    var codingPath: [any CodingKey] { base.codingPath }
+
+    func decodeNil() -> Bool { base.decodeNil() }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(hooks.decode(type, whole)) }
 }
 
 // The standard library's requirements for the integers of 128 bits have default implementations that throw, and which take
@@ -249,8 +250,8 @@ extension ForwardingElements {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension ForwardingValue {
-    func decode(_ type: Int128.Type) throws -> Int128 { try typed(decodeAny(type)) }
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try typed(decodeAny(type)) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try typed(hooks.decode(type, whole)) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try typed(hooks.decode(type, whole)) }
 }
 
 /// A value that was decoded as this type by code that isn't generic.

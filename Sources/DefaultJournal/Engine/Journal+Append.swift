@@ -36,7 +36,7 @@ extension Journal {
         try append(.remove(key: key), durability)
     }
 
-    package func removeAll(durability: JournalDurability = .background) throws(JournalError) {
+    func removeAll(durability: JournalDurability = .background) throws(JournalError) {
         try append(.removeAll, durability)
     }
 

@@ -114,7 +114,7 @@ extension Journal {
     }
 
     /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
-    package var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }
+    var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }
 
     /// Opens a suite that can't be opened for writing, because of the disk, of permissions, or of its owner.
     ///

@@ -8,7 +8,7 @@ package struct JournalBatch: Sendable {
 
     package init() {}
 
-    package var isEmpty: Bool { payload.isEmpty }
+    var isEmpty: Bool { payload.isEmpty }
 
     /// Throws if no batch takes a value of this size, its first byte included.
     package static func check(valueSize: Int, path: String) throws(JournalError) {
@@ -23,7 +23,7 @@ package struct JournalBatch: Sendable {
     package mutating func remove(key: UnsafeRawBufferPointer) { add(.remove(key: key)) }
 
     /// Adds removing every entry; changes added before have no effect then.
-    package mutating func removeAll() {
+    mutating func removeAll() {
         payload.removeAll(keepingCapacity: true)
         add(.removeAll)
     }

@@ -11,13 +11,13 @@ package struct JournalOptions: Sendable {
     /// Receives reports of what no caller's error covers.
     ///
     /// Called on any thread, with no lock held.
-    package var report: @Sendable (JournalReport) -> Void
+    var report: @Sendable (JournalReport) -> Void
     /// The system calls, which tests can observe and make fail in debug builds.
-    package var calls: SystemCalls
+    var calls: SystemCalls
     /// Whether the journal flushes and compacts itself; tests that control the time of both turn it off.
-    package var automaticMaintenance: Bool
+    var automaticMaintenance: Bool
     /// Nanoseconds to wait for other processes; 0 to wait for none.
-    package var lockTimeout: UInt64
+    var lockTimeout: UInt64
     /// What flushes and compacts, for tests that need room in its queue; nil for that of the process.
     var worker: BackgroundWorker?
     /// Whether the suite is only read, even if it could be written: nothing is created, repaired or locked.
@@ -26,7 +26,7 @@ package struct JournalOptions: Sendable {
     /// the work holds the suite's lock.
     ///
     /// It returns when the work is done, or returns false when the system allows none, and is called again a second later.
-    package var backgroundActivity: BackgroundActivity
+    var backgroundActivity: BackgroundActivity
 
     package typealias BackgroundActivity = @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
 

@@ -51,8 +51,8 @@ final class JournalRegistry: Sendable {
         guard old != new else { return }
         let target = slot(for: new)
         if target.journal == nil { target.journal = journal }
-        let source = slot(for: old)
-        if source.journal === journal { source.journal = nil }
+        // No variable keeps the slot: `forget` leaves one that anybody has.
+        if slot(for: old).journal === journal { slot(for: old).journal = nil }
         forget(old)
     }
 }

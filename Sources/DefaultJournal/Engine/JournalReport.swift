@@ -27,7 +27,7 @@ package enum JournalReport: Sendable, Equatable {
         /// Bytes that could not be used.
         package internal(set) var bytes: UInt64
         /// The parts of the damaged file that could not be used.
-        package internal(set) var ranges: [Range<UInt64>]
+        var ranges: [Range<UInt64>]
         /// Records that were valid and are kept.
         package internal(set) var keptRecords: Int
         /// The copy of the damaged file; nil when it could not be made, and the journal was left as it is.

@@ -13,11 +13,11 @@
 /// | 28 | 4 | CRC-32C of the 28 bytes before |
 ///
 /// Records follow the second copy.
-package struct JournalHeader: Equatable, Sendable {
+struct JournalHeader: Equatable, Sendable {
     /// Bytes that the header takes, both copies and what is between them.
-    package static let size = offsets[1] + copySize
+    static let size = offsets[1] + copySize
     /// The format that this version of the library writes.
-    package static let currentVersion: UInt32 = 1
+    static let currentVersion: UInt32 = 1
 
     static let copySize = 32
     static let offsets = [0, 4096]
@@ -26,9 +26,9 @@ package struct JournalHeader: Equatable, Sendable {
     static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
 
     /// The first input of the checksums of the journal's records; also the journal's identity.
-    package let salt: UInt64
+    let salt: UInt64
 
-    package init(salt: UInt64) {
+    init(salt: UInt64) {
         self.salt = salt
     }
 
@@ -45,7 +45,7 @@ package struct JournalHeader: Equatable, Sendable {
     }
 
     /// Writes the header to `target`, which has room for ``size`` bytes, with the flag of a file whose name isn't on the disk.
-    package func encode(to target: UnsafeMutableRawPointer) {
+    func encode(to target: UnsafeMutableRawPointer) {
         target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
         for offset in Self.offsets {
             let start = target + offset
@@ -73,7 +73,7 @@ extension JournalHeader {
     }
 
     /// Reads the header from the beginning of a file, however short.
-    package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading {
+    static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading {
         var header: JournalHeader?
         var damage: [Range<UInt64>] = []
         for start in offsets {

@@ -20,7 +20,7 @@ package enum Operation {
     case moved(salt: UInt64, end: UInt64)
 
     /// The longest key, in bytes.
-    package static let maximumKey = Int(UInt16.max)
+    static let maximumKey = Int(UInt16.max)
     /// The longest value, in bytes: 64 MiB, and one byte for its type in the layer above.
     package static let maximumValue = 64 << 20 + 1
 
@@ -95,7 +95,7 @@ package enum Operation {
     }
 
     /// Calls a body with each operation of a payload.
-    package static func forEach(in payload: UnsafeRawBufferPointer, _ body: (Operation) -> Void) {
+    static func forEach(in payload: UnsafeRawBufferPointer, _ body: (Operation) -> Void) {
         var cursor = 0
         while let operation = parse(payload, at: &cursor) { body(operation) }
     }
@@ -110,7 +110,7 @@ package enum Operation {
     /// Reads the operation at `cursor` and moves `cursor` to its end.
     ///
     /// - Returns: The operation, or nil when there is none that this version knows.
-    package static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
+    static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
         let left = payload.count - cursor
         guard left >= 1 else { return nil }
         switch payload[cursor] {

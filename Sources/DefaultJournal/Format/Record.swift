@@ -15,18 +15,18 @@
 ///
 /// The eight bytes after the last record are the word that every process looks at: they are aligned, in a page of which the
 /// file has some bytes, and 0 until a record is written there, whose first word is not 0.
-package enum Record {
+enum Record {
     static let headerSize = 16
     /// The bytes `F5 52 65 63`: the first of them appears in no UTF-8 text.
-    package static let marker: UInt32 = 0x6365_52F5
+    static let marker: UInt32 = 0x6365_52F5
     /// The longest payload that is written; the format itself allows up to 4 GiB.
     static let maximumPayload = 1 << 30
     static let alignment = 8
     /// What no record ends at a multiple of.
-    package static let page: UInt64 = 4_096
+    static let page: UInt64 = 4_096
 
     /// The size of a record with a payload of this length that begins at this offset: a multiple of ``alignment``.
-    package static func size(payload: Int, at offset: UInt64) -> Int {
+    static func size(payload: Int, at offset: UInt64) -> Int {
         let size = liveSize(payload: payload)
         return (offset &+ UInt64(size)) % page == 0 ? size + alignment : size
     }
@@ -51,7 +51,7 @@ package enum Record {
     ///
     /// - Returns: The record's size.
     @discardableResult
-    package static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) -> Int {
+    static func seal(_ start: UnsafeMutableRawPointer, payload: Int, salt: UInt64, offset: UInt64) -> Int {
         let size = size(payload: payload, at: offset)
         let length = UInt32(truncatingIfNeeded: payload)
         let header = headerChecksum(salt: salt, offset: offset, length: length)

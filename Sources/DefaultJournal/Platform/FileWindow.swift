@@ -1,9 +1,9 @@
 /// A file that is read a piece at a time, in memory whose size doesn't depend on that of the file.
-package struct FileWindow: ~Copyable {
+struct FileWindow: ~Copyable {
     private let descriptor: Int32
     private let calls: SystemCalls
     /// The offset up to which it is read.
-    package let end: UInt64
+    let end: UInt64
     let pieceSize: Int
 
     private var buffer: Buffer
@@ -12,7 +12,7 @@ package struct FileWindow: ~Copyable {
     private var count = 0
 
     /// A window of an open file, which has to stay open.
-    package init(
+    init(
         of descriptor: Int32,
         to end: UInt64,
         calls: SystemCalls,
@@ -28,7 +28,7 @@ package struct FileWindow: ~Copyable {
     /// The bytes in a range, fewer only if the file ends before; valid until the next call.
     ///
     /// The memory grows for a range that is longer than ``pieceSize``, and shrinks again afterwards.
-    package mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer {
+    mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer {
         if range.lowerBound < start || range.upperBound > start + UInt64(count) {
             try read(from: range.lowerBound, count: Int(clamping: range.upperBound - range.lowerBound))
         }

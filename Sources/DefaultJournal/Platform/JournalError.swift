@@ -40,13 +40,13 @@ package final class JournalError: Error, Sendable {
     /// makes it a path where the error leaves the engine.
     package let path: String
 
-    package init(_ kind: Kind, path: String = "") {
+    init(_ kind: Kind, path: String = "") {
         self.kind = kind
         self.path = path
     }
 
     /// The system's error number, if a system call failed.
-    package var code: Int32? {
+    var code: Int32? {
         switch kind {
         case .system(_, let code), .readOnly(.refused(let code)): code
         default: nil

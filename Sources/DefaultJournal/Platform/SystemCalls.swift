@@ -56,13 +56,13 @@ struct FileStatus {
 
 /// One system call, for tests that observe the calls.
 package struct SystemCallEvent {
-    package internal(set) var call: SystemCall
-    package internal(set) var descriptor: Int32?
-    package internal(set) var directory: Int32?
-    package internal(set) var name = ""
-    package internal(set) var target = ""
-    package internal(set) var offset: UInt64 = 0
-    package internal(set) var bytes: UnsafeRawBufferPointer?
+    var call: SystemCall
+    var descriptor: Int32?
+    var directory: Int32?
+    var name = ""
+    var target = ""
+    var offset: UInt64 = 0
+    var bytes: UnsafeRawBufferPointer?
 }
 
 /// Observes the system calls of one engine, and can make them fail; used in debug builds only.
@@ -81,11 +81,11 @@ package struct SystemCalls: Sendable {
     #if DEBUG
     private var probe: (any SystemCallObserver)?
 
-    package init(probe: (any SystemCallObserver)? = nil) {
+    init(probe: (any SystemCallObserver)? = nil) {
         self.probe = probe
     }
     #else
-    package init() {}
+    init() {}
     #endif
 
     /// The effective user, to whom every file must belong.

@@ -12,12 +12,12 @@ internal import Musl
 ///
 /// The standard library's `Mutex` takes a closure, which would need generics across the module boundary for the upper
 /// layer's look-up, and it isn't recursive.
-package final class ThreadLock: @unchecked Sendable {
+public final class ThreadLock: @unchecked Sendable {
     // The mutex needs a fixed address; only the pthread functions access it, which are thread-safe.
     fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     /// - Parameter isRecursive: Whether the thread that holds the lock may take it again.
-    package init(isRecursive: Bool = false) {
+    public init(isRecursive: Bool = false) {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         var attributes = pthread_mutexattr_t()
@@ -38,9 +38,11 @@ package final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func lock() { pthread_mutex_lock(mutex) }
+    /// Waits for the lock and takes it.
+    public func lock() { pthread_mutex_lock(mutex) }
 
-    package func unlock() { pthread_mutex_unlock(mutex) }
+    /// Gives the lock back; called by the thread that has it.
+    public func unlock() { pthread_mutex_unlock(mutex) }
 
     /// Takes the lock if it is free, and returns whether it was.
     func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }

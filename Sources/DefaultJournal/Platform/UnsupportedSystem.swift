@@ -87,15 +87,17 @@ extension JournalError {
 }
 
 /// A mutex that the thread that holds it may take again, out of the standard library's, which all versions of these systems have.
-package final class ThreadLock: @unchecked Sendable {
+public final class ThreadLock: @unchecked Sendable {
     private let mutex = Mutex(())
     private let owner = Atomic<UInt>(0)
     // Used by the owner only.
     private var depth = 0
 
-    package init(isRecursive: Bool = false) {}
+    /// - Parameter isRecursive: Without a meaning, since every lock is.
+    public init(isRecursive: Bool = false) {}
 
-    package func lock() {
+    /// Waits for the lock and takes it.
+    public func lock() {
         if owner.load() != Threads.current {
             mutex._unsafeLock()
             owner.store(Threads.current)
@@ -103,7 +105,8 @@ package final class ThreadLock: @unchecked Sendable {
         depth += 1
     }
 
-    package func unlock() {
+    /// Gives the lock back; called by the thread that has it.
+    public func unlock() {
         depth -= 1
         if depth == 0 {
             owner.store(0)

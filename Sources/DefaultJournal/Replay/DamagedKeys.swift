@@ -8,7 +8,7 @@ package struct DamagedKeys: Sendable {
     /// So that a journal full of damage takes no memory for names.
     private static let maximum = 200
 
-    package init() {}
+    init() {}
 
     /// Takes the keys of a damaged record, as far as they can be read.
     mutating func add(_ payload: UnsafeRawBufferPointer) {
@@ -41,5 +41,5 @@ package struct DamagedKeys: Sendable {
         }
     }
 
-    package func names(limit: Int) -> [String] { keys.prefix(limit).map { String(decoding: $0, as: UTF8.self) } }
+    func names(limit: Int) -> [String] { keys.prefix(limit).map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -77,7 +77,7 @@ package struct EntryTable: ~Copyable {
         return stored.first == prefix && ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: stored[1...]), value)
     }
 
-    package mutating func apply(_ operation: Operation) {
+    mutating func apply(_ operation: Operation) {
         switch operation {
         case .set(let key, let prefix, let value): set(key, prefix: prefix, value)
         case .remove(let key): remove(key)
@@ -86,7 +86,7 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    package mutating func apply(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { apply($0) } }
+    mutating func apply(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { apply($0) } }
 
     /// Calls a body with each key that has another value in the other table, or none, or is only there.
     func forEachDifference(from other: borrowing EntryTable, _ body: (UnsafeRawBufferPointer) -> Void) {
@@ -105,7 +105,7 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Stores a value; the prefix is its first byte, if it isn't in `value`.
-    package mutating func set(_ key: UnsafeRawBufferPointer, prefix: UInt8? = nil, _ value: UnsafeRawBufferPointer) {
+    mutating func set(_ key: UnsafeRawBufferPointer, prefix: UInt8? = nil, _ value: UnsafeRawBufferPointer) {
         let hash = hash(key)
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
@@ -144,7 +144,7 @@ package struct EntryTable: ~Copyable {
         if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
     }
 
-    package mutating func remove(_ key: UnsafeRawBufferPointer) {
+    mutating func remove(_ key: UnsafeRawBufferPointer) {
         var gap = slot(of: key, hash(key))
         guard let block = slots[gap] else { return }
         free(Entry(block: block))
@@ -164,7 +164,7 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    package mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
+    mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
 
     private mutating func free(_ entry: Entry) {
         count(entry, isAdded: false)

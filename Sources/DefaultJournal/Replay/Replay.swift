@@ -2,7 +2,7 @@
 ///
 /// Time is linear in the number of bytes for any content, and the only memory used is the report's list of damaged ranges,
 /// and that of the window.
-package enum Replay {
+enum Replay {
     /// Delivers the payload of every valid record from where a report ends on, and adds to the report what is damaged or
     /// unfinished; if this throws, it says what was delivered.
     ///
@@ -10,7 +10,7 @@ package enum Replay {
     ///
     /// `visit` takes a payload, which is valid during the call only. `visitDamaged` takes the payload of a damaged record, or the
     /// beginning of it; nothing in it can be trusted. With `stopsAtDamage` the first byte that can't be used is the end.
-    package static func run(
+    static func run(
         _ source: inout FileWindow,
         salt: UInt64,
         stopsAtDamage: Bool = false,

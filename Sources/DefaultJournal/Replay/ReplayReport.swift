@@ -1,16 +1,16 @@
 /// The result of replaying a journal, besides its operations.
-package struct ReplayReport: Equatable, Sendable {
+struct ReplayReport: Equatable, Sendable {
     /// Offset after the last valid record.
-    package internal(set) var validEnd = UInt64(JournalHeader.size)
+    var validEnd = UInt64(JournalHeader.size)
     /// Where an unfinished append begins, if the file ends in one; it was never acknowledged.
-    package internal(set) var tornTail: UInt64?
+    var tornTail: UInt64?
     /// Ranges of the file that hold neither valid records nor an unfinished append, in order.
-    package internal(set) var damage: [Range<UInt64>] = []
-    package internal(set) var records = 0
+    var damage: [Range<UInt64>] = []
+    var records = 0
     var lastRecord: JournalMark?
 
     /// - Parameter start: Where the first record begins.
-    package init(validEnd start: UInt64 = UInt64(JournalHeader.size)) {
+    init(validEnd start: UInt64 = UInt64(JournalHeader.size)) {
         validEnd = start
     }
 

@@ -5,6 +5,22 @@ import Testing
 
 @Suite("The cache of decoded values")
 struct DecodedValueCacheTests {
+    @Test("keeps no value that was removed, once this was noticed", .ownCache)
+    func removed() throws {
+        struct Settings: DefaultStorable { var count = 1 }
+        let store = MemoryDefaults()
+        try Settings().save(to: store)
+        #expect(Settings.read(from: store)?.count == 1)
+        let data = try #require(store.data(forKey: Settings.defaultIdentifier))
+        func isKept() -> Bool {
+            DecodedValueCache.shared.contains(data, of: Settings.self, forKey: Settings.defaultIdentifier)
+        }
+        #expect(isKept())
+        try store.removeObject(forKey: Settings.defaultIdentifier)
+        #expect(Settings.read(from: store) == nil)
+        #expect(!isKept())
+    }
+
     @Test("has the last content of each key")
     func contents() {
         let cache = DecodedValueCache()

@@ -116,6 +116,21 @@ struct BinaryPropertyListBoundsTests {
         #expect(HandmadeList(objects: [[0xAF, 0x10, 15] + Array(repeating: 1, count: 15), one]).isSafe)
     }
 
+    @Test("are visited as often as the list has bytes, and no more, however often it refers to them")
+    func visits() {
+        func array(of count: Int, _ reference: UInt8) -> [UInt8] {
+            [0xA0 | UInt8(count)] + Array(repeating: reference, count: count)
+        }
+        // 61 bytes and 1 + 6 + 6 * 9 visits.
+        let list = HandmadeList(objects: [array(of: 6, 1), array(of: 9, 2), [0x09]])
+        #expect(list.data.count == 61)
+        #expect(list.isSafe)
+        // 63 bytes and 1 + 7 + 7 * 8 visits.
+        let larger = HandmadeList(objects: [array(of: 7, 1), array(of: 8, 2), [0x11, 0, 1]])
+        #expect(larger.data.count == 63)
+        #expect(!larger.isSafe)
+    }
+
     @Test("lie where the trailer says")
     func trailer() {
         let one: [UInt8] = [0x10, 1]

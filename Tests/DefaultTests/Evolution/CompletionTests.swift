@@ -852,4 +852,12 @@ struct TreeEditsTests {
         #expect(outcome.reasons == [["a"]: "first", ["c"]: "other"])
         #expect(outcome.filledIn.isEmpty)
     }
+
+    @Test(
+        "has no tree where JSON ends too early",
+        arguments: [#""a"#, #""a\"#, #"{"a"#, #"{"a":"#, #"["a""#, #"{"a":"b"#]
+    )
+    func unfinished(json: String) {
+        #expect(StoredTree(json: Data(json.utf8)) == nil)
+    }
 }

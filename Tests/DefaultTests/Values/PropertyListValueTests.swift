@@ -72,6 +72,9 @@ struct PropertyListValueTests {
         }
         #expect(PropertyListValue.unsigned(1 << 63).asDouble == 0x1p63)
         #expect(PropertyListValue.unsigned(.max).asString == "18446744073709551615")
+        // What has at most 15 digits was a `Double`, as far as can be told; what has more, and is a `Float` as well, was one.
+        #expect(PropertyListValue.real(0x1p-21).asString == "4.76837158203125e-07")
+        #expect(PropertyListValue.real(0x1p-22).asString == "2.3841858e-07")
         #expect(PropertyListValue.real(0.1).asBool)
         #expect(!PropertyListValue.real(-0.0).asBool)
         #expect(PropertyListValue.real(.nan).asBool)
@@ -120,7 +123,7 @@ struct PropertyListValueTests {
         }
         let integers: [(String, Int?)] = [
             ("5", 5), ("-5", -5), ("+5", 5), ("5.0", 5), ("1e3", 1_000), ("9223372036854775807", .max), ("2.5", nil),
-            ("", nil), ("-", nil), (" 5", nil), ("5 apples", nil), ("0x10", nil), ("YES", nil),
+            ("", nil), ("-", nil), (" 5", nil), ("5 apples", nil), ("1a", nil), ("0x10", nil), ("YES", nil),
             ("9223372036854775808", nil),
         ]
         for (text, number) in integers {
@@ -180,6 +183,30 @@ struct PropertyListValueTests {
         #expect(throws: PropertyListValue.UnsupportedObject.self) { try PropertyListValue(object: Int?.none as Any) }
     }
     #endif
+
+    @Test("is made of a text whose characters are all digits, and of no other")
+    func digits() {
+        #expect(UInt64(digits: "fF", radix: 16) == 255)
+        #expect(UInt64(digits: "fg", radix: 16) == nil)
+        #expect(UInt64(digits: "9a") == nil)
+        #expect(UInt64(digits: "18446744073709551615") == .max)
+        #expect(UInt64(digits: "18446744073709551616") == nil)
+        #expect(UInt64(digits: "-0") == 0)
+        #expect(UInt64(digits: "-1") == nil)
+        #expect(Int64(digits: "-9223372036854775808") == .min)
+        #expect(Int64(digits: "-9223372036854775809") == nil)
+        #expect(Int64(digits: "+9223372036854775807") == .max)
+        #expect(Int64(digits: "9223372036854775808") == nil)
+    }
+
+    @Test(
+        "comes before or after any other in a stored set",
+        arguments: [(0.0, -0.0), (1, 2), (.nan, 0), (-.nan, .nan)]
+    )
+    func order(one: Double, other: Double) {
+        let (one, other) = (PropertyListValue.real(one), PropertyListValue.real(other))
+        #expect(one.precedes(other) != other.precedes(one))
+    }
 
     @Test("has the same bytes as each value that is equal, with keys in the order of their UTF-8")
     func sortedKeys() throws {

@@ -90,6 +90,8 @@ final class Finder: SyntaxVisitor {
     }
 
     override func visit(_ node: BooleanLiteralExprSyntax) -> SyntaxVisitorContinueKind {
+        // A loop without an end is known as such to the compiler.
+        if node.parent?.parent?.parent?.is(WhileStmtSyntax.self) == true { return .skipChildren }
         add(node, node.literal.tokenKind == .keyword(.true) ? "false" : "true")
         return .skipChildren
     }
@@ -142,10 +144,21 @@ final class Finder: SyntaxVisitor {
     // Not compiled on this system, or not at run time.
 
     override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
-        let condition = node.condition?.trimmedDescription ?? ""
+        guard let condition = node.condition?.trimmedDescription else {
+            let clauses = node.parent?.as(IfConfigClauseListSyntax.self)
+            let others = clauses?.compactMap { $0.condition?.trimmedDescription } ?? []
+            return others.contains { Self.here.contains($0) } ? .skipChildren : .visitChildren
+        }
+        if condition.hasPrefix("!") { return condition.contains("Glibc") ? .skipChildren : .visitChildren }
         let isElsewhere = ["Darwin", "Musl", "DEBUG", "ObjectiveC", "os("].contains { condition.contains($0) }
-        return isElsewhere && !condition.hasPrefix("!") && !condition.contains("Linux") ? .skipChildren : .visitChildren
+        let isHere = ["Linux", "Glibc"].contains { condition.contains($0) }
+        return isElsewhere && !isHere ? .skipChildren : .visitChildren
     }
+
+    /// Conditions that hold here, so that no `#else` after them is compiled.
+    private static let here = [
+        "os(Linux)", "canImport(Glibc)", "canImport(FoundationEssentials)", "Foundation", "DEBUG",
+    ]
 
     override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: AvailabilityConditionSyntax) -> SyntaxVisitorContinueKind { .skipChildren }

@@ -5,13 +5,14 @@ import Glibc
 #elseif canImport(Musl)
 import Musl
 #endif
+// The fuzz targets compile this file together with the engine's sources.
 #if canImport(DefaultJournal)
-package import DefaultJournal
+@testable import DefaultJournal
 #endif
 
 extension Replay {
     /// Delivers the payload of every valid record in bytes that begin where a record begins, at an offset of a journal.
-    package static func run(
+    static func run(
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
         salt: UInt64,
