@@ -1,7 +1,5 @@
 /// Decides what a ``ForwardingDecoder`` does; passes everything on unless a subclass overrides it.
 class DecodingHooks {
-    enum Container { case keyed, unkeyed }
-
     /// A part of a value.
     struct Part {
         /// The name of its key, or its index in an unkeyed container; nil for the whole value, which a single-value container
@@ -12,8 +10,8 @@ class DecodingHooks {
         let decoder: () throws -> any Decoder
     }
 
-    /// Called when a container was opened.
-    func opened(_ container: Container) {}
+    /// Called when a keyed or an unkeyed container was opened.
+    func opened(isKeyed: Bool) {}
 
     /// The names that a keyed container has; nil for those that are stored.
     func names(among stored: [String]) -> [String]? { nil }
@@ -68,7 +66,7 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
     init(base: KeyedDecodingContainer<Key>, hooks: DecodingHooks) {
         (self.base, self.hooks) = (base, hooks)
-        hooks.opened(.keyed)
+        hooks.opened(isKeyed: true)
     }
 
     var codingPath: [any CodingKey] { base.codingPath }
@@ -161,7 +159,7 @@ private struct ForwardingElements: UnkeyedDecodingContainer {
 
     init(base: any UnkeyedDecodingContainer, hooks: DecodingHooks) {
         (self.base, self.hooks) = (base, hooks)
-        hooks.opened(.unkeyed)
+        hooks.opened(isKeyed: false)
     }
 
     var codingPath: [any CodingKey] { base.codingPath }

@@ -138,9 +138,11 @@ extension PersistentStorage: KeyObservable {
             guard let keys else {
                 return handler(nil)
             }
-            let own = keys.filter { $0.utf8.starts(with: prefix.utf8) }
+            let own = keys.compactMap { key in
+                Array(key.utf8).starts(with: Array(prefix.utf8)) ? String(key.utf8.dropFirst(prefix.utf8.count)) : nil
+            }
             if !own.isEmpty {
-                handler(Set(own.compactMap { String($0.utf8.dropFirst(prefix.utf8.count)) }))
+                handler(Set(own))
             }
         }
     }

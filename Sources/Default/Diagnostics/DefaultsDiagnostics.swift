@@ -251,9 +251,9 @@ struct ReportedReads {
 ///
 /// You get a report from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that other reads send. A path is
 /// the list of stored keys that lead to a value, joined with dots, with indexes behind arrays: "windows[2].width".
-public struct LoadReport: Hashable, Sendable {
+public struct LoadReport: Equatable, Sendable {
     /// A stored value that is missing from the loaded one.
-    public struct UnusableValue: Hashable, Sendable {
+    public struct UnusableValue: Equatable, Sendable {
         /// The path to the value.
         public let path: String
         /// Why it can't be used, as a clause without stored values: "is not of type Int".

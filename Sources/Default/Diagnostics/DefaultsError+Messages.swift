@@ -250,7 +250,10 @@ extension LoadReport {
     var messageDigest: Int {
         var hasher = Hasher()
         let listed = unusable.prefix(DefaultsError.maximumListedParts)
-        hasher.combine(listed)
+        for value in listed {
+            hasher.combine(value.path)
+            hasher.combine(value.reason)
+        }
         hasher.combine(filledIn.prefix(DefaultsError.maximumListedParts - listed.count))
         hasher.combine(unusable.count + filledIn.count)
         return hasher.finalize()

@@ -9,7 +9,7 @@ internal import Foundation
 /// What is stored under other keys of its keyed containers is unknown to it: a newer version of the type, or another program,
 /// has added it. A key whose value is nil is known too, since it was asked for.
 final class KnownKeys: DecodingHooks {
-    private var container: Container?
+    private var isKeyed = false
     /// Whether the elements are keys and values in turn.
     private var isInPairs = false
     private var names: Set<String> = []
@@ -47,8 +47,8 @@ final class KnownKeys: DecodingHooks {
 
     // MARK: Recording
 
-    override func opened(_ container: Container) {
-        self.container = container
+    override func opened(isKeyed: Bool) {
+        self.isKeyed = isKeyed
     }
 
     /// All keys that can be made to the type's keys are known to it.
@@ -96,7 +96,7 @@ extension KnownKeys {
         _ unknown: UnknownFields
     ) -> StoredTree {
         switch tree {
-        case .object(var fields) where container == .keyed:
+        case .object(var fields) where isKeyed:
             var known: [String: StoredTree] = [:]
             for name in names {
                 guard let key = keys.storedKey(for: name, among: fields, below: path),
@@ -149,7 +149,7 @@ extension KnownKeys {
         let survey = KnownKeys(isSurvey: true)
         let isComplete = survey.decode(type, from: data, coder: coder) != nil
         let keys = StoredKeys(coder: coder, format: format)
-        let stored = survey.names.filter { keys.storedKey(for: $0, among: fields, below: []) != nil }
+        let stored = Array(survey.names).filter { keys.storedKey(for: $0, among: fields, below: []) != nil }
         if isComplete, stored.allSatisfy({ survey.unusable.contains($0) }) {
             return .nothing
         }

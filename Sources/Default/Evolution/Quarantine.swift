@@ -140,7 +140,7 @@ struct Quarantine {
 /// A stored value that could not be used and was kept when it was replaced.
 ///
 /// You get them from ``DefaultStorable/quarantined(in:forKey:)`` and ``Defaults/quarantined(_:)-swift.method``.
-public struct QuarantinedValue: Hashable, Sendable {
+public struct QuarantinedValue: Equatable, Sendable {
     /// When it was replaced.
     public let date: Date
     /// The name of the type that it could not be used as.

@@ -140,8 +140,8 @@ private final class RepairedPart: DecodingHooks {
 
     // MARK: What the initializer gets
 
-    override func opened(_ container: Container) {
-        isUnkeyed = container == .unkeyed
+    override func opened(isKeyed: Bool) {
+        isUnkeyed = !isKeyed
     }
 
     override func names(among stored: [String]) -> [String]? {

@@ -50,7 +50,7 @@ struct SchemaRecord: Equatable {
 }
 
 /// The version of some stored bytes.
-struct SchemaVersion: Hashable {
+struct SchemaVersion: Equatable {
     let number: Int
     /// The oldest version whose code can read and write them.
     let readableSince: Int
@@ -119,11 +119,10 @@ enum CompanionKey {
         guard key.utf8.count > room else { return key + suffix }
         // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its digest.
         let ending = "~\(ContentDigest(Array(key.utf8)).text)\(suffix)"
-        var count = ending.utf8.count
-        let beginning = key.unicodeScalars.prefix { scalar in
-            count += UTF8.width(scalar)
-            return count <= StoreKey.maximumByteCount
+        var beginning = key
+        while beginning.utf8.count + ending.utf8.count > StoreKey.maximumByteCount {
+            beginning.unicodeScalars.removeLast()
         }
-        return String(beginning) + ending
+        return beginning + ending
     }
 }

@@ -140,7 +140,10 @@ extension StoredTree {
             let values = elements.compactMap(\.propertyListValue)
             return values.count == elements.count ? .array(values) : nil
         case .object(let fields):
-            let entries = fields.compactMapValues(\.propertyListValue)
+            var entries: [String: PropertyListValue] = [:]
+            for (name, field) in fields {
+                entries[name] = field.propertyListValue
+            }
             return entries.count == fields.count ? .dictionary(entries) : nil
         }
     }

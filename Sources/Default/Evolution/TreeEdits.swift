@@ -76,7 +76,7 @@ final class TreeEdits {
         if let change {
             // A stored null carries no information that could be lost.
             if tree?.mayBeNull ?? true {
-                outcome.reasons.merge([path: nil]) { known, _ in known }
+                outcome.reasons[path] = .some(outcome.reasons[path] ?? nil)
             } else {
                 outcome.reasons[path] = change.reason
             }

@@ -1,7 +1,7 @@
-// Generic functions of the standard library, each compiled for one type instead of for many, or written for one: a sort takes four
-// kilobytes for each type of element, reading a number one and a half for each type of number and of text, and a comparison of two
-// strings' UTF-8 as much.
+// Generic functions of the standard library, each compiled for one type instead of for many, or written for one: reading a number takes
+// one and a half kilobytes for each type of number and of text, and a comparison of two strings' UTF-8 as much.
 
+internal import DefaultJournal
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -20,11 +20,6 @@ extension [String] {
     func inOrder() -> [String] {
         inOrder(by: <)
     }
-}
-
-@inline(never)
-private func positions(_ count: Int, by isBefore: (Int, Int) -> Bool) -> [Int] {
-    Array(0..<count).sorted(by: isBefore)
 }
 
 extension Int64 {

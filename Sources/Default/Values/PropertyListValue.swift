@@ -134,7 +134,7 @@ extension PropertyListValue {
     /// was hardly anything else before.
     private static func text(of real: Double) -> String {
         if real.rounded() != real, let float = Float(exactly: real) {
-            let digits = "\(real)".prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }
+            let digits = "\(real)".split(separator: "e")[0].filter(\.isNumber).drop { $0 == "0" }
             if digits.count > 15 {
                 return "\(float)"
             }

@@ -41,7 +41,7 @@ extension Journal {
     /// Copies a damaged journal to a file of its own, and returns its name.
     private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
         let directory = suite.raw
-        let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.sorted()
+        let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.inOrder()
         let name = SuiteDirectory.damagedPrefix + Clock.stamp()
         let copy = try calls.open(name, in: directory, .createNew)
         do throws(JournalError) {

@@ -46,6 +46,6 @@ extension Journal {
             }
         }
         entries = table
-        return Array(names.sorted().prefix(JournalReport.DamagedKeys.limit))
+        return Array(names.inOrder().prefix(JournalReport.DamagedKeys.limit))
     }
 }

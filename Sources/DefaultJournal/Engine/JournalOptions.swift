@@ -1,7 +1,7 @@
 /// When a write has reached the disk, and not only the system's memory.
 ///
 /// In both cases it survives the process being killed once the call has returned.
-package enum JournalDurability: Sendable, Hashable {
+package enum JournalDurability: Sendable {
     /// Within about a second, in the background, and when the program ends normally; see ``BackgroundWorker``.
     case background
     case everyWrite

@@ -15,7 +15,8 @@ final class JournalWatcher: @unchecked Sendable {
     static var shared: JournalWatcher { ProcessServices.current.part(JournalWatcher.self) { JournalWatcher() } }
 
     private let lock = ThreadLock()
-    private var watches: [ObjectIdentifier: JournalWatch] = [:]
+    // A list: there are few, and a dictionary of another type takes two kilobytes.
+    private var watches: [JournalWatch] = []
     /// Shared by all directories, since the system allows a user few of these; nil until one is watched.
     private var events: DirectoryEvents?
     /// What may have changed, in the order in which it is looked at.
@@ -45,7 +46,7 @@ final class JournalWatcher: @unchecked Sendable {
             guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: ".") }
             isWaiting = true
         }
-        watches[ObjectIdentifier(watch)] = watch
+        if !isWatching(watch) { watches.append(watch) }
         do throws(JournalError) {
             let source = if let events { events } else { try DirectoryEvents(calls: calls) }
             events = source
@@ -65,17 +66,19 @@ final class JournalWatcher: @unchecked Sendable {
     func remove(_ watch: JournalWatch) {
         lock.lock()
         defer { lock.unlock() }
-        watches[ObjectIdentifier(watch)] = nil
+        watches.removeAll { $0 === watch }
         forgetDirectory(of: watch)
         if watches.isEmpty { hasOutdated.broadcast() }
     }
+
+    private func isWatching(_ watch: JournalWatch) -> Bool { watches.contains { $0 === watch } }
 
     /// The system's numbers count up, so late events of this directory aren't taken for another one's.
     private func forgetDirectory(of watch: JournalWatch) {
         guard let number = watch.directory else { return }
         watch.directory = nil
         // Two journals may have one directory, when a suite was deleted and recreated; see ``JournalRegistry``.
-        if !watches.values.contains(where: { $0.directory == number }) { events?.remove(number) }
+        if !watches.contains(where: { $0.directory == number }) { events?.remove(number) }
     }
 
     private func wait() {
@@ -91,9 +94,9 @@ final class JournalWatcher: @unchecked Sendable {
             lock.lock()
             let now = Clock.monotonic()
             guard now >= nextLook else { continue }
-            let isPolling = watches.values.contains { $0.directory == nil }
+            let isPolling = watches.contains { $0.directory == nil }
             nextLook = now + (isPolling ? Self.pollingInterval : Self.comparisonInterval)
-            watches.values.forEach(look)
+            watches.forEach(look)
         }
         events = nil
         isWaiting = false
@@ -104,7 +107,7 @@ final class JournalWatcher: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         // Late events of a directory whose watch has ended are ignored.
-        for watch in watches.values {
+        for watch in watches {
             if changes.areIncomplete || watch.directory.map(changes.directories.contains) ?? false { look(watch) }
         }
     }
@@ -130,7 +133,7 @@ final class JournalWatcher: @unchecked Sendable {
         defer { lock.unlock() }
         while let watch = nextOutdated() {
             watch.isOutdated = false
-            guard watches[ObjectIdentifier(watch)] != nil else { continue }
+            guard isWatching(watch) else { continue }
             watch.isBeingLookedAt = true
             lock.unlock()
             let hasChanged = watch.bringUpToDate()

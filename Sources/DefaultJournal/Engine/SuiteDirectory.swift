@@ -183,7 +183,7 @@ extension FileStatus {
 }
 
 /// Identifies a file or directory, however its path is spelled.
-struct FileID: Hashable, Sendable {
+struct FileID: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
 }

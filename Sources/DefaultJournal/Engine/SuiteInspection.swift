@@ -30,7 +30,7 @@ package struct SuiteInspection: Sendable, Equatable {
 extension SuiteInspection {
     mutating func findDamagedCopies(in suite: SuiteDirectory, calls: SystemCalls) throws(JournalError) {
         let names = try calls.names(in: suite.raw)
-        for name in names.sorted() where name.hasPrefix(SuiteDirectory.damagedPrefix) {
+        for name in names.inOrder() where name.hasPrefix(SuiteDirectory.damagedPrefix) {
             guard let status = try calls.status(of: name, in: suite.raw) else { continue }
             damagedCopies.append(DamagedCopy(name: name, bytes: status.size))
         }

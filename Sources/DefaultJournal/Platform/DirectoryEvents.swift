@@ -7,7 +7,7 @@ internal import Musl
 /// Reports changes in directories; on systems other than Linux the next read notices what other processes have changed.
 final class DirectoryEvents: Sendable {
     struct Changes: Equatable {
-        var directories: Set<Int32> = []
+        var directories: [Int32] = []
         /// Whether any directory may have changed, because there were more events than the system keeps.
         var areIncomplete = false
     }
@@ -56,8 +56,8 @@ final class DirectoryEvents: Sendable {
             let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
             if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
                 changes.areIncomplete = true
-            } else {
-                changes.directories.insert(event.wd)
+            } else if !changes.directories.contains(event.wd) {
+                changes.directories.append(event.wd)
             }
             offset += size + Int(event.len)
         }

@@ -8,7 +8,7 @@ final class ProcessServices: @unchecked Sendable {
     // The services do their own locking.
     let pages = GuardedPages()
     /// The parts of the layers above, by the order in which they were first used.
-    private let parts = Guarded<[ObjectIdentifier: AnyObject]>([:])
+    private let parts = Guarded<[AnyObject]>([])
     private let forks: UInt64
 
     private init() {
@@ -43,9 +43,9 @@ final class ProcessServices: @unchecked Sendable {
     /// The process's only object of a class, created by the first use.
     func part<Part: AnyObject>(_ type: Part.Type, create: () -> Part) -> Part {
         parts.withLock { parts in
-            if let part = parts[ObjectIdentifier(type)] { return unsafeDowncast(part, to: type) }
+            for part in parts where Swift.type(of: part) == type { return unsafeDowncast(part, to: type) }
             let part = create()
-            parts[ObjectIdentifier(type)] = part
+            parts.append(part)
             return part
         }
     }

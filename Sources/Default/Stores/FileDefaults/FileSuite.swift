@@ -170,7 +170,7 @@ final class FileSuite: @unchecked Sendable {
         if let current {
             return current.state.register(defaults)
         }
-        registeredBefore.merge(defaults) { _, new in new }
+        registeredBefore.replaceValues(with: defaults)
     }
 
     /// Calls a handler at each change of the suite, even if it can't be opened yet.

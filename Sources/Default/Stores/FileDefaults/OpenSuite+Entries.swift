@@ -24,7 +24,11 @@ extension OpenSuite {
 
     /// All stored values, including changes by this thread's transaction.
     var values: [StoreKey: PropertyListValue] {
-        entries.compactMapValues(\.value)
+        var values: [StoreKey: PropertyListValue] = [:]
+        for (key, stored) in entries {
+            values[key] = stored.value
+        }
+        return values
     }
 
     /// All keys, including changes by this thread's transaction.
@@ -34,13 +38,15 @@ extension OpenSuite {
 
     private var entries: [StoreKey: StoredValue] {
         let token = journal.beginReading()
-        let entries = journal.entries.values
+        var entries = journal.entries.values
         journal.endReading(token)
         notifyChanges()
-        guard journal.hasExclusiveAccess, let changes = state.transaction else {
-            return entries
+        if journal.hasExclusiveAccess, let changes = state.transaction {
+            for (key, change) in changes {
+                entries[key] = change
+            }
         }
-        return entries.mapValues { $0 as StoredValue? }.merging(changes) { _, change in change }.compactMapValues { $0 }
+        return entries
     }
 
     /// Stores or removes a value, or adds the change to this thread's transaction.
