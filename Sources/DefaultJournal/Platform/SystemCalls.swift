@@ -54,24 +54,26 @@ struct FileStatus {
     var isWritableByOthers: Bool { mode & 0o002 != 0 }
 }
 
+#if DEBUG
 /// One system call, for tests that observe the calls.
 package struct SystemCallEvent {
-    var call: SystemCall
-    var descriptor: Int32?
-    var directory: Int32?
-    var name = ""
-    var target = ""
-    var offset: UInt64 = 0
-    var bytes: UnsafeRawBufferPointer?
+    let call: SystemCall
+    let descriptor: Int32?
+    let directory: Int32?
+    let name: String
+    let target: String
+    let offset: UInt64
+    let bytes: UnsafeRawBufferPointer?
 }
 
-/// Observes the system calls of one engine, and can make them fail; used in debug builds only.
+/// Observes the system calls of one engine, and can make them fail.
 package protocol SystemCallObserver: AnyObject, Sendable {
     /// Makes a call by its body, which writes at most `limit` bytes, or makes it fail.
     func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int
     /// The time of the clock of file times, given what it is.
     func fileTime(_ time: UInt64) -> UInt64
 }
+#endif
 
 /// All file system calls of the engine.
 ///
@@ -92,20 +94,37 @@ package struct SystemCalls: Sendable {
     static var user: UInt32 { geteuid() }
 
     /// Repeats a call until it isn't interrupted, and throws when its result is negative.
+    ///
+    /// An observer gets the other arguments as well.
     @discardableResult
     private func perform(
-        _ event: @autoclosure () -> SystemCallEvent,
+        _ call: SystemCall,
+        descriptor: Int32? = nil,
+        directory: Int32? = nil,
+        name: String = "",
+        target: String = "",
+        offset: UInt64 = 0,
+        bytes: UnsafeRawBufferPointer? = nil,
         body: (_ limit: Int) -> Int
     ) throws(JournalError) -> Int {
         while true {
             #if DEBUG
-            let result = probe.map { $0.intercept(event(), body: body) } ?? body(Int.max)
+            let event = SystemCallEvent(
+                call: call,
+                descriptor: descriptor,
+                directory: directory,
+                name: name,
+                target: target,
+                offset: offset,
+                bytes: bytes
+            )
+            let result = probe.map { $0.intercept(event, body: body) } ?? body(Int.max)
             #else
             let result = body(Int.max)
             #endif
             if result >= 0 { return result }
             let code = errno
-            if code != EINTR { throw JournalError(.system(event().call, code: code), path: event().name) }
+            if code != EINTR { throw JournalError(.system(call, code: code), path: name) }
         }
     }
 }
@@ -135,7 +154,7 @@ extension SystemCalls {
     /// Links aren't followed, and opening never waits, not even for a FIFO.
     func open(_ name: String, in directory: Int32? = nil, _ access: Access) throws(JournalError) -> OwnedDescriptor {
         let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let raw = try perform(.init(call: .open, directory: directory, name: name)) { _ in
+        let raw = try perform(.open, directory: directory, name: name) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
@@ -143,7 +162,7 @@ extension SystemCalls {
 
     func status(_ descriptor: Int32) throws(JournalError) -> FileStatus {
         var status = stat()
-        try perform(.init(call: .fstat, descriptor: descriptor)) { _ in Int(fstat(descriptor, &status)) }
+        try perform(.fstat, descriptor: descriptor) { _ in Int(fstat(descriptor, &status)) }
         return FileStatus(status)
     }
 
@@ -151,7 +170,7 @@ extension SystemCalls {
     func status(of name: String, in directory: Int32? = nil) throws(JournalError) -> FileStatus? {
         var status = stat()
         do throws(JournalError) {
-            try perform(.init(call: .stat, directory: directory, name: name)) { _ in
+            try perform(.stat, directory: directory, name: name) { _ in
                 Int(fstatat(directory ?? AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW))
             }
         } catch  where error.isNotFound {
@@ -161,17 +180,17 @@ extension SystemCalls {
     }
 
     func makeDirectory(_ path: String) throws(JournalError) {
-        try perform(.init(call: .mkdir, name: path)) { _ in Int(mkdir(path, 0o700)) }
+        try perform(.mkdir, name: path) { _ in Int(mkdir(path, 0o700)) }
     }
 
     func rename(_ name: String, to target: String, in directory: Int32) throws(JournalError) {
-        try perform(.init(call: .rename, directory: directory, name: name, target: target)) { _ in
+        try perform(.rename, directory: directory, name: name, target: target) { _ in
             Int(renameat(directory, name, directory, target))
         }
     }
 
     func unlink(_ name: String, in directory: Int32? = nil, isDirectory: Bool = false) throws(JournalError) {
-        try perform(.init(call: .unlink, directory: directory, name: name)) { _ in
+        try perform(.unlink, directory: directory, name: name) { _ in
             Int(unlinkat(directory ?? AT_FDCWD, name, isDirectory ? AT_REMOVEDIR : 0))
         }
     }
@@ -179,7 +198,7 @@ extension SystemCalls {
     func names(in directory: Int32) throws(JournalError) -> [String] {
         let copy = try open(".", in: directory, .directory)
         // The stream takes over its descriptor, and the owned one is closed here.
-        let raw = try perform(.init(call: .opendir, descriptor: directory, name: ".")) { _ in
+        let raw = try perform(.opendir, descriptor: directory, name: ".") { _ in
             Int(fcntl(copy.raw, F_DUPFD_CLOEXEC, 0))
         }
         let descriptor = Int32(truncatingIfNeeded: raw)
@@ -213,7 +232,7 @@ extension SystemCalls {
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let position = offset &+ UInt64(done)
-            let count = try perform(.init(call: .pwrite, descriptor: descriptor, offset: position, bytes: rest)) {
+            let count = try perform(.pwrite, descriptor: descriptor, offset: position, bytes: rest) {
                 limit in
                 pwrite(descriptor, rest.baseAddress, min(rest.count, limit), off_t(truncatingIfNeeded: position))
             }
@@ -233,7 +252,7 @@ extension SystemCalls {
         while done < buffer.count {
             let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
             let position = off_t(truncatingIfNeeded: offset &+ UInt64(done))
-            let count = try perform(.init(call: .pread, descriptor: descriptor)) { _ in
+            let count = try perform(.pread, descriptor: descriptor) { _ in
                 pread(descriptor, rest.baseAddress, rest.count, position)
             }
             if count == 0 { break }
@@ -257,7 +276,7 @@ extension SystemCalls {
 
     /// The size of an open file, for less than half the time of ``status(_:)``.
     func size(of descriptor: Int32) throws(JournalError) -> UInt64 {
-        let size = try perform(.init(call: .lseek, descriptor: descriptor)) { _ in Int(lseek(descriptor, 0, SEEK_END)) }
+        let size = try perform(.lseek, descriptor: descriptor) { _ in Int(lseek(descriptor, 0, SEEK_END)) }
         return UInt64(clamping: size)
     }
 
@@ -266,7 +285,7 @@ extension SystemCalls {
     /// What isn't in a hole may be zeros all the same.
     func nextData(_ descriptor: Int32, from offset: UInt64) throws(JournalError) -> UInt64? {
         do throws(JournalError) {
-            let data = try perform(.init(call: .lseek, descriptor: descriptor, offset: offset)) { _ in
+            let data = try perform(.lseek, descriptor: descriptor, offset: offset) { _ in
                 Int(lseek(descriptor, off_t(truncatingIfNeeded: offset), Self.seekData))
             }
             return max(UInt64(data), offset)
@@ -284,7 +303,7 @@ extension SystemCalls {
     #endif
 
     func truncate(_ descriptor: Int32, to size: UInt64) throws(JournalError) {
-        try perform(.init(call: .ftruncate, descriptor: descriptor, offset: size)) { _ in
+        try perform(.ftruncate, descriptor: descriptor, offset: size) { _ in
             Int(ftruncate(descriptor, off_t(truncatingIfNeeded: size)))
         }
     }
@@ -293,7 +312,7 @@ extension SystemCalls {
     /// than is needed to read it back.
     func sync(_ descriptor: Int32, isDataOnly: Bool = false, name: String = "") throws(JournalError) {
         let call = isDataOnly ? SystemCall.fdatasync : .fsync
-        try perform(.init(call: call, descriptor: descriptor, name: name)) { _ in
+        try perform(call, descriptor: descriptor, name: name) { _ in
             #if canImport(Darwin)
             Self.fullSync(descriptor)
             #else
@@ -316,7 +335,7 @@ extension SystemCalls {
     /// Takes the exclusive lock of an open file or directory if it is free.
     func tryLock(_ descriptor: Int32) throws(JournalError) -> Bool {
         do throws(JournalError) {
-            try perform(.init(call: .flock, descriptor: descriptor)) { _ in Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
+            try perform(.flock, descriptor: descriptor) { _ in Int(flock(descriptor, LOCK_EX | LOCK_NB)) }
             return true
         } catch  where error.code == EWOULDBLOCK {
             return false
@@ -328,7 +347,7 @@ extension SystemCalls {
 
     /// Reserves memory for mapped parts of files; see ``GuardedPages``.
     func reserveGuardedMemory(_ size: Int) throws(JournalError) -> UInt {
-        let address = try perform(.init(call: .mmap)) { _ in
+        let address = try perform(.mmap) { _ in
             default_reserve_guarded_memory(size).map { Int(bitPattern: $0) } ?? -1
         }
         return UInt(bitPattern: address)
@@ -341,14 +360,14 @@ extension SystemCalls {
         at memory: UnsafeMutableRawPointer,
         size: Int
     ) throws(JournalError) {
-        try perform(.init(call: .mmap, descriptor: descriptor, offset: offset)) { _ in
+        try perform(.mmap, descriptor: descriptor, offset: offset) { _ in
             default_map_guarded(memory, size, descriptor, offset) ? 0 : -1
         }
     }
 
     #if os(Linux)
     func makeDirectoryEvents() throws(JournalError) -> OwnedDescriptor {
-        let raw = try perform(.init(call: .inotifyInit, name: ".")) { _ in
+        let raw = try perform(.inotifyInit, name: ".") { _ in
             Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
         }
         return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
@@ -358,7 +377,7 @@ extension SystemCalls {
     ///
     /// - Returns: The number of the directory; the same if it is watched already.
     func watch(_ directory: Int32, with events: Int32) throws(JournalError) -> Int32 {
-        let number = try perform(.init(call: .inotifyAddWatch, descriptor: directory, name: ".")) { _ in
+        let number = try perform(.inotifyAddWatch, descriptor: directory, name: ".") { _ in
             // By its descriptor: its path may lead to another directory already.
             let mask = UInt32(IN_MODIFY) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE)
             return Int(inotify_add_watch(events, "/proc/self/fd/\(directory)", mask))

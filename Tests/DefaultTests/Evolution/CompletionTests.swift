@@ -854,8 +854,10 @@ struct TreeEditsTests {
     }
 
     @Test(
-        "has no tree where JSON ends too early",
-        arguments: [#""a"#, #""a\"#, #"{"a"#, #"{"a":"#, #"["a""#, #"{"a":"b"#]
+        "has no tree where JSON ends too early, or an object lacks a value",
+        arguments: [
+            #""a"#, #""a\"#, #"{"a"#, #"{"a":"#, #"["a""#, #"{"a":"b"#, #"{"a","b":1}"#, #"{"a":}"#, #"{1:2}"#,
+        ]
     )
     func unfinished(json: String) {
         #expect(StoredTree(json: Data(json.utf8)) == nil)

@@ -199,6 +199,15 @@ struct PropertyListValueTests {
         #expect(Int64(digits: "9223372036854775808") == nil)
     }
 
+    @Test("is the same as none where there is none on both sides")
+    func missing() {
+        let value = PropertyListValue.integer(1)
+        #expect([nil, value].areSame(as: [nil, value]))
+        #expect(![nil].areSame(as: [value]))
+        #expect(![value].areSame(as: [nil]))
+        #expect(![value].areSame(as: [value, nil]))
+    }
+
     @Test(
         "comes before or after any other in a stored set",
         arguments: [(0.0, -0.0), (1, 2), (.nan, 0), (-.nan, .nan)]
