@@ -26,7 +26,7 @@ package struct JournalOptions: Sendable {
     /// the work holds the suite's lock.
     ///
     /// It returns when the work is done, or returns false when the system allows none, and is called again a second later.
-    var backgroundActivity: BackgroundActivity
+    package var backgroundActivity: BackgroundActivity
 
     package typealias BackgroundActivity = @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
 
