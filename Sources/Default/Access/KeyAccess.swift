@@ -188,3 +188,296 @@ extension KeyAccess {
         return isConverted
     }
 }
+
+// Values that a bridge converts: typed keys and containers.
+extension KeyAccess {
+    /// The stored value.
+    ///
+    /// - Parameters:
+    ///   - bridge: How the value is stored.
+    ///   - initial: The value from which the stored one is filled in; nil for none.
+    /// - Returns: The value; nil when nothing is stored.
+    /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`, or the reason why the store can't be read.
+    func load<Value>(
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> Value? {
+        guard let stored = store.storedValue(forKey: key) else {
+            try checkAbsence(type: Value.self)
+            return nil
+        }
+        return try decode(stored, by: bridge, default: initial())
+    }
+
+    /// Decodes a stored value, and reports what was filled in.
+    func decode<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> Value {
+        do {
+            return try decodeExactly(stored, by: bridge)
+        } catch {
+            let (value, report) = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
+            DefaultsDiagnostics.report(report, context(Value.self))
+            return value
+        }
+    }
+
+    /// Decodes a stored value that is not in the bridge's own form, or has to be filled in.
+    // A function of its own: the types that it makes of `Value` would be looked up by each call that decodes something.
+    @inline(never)
+    private func decodeOtherwise<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?,
+        because fault: DefaultsError
+    ) throws(DefaultsError) -> (value: Value, report: LoadReport) {
+        let translated = ForeignForm.translate(stored, by: bridge)
+        if let translated, let value = try? decodeExactly(translated, by: bridge) {
+            return (value, LoadReport())
+        }
+        guard case .data(let data) = translated ?? stored,
+            let filledIn = fillIn(data, by: bridge, default: initial())
+        else { throw fault.about(translated ?? stored) }
+        return filledIn
+    }
+
+    /// Fills in bytes that can't be decoded.
+    ///
+    /// - Returns: The value; nil when the bytes can't be used.
+    private func fillIn<Value>(
+        _ data: Data,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) -> (value: Value, report: LoadReport)? {
+        guard bridge.decodesData, let type = Value.self as? any Decodable.Type,
+            let filledIn = fillIn(data, as: type, default: { initial().flatMap { $0 as? any Encodable } }),
+            let value = filledIn.value as? Value
+        else { return nil }
+        // Other bytes may have taken the place of the shared value since.
+        if filledIn.isShareable {
+            DecodedValueCache.shared.share(value, of: data, forKey: key)
+        }
+        return (value, filledIn.report)
+    }
+
+    /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
+    private struct Remembered {
+        let outcome: (bytes: Data, report: LoadReport)?
+        /// Whether reads may share the value; nil before that had to be known.
+        var isShareable: Bool?
+    }
+
+    /// Fills in bytes that can't be decoded as a type.
+    private func fillIn(
+        _ data: Data,
+        as type: any Decodable.Type,
+        default initial: () -> (any Encodable)?
+    ) -> (value: any Decodable, report: LoadReport, isShareable: Bool)? {
+        let (cache, coder) = (DecodedValueCache.shared, DefaultsCoder.json)
+        // No key contains NUL, so this is not one under which a value is cached.
+        let rememberedKey = "\(key)\0"
+        func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
+        if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
+            guard let (bytes, report) = known.outcome, let value = try? coder.decodeTopLevel(anyOf: type, from: bytes)
+            else { return nil }
+            if known.isShareable == nil {
+                let again = try? coder.decodeTopLevel(anyOf: type, from: bytes)
+                known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
+                remember(known)
+            }
+            return (value, report, known.isShareable == true)
+        }
+        guard let (value, completion) = Completion.run(type, on: data, default: initial(), coder: coder) else {
+            remember(Remembered(outcome: nil))
+            return nil
+        }
+        if completion.cause != .mixed {
+            let isShareable = completion.cause == .bytes ? nil : false
+            remember(Remembered(outcome: (completion.bytes, completion.report), isShareable: isShareable))
+        }
+        return (value, completion.report, false)
+    }
+
+    /// Decodes a stored value in the bridge's own form.
+    func decodeExactly<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        sharing isShared: Bool = true
+    ) throws(DefaultsError) -> Value {
+        do {
+            guard isShared, bridge.decodesData, case .data(let data) = stored else { return try bridge.decode(stored) }
+            return try DecodedValueCache.shared.value(of: data, forKey: key, isLasting: { $0 is DecodingError }) {
+                try bridge.decode(stored)
+            }
+        } catch {
+            throw fault(error, inDecoding: stored, as: Value.self)
+        }
+    }
+
+    private func fault(_ error: any Error, inDecoding stored: PropertyListValue, as type: Any.Type) -> DefaultsError {
+        if case .data(let data) = stored, !(error is UnexpectedValue) {
+            return .undecodable(error, byteCount: data.count, context(type))
+        }
+        return .typeMismatch(found: stored, context(type))
+    }
+
+    /// Stores a value, or removes the stored value if the bridge encodes the new one as nil.
+    ///
+    /// A stored value that can't be read with the same bridge is quarantined first.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - bridge: How the value is stored.
+    ///   - initial: The value from which the stored one is filled in; nil for none.
+    ///   - isReadable: Whether what was read under the key is known to be readable or absent.
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
+    ///   then.
+    func save<Value>(
+        _ value: Value,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?,
+        isReadable: Bool = false
+    ) throws(DefaultsError) {
+        let encoded: PropertyListValue?
+        do {
+            encoded = try bridge.encode(value)
+        } catch {
+            throw fault(error, inEncoding: Value.self)
+        }
+        // A coder's value may have been filled in.
+        try replace(with: encoded, type: Value.self, isReadable: isReadable && !bridge.decodesData) { replaced in
+            loss(inReplacing: replaced, by: bridge, default: initial())
+        }
+    }
+
+    private func fault(_ error: any Error, inEncoding type: Any.Type) -> DefaultsError {
+        if let fault = error as? PropertyListValue.UnsupportedObject {
+            return .unsupportedValue(fault, context(nil))
+        }
+        return .encodingFailed(error, context(type))
+    }
+
+    /// Stores a value, after what it replaces was quarantined if that would be lost.
+    func replace(
+        with value: PropertyListValue?,
+        type: Any.Type,
+        isReadable: Bool,
+        loss lossInReplacing: (PropertyListValue) -> DefaultsError?
+    ) throws(DefaultsError) {
+        var loss: DefaultsError?
+        try DefaultsError.wrapping(context(type)) {
+            if isReadable, !isOverridden {
+                return try store.setStoredValue(value, forKey: key)
+            }
+            try store.withExclusiveAccess {
+                let replaced = ownValue
+                loss = replaced.flatMap(lossInReplacing)
+                guard let replaced, loss != nil else { return try store.setStoredValue(value, forKey: key) }
+                try store.transaction {
+                    try quarantine(of: type).add(replaced)
+                    try store.setStoredValue(value, forKey: key)
+                }
+            }
+        }
+        store.notifyChange(forKey: key)
+        if let loss {
+            quarantine(of: type).report(because: loss)
+        }
+    }
+
+    /// Stores the newest quarantined value again that can be used, and quarantines the value that it replaces.
+    ///
+    /// - Returns: The value; nil when there is none.
+    /// - Throws: `invalidKey`, `typeMismatch`, or errors of the store. Nothing is changed then.
+    func restoreQuarantined<Value>(
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> QuarantinedValue? {
+        try quarantine(of: Value.self).restore {
+            (ownValue, nil)
+        } where: { value, _ in
+            loss(inReplacing: value, by: bridge, default: initial()) == nil
+        }
+    }
+
+    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
+    private func loss<Value>(
+        inReplacing stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) -> DefaultsError? {
+        // Decoding costs as much as encoding, so the same bytes are decoded only once.
+        if bridge.decodesData, case .data(let data) = stored,
+            DecodedValueCache.shared.contains(data, of: Value.self, forKey: key)
+        {
+            return nil
+        }
+        do {
+            _ = try decodeExactly(stored, by: bridge, sharing: false)
+            if bridge.decodesData, case .data(let data) = stored {
+                DecodedValueCache.shared.insert(data, of: Value.self, forKey: key)
+            }
+            return nil
+        } catch let fault {
+            do {
+                let report = try decodeOtherwise(stored, by: bridge, default: initial(), because: fault).report
+                return report.unusable.isEmpty ? nil : .filledIn(report, context(Value.self))
+            } catch {
+                return error
+            }
+        }
+    }
+}
+
+/// A change in place: reads a value and stores the changed one, with exclusive access in between.
+///
+/// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
+/// ``commit(_:by:)`` unless an error ended the change, and always ``end()``. The methods are generic and not the struct,
+/// because a generic struct's metadata would be looked up at each step.
+struct ChangeInPlace {
+    private let access: KeyAccess
+    /// Whether the stored value could be read.
+    private var isReadable = true
+    /// The reason why there is no exclusive access; nothing is stored then.
+    private let refusal: (any Error)?
+
+    init(forKey key: String, in store: any DefaultsStore) {
+        access = KeyAccess(key, in: store)
+        do {
+            try store.beginExclusiveAccess()
+            refusal = nil
+        } catch {
+            refusal = error
+        }
+    }
+
+    /// The value to change.
+    mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
+        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else { return makeDefault() }
+        do {
+            return try access.decode(found, by: bridge, default: makeDefault())
+        } catch {
+            DefaultsDiagnostics.report(.readFailed, error)
+            isReadable = false
+            return makeDefault()
+        }
+    }
+
+    /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
+    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            if let refusal {
+                throw .wrapping(refusal, access.context(Value.self))
+            }
+            try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
+        }
+    }
+
+    func end() {
+        if refusal == nil {
+            access.store.endExclusiveAccess()
+        }
+    }
+}

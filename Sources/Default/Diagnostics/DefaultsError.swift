@@ -196,3 +196,259 @@ extension DefaultsError: LocalizedError {
     /// The same as ``description``, so that `localizedDescription` has the same text.
     public var errorDescription: String? { contents.reason }
 }
+
+// All error messages of the library, in one place, so that it is easy to check that each names the key, type and store and
+// says what to do, and that none contains a stored value.
+extension DefaultsError {
+    static func invalidKey(_ key: String, because fault: String) -> DefaultsError {
+        // Keeps the message short for a key that is too long.
+        let shown = key.count > 64 ? "\(key.prefix(64))…" : key
+        let reason = "The key \(shown.debugDescription) can't be used: \(fault). Nothing was read or stored."
+        return DefaultsError(.invalidKey, ErrorContext(key: key), reason)
+    }
+
+    static func unsupportedValue(_ fault: PropertyListValue.UnsupportedObject, _ context: ErrorContext) -> DefaultsError
+    {
+        let path = fault.path.isEmpty ? "" : " (at \(fault.path))"
+        let reason = """
+            Nothing was stored under \(context.location). \(fault.reason)\(path). A store accepts \
+            String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. Encode other types.
+            """
+        return DefaultsError(.unsupportedValue, context, reason)
+    }
+
+    static func valueTooLarge(_ size: Int, limit: Int, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            Nothing was stored under \(context.location): with the new value it would hold \(size) bytes, and \
+            the system refuses \(limit) and more. Keep large values in files, or in a FileDefaults.
+            """
+        return DefaultsError(.valueTooLarge, context, reason)
+    }
+
+    static func encodingFailed(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            A value of type \(context.typeName) can't be stored under \(context.location), because it can't be encoded \
+            (\(summary(of: error))). The stored value is unchanged.
+            """
+        return DefaultsError(.encodingFailed, context, reason, causedBy: error)
+    }
+
+    static func defaultNotEncodable(_ error: any Error, type: Any.Type) -> DefaultsError {
+        let reason = """
+            The default value of \(type) can't be encoded (\(summary(of: error))). Stored values that lack properties can't be \
+            filled in from it. Give it values that its coder can encode.
+            """
+        return DefaultsError(.encodingFailed, ErrorContext(type: type), reason, causedBy: error)
+    }
+
+    static func defaultMissing(type: Any.Type) -> DefaultsError {
+        let reason = """
+            \(type) conforms to DefaultProviding, but has no defaultValue of its own type, so stored values that lack \
+            properties can't be filled in. Give it a `static var defaultValue: \(type)?`.
+            """
+        return DefaultsError(.valueMissing, ErrorContext(type: type), reason)
+    }
+
+    static func undecodable(_ error: any Error, byteCount: Int, _ context: ErrorContext) -> DefaultsError {
+        let faults = summary(of: error)
+        let isInProperty = error is DecodingError && !faults.contains(path([]))
+        let cure = """
+             Make the property optional, or give the settings type a defaultValue, or the typed key a default, from \
+            which it can be filled in.
+            """
+        let reason = """
+            The \(byteCount) bytes stored under \(context.location) can't be decoded as \(context.typeName) \
+            (\(faults)). They were left unchanged.\(isInProperty ? cure : "")
+            """
+        return DefaultsError(.undecodable, context, reason, causedBy: error)
+    }
+
+    static func typeMismatch(found value: PropertyListValue, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            \(value.kind) is stored under \(context.location), which can't be read as \(context.typeName). \
+            It was left unchanged. Another part of the program may use the same key.
+            """
+        return DefaultsError(.typeMismatch, context, reason)
+    }
+
+    static func valueMissing(_ context: ErrorContext) -> DefaultsError {
+        let type = context.typeName
+        let reason = """
+            Nothing is stored under \(context.location), and \(type) has no defaultValue for an \
+            update to start from. Save a value first, or give the type a `static var defaultValue: \(type)?`. A \
+            defaultValue of an unrelated type is not used.
+            """
+        return DefaultsError(.valueMissing, context, reason)
+    }
+
+    static func arithmeticOverflow(_ context: ErrorContext) -> DefaultsError {
+        let reason = "The sum for \(context.location) does not fit into 64 bits. The stored value is unchanged."
+        return DefaultsError(.arithmeticOverflow, context, reason)
+    }
+
+    static func synchronizationFailed(_ context: ErrorContext) -> DefaultsError {
+        let subject = context.key.map { "The value for \($0.debugDescription)" } ?? "The values"
+        let reason = """
+            \(subject) could not be saved to disk by \(context.store ?? ""): synchronize() returned false. Check that the \
+            preferences directory in the home directory exists and is writable, and that the disk is not full.
+            """
+        return DefaultsError(.synchronizationFailed, context, reason)
+    }
+
+    static func identifierConflict(with other: Any.Type, _ context: ErrorContext) -> DefaultsError {
+        let names = [other, context.type].map { $0.map { String(reflecting: $0) } ?? "" }
+        let reason = """
+            Two types are stored under \(context.location): \(names[0]) and \(names[1]). Each overwrites the other. \
+            Give one of them its own defaultIdentifier.
+            """
+        return DefaultsError(.identifierConflict, context, reason)
+    }
+
+    /// The number of parts that a message lists; the report has all of them.
+    fileprivate static let maximumListedParts = 20
+
+    static func filledIn(_ report: LoadReport, _ context: ErrorContext) -> DefaultsError {
+        let missing = report.filledIn.map { "\($0.debugDescription) is missing" }
+        let unusable = report.unusable.map { "\($0.path.debugDescription) \($0.reason)" }
+        // What could not be used comes first: there may be too many to read.
+        let all = unusable + missing
+        let others = all.count - maximumListedParts
+        let parts = Array(all.prefix(maximumListedParts)) + (others > 0 ? ["and \(others) more"] : [])
+        let faults = parts.joined(separator: ", ")
+        let outcome = report.isFilledIn ? "filled in from the defaultValue where it has them" : "not used"
+        let reason = """
+            The value stored under \(context.location) doesn't match \(context.typeName): \
+            \(faults). These were \(outcome). The stored value was left unchanged.
+            """
+        return DefaultsError(.filledIn, context, reason, faults: faults)
+    }
+
+    static func newerVersion(_ version: Int, own: Int, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            The value stored under \(context.location) has version \(version) and was written by a newer \
+            version of the app; \(context.typeName) has version \(own). It was left unchanged. Update the app to read it.
+            """
+        return DefaultsError(.newerVersion, context, reason)
+    }
+
+    static func migrationFailed(_ error: any Error, from previous: String, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            The \(previous) stored under \(context.location) could not be migrated to \(context.typeName) \
+            (\(summary(of: error))). It was left unchanged, and the next read tries the migration again.
+            """
+        return DefaultsError(.migrationFailed, context, reason, causedBy: error)
+    }
+
+    /// For a value that was quarantined and replaced; `loss` says why it can't be used.
+    static func quarantined(
+        _ loss: DefaultsError,
+        under quarantineKey: String,
+        _ context: ErrorContext
+    ) -> DefaultsError {
+        let fault = loss.faults ?? loss.underlyingError.map(summary) ?? loss.code.name
+        let reason = """
+            The value stored under \(context.location) can't be used as \(context.typeName) (\(fault)). It was \
+            quarantined under \(quarantineKey.debugDescription) before it was replaced.
+            """
+        return DefaultsError(loss.code, context, reason, causedBy: loss)
+    }
+
+    static func quarantineFailed(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
+        let cause = (error as? DefaultsError)?.description ?? summary(of: error)
+        let reason = """
+            The value stored under \(context.location) can't be used as \(context.typeName), and could not be \
+            quarantined (\(cause)). It was not replaced.
+            """
+        return DefaultsError(.quarantineFailed, context, reason, causedBy: error)
+    }
+
+    static func companionKeyOccupied(purpose: String, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            The key \(context.location) is reserved for \(purpose) of \(context.typeName), but something else is \
+            stored there. It was left unchanged. Move it to another key.
+            """
+        return DefaultsError(.typeMismatch, context, reason)
+    }
+
+    /// Calls a body that uses a store, and wraps the errors of third-party stores.
+    static func wrapping<Result>(
+        _ context: @autoclosure () -> ErrorContext,
+        _ body: () throws -> Result
+    ) throws(DefaultsError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw .wrapping(error, context())
+        }
+    }
+
+    /// Returns the library's own errors unchanged and wraps those of third-party stores.
+    static func wrapping(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
+        if let error = error as? DefaultsError {
+            return error
+        }
+        let reason = """
+            \(context.store ?? "")\(context.key.map { " failed for the key \($0.debugDescription)" } ?? " failed")\
+            \(context.type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
+            """
+        return DefaultsError(.storeFailed, context, reason, causedBy: error)
+    }
+}
+
+extension DefaultsError {
+    /// Describes an error without the values that debug descriptions of coding errors contain.
+    private static func summary(of error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context):
+            "no value for \(path(context.codingPath + [key]))"
+        case DecodingError.valueNotFound(let type, let context):
+            "null at \(path(context.codingPath)), where a value of type \(type) is needed"
+        case DecodingError.typeMismatch(let type, let context):
+            "\(path(context.codingPath)) is not of type \(type)"
+        case DecodingError.dataCorrupted(let context):
+            "\(path(context.codingPath)) is malformed"
+        case EncodingError.invalidValue(let value, let context):
+            "\(path(context.codingPath)) has a value of type \(Swift.type(of: value)) that the format can't represent"
+        default:
+            identity(of: error)
+        }
+    }
+
+    private static func path(_ codingPath: [any CodingKey]) -> String {
+        if codingPath.isEmpty {
+            return "the top level"
+        }
+        let steps = codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+        return LoadReport.path(steps).debugDescription
+    }
+}
+
+extension PropertyListValue {
+    /// The kind of value, for the start of a sentence.
+    fileprivate var kind: String {
+        switch self {
+        case .string: "A string"
+        case .boolean: "A Boolean"
+        case .integer, .unsigned, .real: "A number"
+        case .data: "Data"
+        case .date: "A date"
+        case .array: "An array"
+        case .dictionary: "A dictionary"
+        }
+    }
+}
+
+extension LoadReport {
+    /// A hash of what ``DefaultsError/filledIn(_:_:)`` says of it.
+    var messageDigest: Int {
+        var hasher = Hasher()
+        let listed = unusable.prefix(DefaultsError.maximumListedParts)
+        for value in listed {
+            hasher.combine(value.path)
+            hasher.combine(value.reason)
+        }
+        hasher.combine(filledIn.prefix(DefaultsError.maximumListedParts - listed.count))
+        hasher.combine(unusable.count + filledIn.count)
+        return hasher.finalize()
+    }
+}

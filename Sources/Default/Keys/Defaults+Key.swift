@@ -276,7 +276,7 @@ extension Defaults {
     }
 }
 
-// The initializers of Defaults+Key.swift with a closure: `Key<Date>("now") { Date() }`. It is
+// The same with a closure: `Key<Date>("now") { Date() }`. It is
 // called at each read while nothing is stored.
 
 extension Defaults.Key where Value: PropertyListConvertible {

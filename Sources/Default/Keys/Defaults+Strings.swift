@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension Defaults {
     /// The value of a string key, which can be read as any type.
     public subscript(key: String) -> Proxy {
@@ -162,5 +168,213 @@ extension Defaults.Keys {
     /// - Parameter store: The store; nil, the default, for the platform's standard one.
     public func reset(in store: (any DefaultsStore)? = nil) {
         (store.map(Defaults.init(suite:)) ?? Defaults()).reset(self)
+    }
+}
+
+extension Defaults {
+    /// The value of a string key, which can be read as any type.
+    ///
+    /// Each property reads the store again, and converts like `UserDefaults`: numbers, strings and Booleans are converted to
+    /// each other. If there is no value, or none of that type, properties return nil, and those with `Value` in their name
+    /// return 0, false or an empty value.
+    public struct Proxy {
+        /// The key.
+        public let key: String
+        let suite: any DefaultsStore
+
+        init(suite: any DefaultsStore, key: String) {
+            self.suite = suite
+            self.key = key
+        }
+
+        var stored: PropertyListValue? {
+            TrackedKeys.access([key], in: suite)
+            return suite.storedValue(forKey: key)
+        }
+    }
+}
+
+@available(*, unavailable, message: "A store need not be Sendable: on Linux, UserDefaults isn't.")
+extension Defaults.Proxy: Sendable {}
+
+extension Defaults.Proxy {
+    /// Whether a value is stored, or registered with the store.
+    public var exists: Bool { stored != nil }
+
+    /// Removes the stored value; errors are reported to ``DefaultsDiagnostics``.
+    public func remove() {
+        Defaults(suite: suite).remove(key)
+    }
+
+    /// The value as a property-list object.
+    public var object: Any? { stored?.object }
+
+    /// The string, or a number's decimal notation ("1" and "0" for Booleans).
+    public var string: String? { stored?.asString }
+
+    /// The number without its fraction, clamped to the range of `Int`; 1 for true and 0 for false; the number that a string
+    /// begins with.
+    public var int: Int? { stored.flatMap { $0.isNumeric ? $0.asInteger : nil } }
+
+    /// The number; 1 for true and 0 for false; the number that a string begins with.
+    public var double: Double? { stored.flatMap { $0.isNumeric ? $0.asDouble : nil } }
+
+    /// The Boolean; true for numbers other than 0.
+    ///
+    /// Strings that begin like "YES", "true", "NO" or "false", or with a number, are converted.
+    public var bool: Bool? { stored.flatMap { $0.isBoolean ? $0.asBool : nil } }
+
+    /// The bytes.
+    public var data: Data? { stored.flatMap(Data.init(propertyListValue:)) }
+
+    /// The date.
+    public var date: Date? { stored.flatMap(Date.init(propertyListValue:)) }
+
+    /// The array.
+    public var array: [Any]? { stored?.object as? [Any] }
+
+    /// The dictionary.
+    public var dictionary: [String: Any]? { stored?.object as? [String: Any] }
+}
+
+extension Defaults.Proxy {
+    /// The ``string``, or "".
+    public var stringValue: String { string ?? "" }
+
+    /// The integer (``int``), or 0.
+    public var intValue: Int { int ?? 0 }
+
+    /// The floating-point number (``double``), or 0.
+    public var doubleValue: Double { double ?? 0 }
+
+    /// The Boolean (``bool``), or false.
+    public var boolValue: Bool { bool ?? false }
+
+    /// The ``data``, or no bytes.
+    public var dataValue: Data { data ?? Data() }
+
+    /// The ``array``, or an empty one.
+    public var arrayValue: [Any] { array ?? [] }
+
+    /// The ``dictionary``, or an empty one.
+    public var dictionaryValue: [String: Any] { dictionary ?? [:] }
+}
+
+extension Defaults.Proxy {
+    /// Adds to the stored number, atomically across threads and, on a ``FileDefaults``, processes.
+    ///
+    /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the other number has a
+    /// fraction or more than 64 bits. A missing value counts as 0, true as 1, and a string as the number that it begins with. A
+    /// stored value of any other type is quarantined and counts as 0. A sum that overflows is reported to
+    /// ``DefaultsDiagnostics`` with the code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - proxy: The stored number.
+    ///   - summand: The number to add.
+    public static func += (proxy: Defaults.Proxy, summand: Int) {
+        proxy.add(.integer(Int64(summand)))
+    }
+
+    /// Adds to the stored number, atomically; see `+=` for `Int`.
+    public static func += (proxy: Defaults.Proxy, summand: Double) {
+        proxy.add(.real(summand))
+    }
+
+    /// Subtracts from the stored number, atomically; see `+=` for `Int`.
+    public static func -= (proxy: Defaults.Proxy, subtrahend: Int) {
+        // -Int.min does not fit into an Int64.
+        proxy.add(subtrahend == .min ? .unsigned(UInt64(Int64.max) + 1) : .integer(-Int64(subtrahend)))
+    }
+
+    /// Subtracts from the stored number, atomically; see `+=` for `Int`.
+    public static func -= (proxy: Defaults.Proxy, subtrahend: Double) {
+        proxy.add(.real(-subtrahend))
+    }
+
+    /// Why a stored value can't be added to; nil when it can.
+    private func fault(of stored: PropertyListValue) -> DefaultsError? {
+        guard stored.numeric == nil else { return nil }
+        return .typeMismatch(found: stored, ErrorContext(key, PropertyListValue.self, in: suite))
+    }
+
+    private func add(_ summand: PropertyListValue) {
+        let access = KeyAccess(key, in: suite)
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            try DefaultsError.wrapping(access.context(PropertyListValue.self)) {
+                try suite.withExclusiveAccess {
+                    let stored = suite.storedValue(forKey: key)
+                    let fault = stored.flatMap(fault(of:))
+                    if let stored, let fault {
+                        DefaultsDiagnostics.report(.readFailed, fault.about(stored))
+                    }
+                    guard let sum = (stored?.numeric ?? .integer(0)).adding(summand) else {
+                        throw DefaultsError.arithmeticOverflow(access.context(nil))
+                    }
+                    let type = PropertyListValue.self
+                    try access.replace(with: sum, type: type, isReadable: fault == nil, loss: fault(of:))
+                }
+            }
+        }
+    }
+}
+
+extension Defaults.Proxy {
+    /// Stores a value if none is stored, atomically; the implementation of the operator `?=` in `DefaultOperators`.
+    package func setIfAbsent(_ value: () -> Any) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            try DefaultsError.wrapping(ErrorContext(key, in: suite)) {
+                try suite.withExclusiveAccess {
+                    if !exists {
+                        try KeyAccess(key, in: suite).save(value())
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension PropertyListValue {
+    /// The value as a number.
+    fileprivate var numeric: PropertyListValue? {
+        switch self {
+        case .integer, .unsigned, .real: self
+        case .boolean(let boolean): .integer(boolean ? 1 : 0)
+        case .string(let string):
+            if let integer = Int64(digits: string) {
+                .integer(integer)
+            } else {
+                isNumeric ? .real(asDouble) : nil
+            }
+        default: nil
+        }
+    }
+
+    /// The sum of two numbers; nil when it overflows.
+    fileprivate func adding(_ other: PropertyListValue) -> PropertyListValue? {
+        guard !isReal, let own = signAndMagnitude, let others = other.signAndMagnitude else {
+            return .real(asDouble + other.asDouble)
+        }
+        let (larger, smaller) = own.magnitude < others.magnitude ? (others, own) : (own, others)
+        let (magnitude, isOverflow) =
+            larger.isNegative == smaller.isNegative
+            ? larger.magnitude.addingReportingOverflow(smaller.magnitude)
+            : (larger.magnitude - smaller.magnitude, false)
+        if isOverflow || larger.isNegative && magnitude > Int64.min.magnitude {
+            return nil
+        }
+        if larger.isNegative {
+            return .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+        }
+        return Int64(exactly: magnitude).map { .integer($0) } ?? .unsigned(magnitude)
+    }
+
+    /// A whole number of at most 64 bits; nil for other numbers.
+    private var signAndMagnitude: (isNegative: Bool, magnitude: UInt64)? {
+        switch self {
+        case .integer(let integer): (integer < 0, integer.magnitude)
+        case .unsigned(let unsigned): (false, unsigned)
+        case .real(let real): UInt64(exactly: real.magnitude).map { (real < 0, $0) }
+        default: nil
+        }
     }
 }

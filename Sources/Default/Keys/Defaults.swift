@@ -235,3 +235,228 @@ extension DefaultsStore {
         nonmutating _modify { yield &Defaults(suite: self)[key] }
     }
 }
+
+extension Defaults {
+    /// A sequence of a key's value and its changes; see ``ValueUpdates``.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - initial: Whether the current value is delivered first; if not, the first one is that of the first change after
+    ///     iteration has started.
+    /// - Returns: The values.
+    public func updates<Value>(_ key: Key<Value>, initial: Bool = true) -> ValueUpdates<Value> {
+        // The current store is captured here, because another task may iterate the sequence.
+        let defaults = Defaults(suite: suite)
+        return ValueUpdates(of: [key.name], in: suite, deliversCurrent: initial) { defaults[key] }
+    }
+
+    /// A sequence of the values of several keys, with a new element each time one of them changes; see ``ValueUpdates``.
+    ///
+    /// - Parameters:
+    ///   - first: A key.
+    ///   - second: Another one.
+    ///   - others: More of them.
+    ///   - initial: Whether the current values are delivered first.
+    /// - Returns: Tuples of the values.
+    public func updates<First, Second, each Other>(
+        _ first: Key<First>,
+        _ second: Key<Second>,
+        _ others: repeat Key<each Other>,
+        initial: Bool = true
+    ) -> ValueUpdates<(First, Second, repeat each Other)> {
+        let defaults = Defaults(suite: suite)
+        let names = Self.names(first, second, repeat each others)
+        return ValueUpdates(of: names, in: suite, deliversCurrent: initial) {
+            (defaults[first], defaults[second], repeat defaults[each others])
+        }
+    }
+
+    /// A sequence of the value of a key in the standard store and its changes; see ``ValueUpdates``.
+    public static func updates<Value>(_ key: Key<Value>, initial: Bool = true) -> ValueUpdates<Value> {
+        Defaults().updates(key, initial: initial)
+    }
+
+    /// A sequence of the values of several keys in the standard store, with a new element each time one of them changes; see
+    /// ``ValueUpdates``.
+    public static func updates<First, Second, each Other>(
+        _ first: Key<First>,
+        _ second: Key<Second>,
+        _ others: repeat Key<each Other>,
+        initial: Bool = true
+    ) -> ValueUpdates<(First, Second, repeat each Other)> {
+        Defaults().updates(first, second, repeat each others, initial: initial)
+    }
+
+    /// A sequence of the changes of a key's value, each with the value before and after it; see ``ValueChanges``.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - limit: The number of changes that wait for a slow reader; when there are more, the newest are combined into one.
+    /// - Returns: The changes that happen after iteration has started.
+    public func changes<Value>(_ key: Key<Value>, limit: Int = 100) -> ValueChanges<Value> {
+        let store = suite
+        return ValueChanges(of: [key.name], in: store, limit: limit) { key.value(of: $0[0], in: store) }
+    }
+
+    /// A sequence of the changes of several keys' values, each with all values before and after it; see ``ValueChanges``.
+    ///
+    /// - Parameters:
+    ///   - first: A key.
+    ///   - second: Another one.
+    ///   - others: More of them.
+    ///   - limit: The number of changes that wait for a slow reader; when there are more, the newest are combined into one.
+    /// - Returns: The changes that happen after iteration has started, as tuples of the values.
+    public func changes<First, Second, each Other>(
+        _ first: Key<First>,
+        _ second: Key<Second>,
+        _ others: repeat Key<each Other>,
+        limit: Int = 100
+    ) -> ValueChanges<(First, Second, repeat each Other)> {
+        let store = suite
+        let names = Self.names(first, second, repeat each others)
+        return ValueChanges(of: names, in: store, limit: limit) { stored in
+            var stored = stored[...]
+            func next<Value>(_ key: Key<Value>) -> Value { key.value(of: stored.removeFirst(), in: store) }
+            return (next(first), next(second), repeat next(each others))
+        }
+    }
+
+    /// A sequence of the changes of a key's value in the standard store; see ``ValueChanges``.
+    public static func changes<Value>(_ key: Key<Value>, limit: Int = 100) -> ValueChanges<Value> {
+        Defaults().changes(key, limit: limit)
+    }
+
+    /// A sequence of the changes of several keys' values in the standard store; see ``ValueChanges``.
+    public static func changes<First, Second, each Other>(
+        _ first: Key<First>,
+        _ second: Key<Second>,
+        _ others: repeat Key<each Other>,
+        limit: Int = 100
+    ) -> ValueChanges<(First, Second, repeat each Other)> {
+        Defaults().changes(first, second, repeat each others, limit: limit)
+    }
+}
+
+extension Defaults {
+    private static func names<each Other>(_ first: Keys, _ second: Keys, _ others: repeat Key<each Other>) -> [String] {
+        var keys = [first.name, second.name]
+        for name in repeat (each others).name {
+            keys.append(name)
+        }
+        return keys
+    }
+}
+
+extension Defaults.Key {
+    /// The value of what was stored under the key; errors are reported.
+    fileprivate func value(of stored: PropertyListValue?, in store: any DefaultsStore) -> Value {
+        guard let stored else {
+            return defaultValue
+        }
+        let value = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
+            try KeyAccess(name, in: store).decode(stored, by: bridge, default: defaultValue)
+        }
+        return value ?? defaultValue
+    }
+}
+
+extension DefaultsStore {
+    /// Stores and fetches `Codable` values in this store.
+    ///
+    /// ```swift
+    /// store.df.store(["amp": 0.4], forKey: "volumes")
+    /// let volumes = store.df.fetch(forKey: "volumes", type: [String: Double].self)
+    /// ```
+    public var df: DefaultsAccessor { DefaultsAccessor(suite: self) }
+}
+
+/// Stores and fetches `Codable` values under keys of a store, without a conformance to ``DefaultStorable``.
+///
+/// You get an accessor from ``DefaultsStore/df``. A value is stored as the encoder's `Data`, without a wrapper. Only a
+/// single number, string, Boolean, date or nil is wrapped in a dictionary if the encoder rejects it, as a property-list
+/// encoder does.
+///
+/// Typed keys and containers read what the default encoder stores, and the default decoder fetches what they store: all
+/// but `Data`, which an encoder makes a string.
+///
+/// An accessor may be used from several threads if its store may.
+public struct DefaultsAccessor {
+    private let suite: any DefaultsStore
+
+    init(suite: any DefaultsStore) {
+        self.suite = suite
+    }
+}
+
+@available(*, unavailable, message: "A store need not be Sendable: on Linux, UserDefaults isn't.")
+extension DefaultsAccessor: Sendable {}
+
+extension DefaultsAccessor {
+    /// Stores a value; errors are reported to ``DefaultsDiagnostics`` and leave the stored value unchanged.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - encoder: The encoder; JSON by default.
+    public func store<Value: Encodable>(
+        _ value: Value,
+        forKey key: String,
+        encoder: any DefaultsEncoder = DefaultsCoder.json
+    ) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            try save(value, forKey: key, encoder: encoder)
+        }
+    }
+
+    /// Fetches a value.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - type: The type of the value.
+    ///   - decoder: The decoder; JSON by default.
+    /// - Returns: The value; nil when nothing is stored or the stored value can't be read. The latter is reported to
+    ///   ``DefaultsDiagnostics``, once for each content and reason, and the stored value is left unchanged.
+    public func fetch<Value: Decodable>(
+        forKey key: String,
+        type: Value.Type,
+        decoder: any DefaultsDecoder = DefaultsCoder.json
+    ) -> Value? {
+        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
+            try load(forKey: key, type: type, decoder: decoder)
+        }
+        return stored ?? nil
+    }
+
+    /// Stores a value.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - key: The key.
+    ///   - encoder: The encoder; JSON by default.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey`` or
+    ///   one of the store's. The stored value is unchanged then.
+    public func save<Value: Encodable>(
+        _ value: Value,
+        forKey key: String,
+        encoder: any DefaultsEncoder = DefaultsCoder.json
+    ) throws(DefaultsError) {
+        try KeyAccess(key, in: suite).save(value, encoder: encoder)
+    }
+
+    /// Fetches a value.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - type: The type of the value.
+    ///   - decoder: The decoder; JSON by default.
+    /// - Returns: The value; nil when nothing is stored.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch`` or
+    ///   ``DefaultsError/Code/invalidKey``. The stored value is left unchanged.
+    public func load<Value: Decodable>(
+        forKey key: String,
+        type: Value.Type,
+        decoder: any DefaultsDecoder = DefaultsCoder.json
+    ) throws(DefaultsError) -> Value? {
+        try KeyAccess(key, in: suite).load(type, decoder: decoder)
+    }
+}

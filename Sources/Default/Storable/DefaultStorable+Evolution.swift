@@ -134,3 +134,157 @@ extension DefaultStorable {
         try access(key, in: store ?? ownStore).quarantine.removeAll()
     }
 }
+
+extension DefaultStorable {
+    /// Imports a value once from another store, or from a value that another library stored.
+    ///
+    /// Call it at each launch, before the settings are used:
+    ///
+    /// ```swift
+    /// try VisualSettings.move(from: UserDefaults.standard)
+    /// if let group = UserDefaults(suiteName: "group.app") {
+    ///     try VisualSettings.move(from: group, sourceKey: "visual")
+    /// }
+    /// ```
+    ///
+    /// It reads values of this library, in any version of the type; JSON or a property list in `Data`, whatever the type's
+    /// own coder is; JSON in a string; and a native property-list dictionary. Missing properties are filled in. If source
+    /// and target are the same key of one store, it converts a string or a dictionary in place. An original that is
+    /// converted in place, or has parts that the type can't use, is quarantined in the target; see
+    /// ``quarantined(in:forKey:)``. Properties that the type doesn't know are moved as well, or quarantined if the formats differ; see
+    /// ``keepsUnknownFields``.
+    ///
+    /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even if it
+    /// has been removed since. A mark under `"<key>.moved"` records that a value was moved.
+    ///
+    /// When several threads or, for a ``FileDefaults``, processes call it at the same time, one of them moves the value.
+    ///
+    /// - Parameters:
+    ///   - source: The store to read the value from. It is left unchanged, unless `removingOriginal` is true.
+    ///   - sourceKey: The key in that store; nil, the default, for `key` or, if that is nil as well, for all keys that
+    ///     ``load(from:forKey:)`` tries.
+    ///   - target: The store to move to; nil, the default, for the type's ``defaults``.
+    ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
+    ///   - removingOriginal: Whether to remove the value from the source after it has been stored in the target; false by
+    ///     default. A value that was stored in the source in the meantime is left there.
+    /// - Returns: Whether a value was moved.
+    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then,
+    ///   and the original is still in the source.
+    @discardableResult
+    public static func move(
+        from source: any DefaultsStore,
+        sourceKey: String? = nil,
+        to target: (any DefaultsStore)? = nil,
+        forKey key: String? = nil,
+        removingOriginal: Bool = false
+    ) throws(DefaultsError) -> Bool {
+        let sourceKeys = (sourceKey ?? key).map { [$0] } ?? identifiers
+        return try access(key, in: target ?? ownStore)
+            .move(from: source, under: sourceKeys, removingOriginal: removingOriginal)
+    }
+}
+
+extension SettingsAccess {
+    fileprivate func move(
+        from source: any DefaultsStore,
+        under sourceKeys: [String],
+        removingOriginal: Bool
+    ) throws(DefaultsError) -> Bool {
+        _ = try StoreKey(key)
+        let isSameStore = source.storeDescription == store.storeDescription
+        typealias Original = (access: SettingsAccess, value: PropertyListValue, loss: DefaultsError?)
+        let original = try DefaultsError.wrapping(context) {
+            try store.withExclusiveAccess { () -> Original? in
+                let stored = store.storedValue(forKey: key)
+                if case .data? = stored {
+                    return nil
+                }
+                let isInPlace = stored != nil
+                guard !isInPlace || isSameStore && sourceKeys.first == key,
+                    store.storedValue(forKey: CompanionKey.moved(of: key)) == nil,
+                    let (origin, foreign) = try firstValue(under: sourceKeys, in: source)
+                else { return nil }
+                let found = try origin.readForeign(foreign)
+                let kept = found.keptFields
+                let data = try origin.encode(found.value)
+                let lost = found.loss ?? origin.add(kept, to: data).loss
+                let loss = isInPlace ? nil : lost
+                try store.transaction {
+                    if loss != nil {
+                        try quarantine.add(foreign)
+                    }
+                    try replace(with: data, keeping: kept)
+                    try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: key))
+                }
+                return (origin, foreign, loss)
+            }
+        }
+        guard let original else { return false }
+        if let loss = original.loss {
+            quarantine.report(because: loss)
+        }
+        if removingOriginal, !(isSameStore && original.access.key == key) {
+            try original.access.remove(original.value)
+        }
+        return true
+    }
+
+    /// Removes a value that was moved and its version, unless it was changed in the meantime.
+    private func remove(_ original: PropertyListValue) throws(DefaultsError) {
+        try DefaultsError.wrapping(context) {
+            try store.withExclusiveAccess {
+                if store.storedValue(forKey: key) == original {
+                    try Self.remove([key], of: type, from: store)
+                }
+            }
+        }
+    }
+
+    /// Removes values and their versions.
+    static func remove(
+        _ keys: [String],
+        of type: any DefaultStorable.Type,
+        from store: any DefaultsStore
+    ) throws(DefaultsError) {
+        let records = keys.map(CompanionKey.version).filter { store.storedValue(forKey: $0) != nil }
+        try KeyAccess.remove(keys + records, from: store, type: type)
+    }
+
+    private func firstValue(
+        under keys: [String],
+        in store: any DefaultsStore
+    ) throws -> (origin: SettingsAccess, value: PropertyListValue)? {
+        for key in keys {
+            let origin = SettingsAccess(type: type, key: key, store: store)
+            if let value = store.storedValue(forKey: key) {
+                return (origin, value)
+            }
+            try origin.values.checkAbsence(type: type)
+        }
+        return nil
+    }
+
+    /// Creates a value from one that this or another library stored, with the first coder that can decode it.
+    private func readForeign(_ value: PropertyListValue) throws(DefaultsError) -> StoredSettings {
+        // Nil is the type's own coder.
+        let (data, coders): (Data, [DefaultsCoder?]) =
+            switch value {
+            case .data(let data): (data, [nil, .json, .propertyList])
+            case .string(let text): (Data(utf8Of: text), [nil, .json])
+            case .dictionary, .array: (StoredTree(value).propertyListData ?? Data(), [.propertyList])
+            default: (Data(), [])
+            }
+        var first: DefaultsError?
+        for coder in coders {
+            do {
+                let stored = try read(data, coder: coder)
+                stored.reportFillingIn()
+                return stored
+            } catch {
+                guard error.code == .undecodable else { throw error }
+                first = first ?? error
+            }
+        }
+        throw first ?? .typeMismatch(found: value, context)
+    }
+}
