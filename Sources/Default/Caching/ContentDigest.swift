@@ -41,8 +41,6 @@ struct ContentDigest: Hashable, Sendable {
 extension DefaultsError {
     /// The same error about a stored value, which is reported once for each value.
     func about(_ value: PropertyListValue) -> DefaultsError {
-        var error = self
-        error.content = ContentDigest(value).bits
-        return error
+        about(ContentDigest(value).bits)
     }
 }

@@ -198,17 +198,10 @@ extension DefaultsDiagnostics {
 
     /// Reports a type whose default value is missing or can't be encoded, once per process.
     static func reportDefault(of type: Any.Type, _ error: DefaultsError) {
-        let isNew = reportedDefaults.withLock { reported in
-            guard !reported.contains(where: { $0 == type }) else { return false }
-            reported.append(type)
-            return true
-        }
-        if isNew {
+        if reportedReads.withLock({ $0.insert(ErrorContext(type: type), reason: 0) }) {
             report(.defaultUnusable, error)
         }
     }
-
-    private static let reportedDefaults = Guarded<[Any.Type]>([])
 
     private static let reportedReads = Guarded(ReportedReads())
 

@@ -37,30 +37,33 @@ public struct DefaultsError: Error, Sendable {
     /// What is wrong with which parts of a value that was filled in, as clauses without stored values.
     var faults: String? { contents.faults }
     /// A digest of the stored value that can't be read; nil for other errors.
-    var content: UInt64?
+    var content: UInt64? { contents.content }
 
     private let contents: Contents
 
-    // An object, because every function that throws would copy fifteen words otherwise.
+    // An object, because every function that throws would copy a dozen words otherwise.
     private final class Contents: Sendable {
         let code: Code
         let context: ErrorContext
         let reason: String
         let underlyingError: (any Error)?
         let faults: String?
+        let content: UInt64?
 
         init(
             _ code: Code,
             _ context: ErrorContext,
             _ reason: String,
             _ underlyingError: (any Error)?,
-            _ faults: String?
+            faults: String?,
+            content: UInt64?
         ) {
             self.code = code
             self.context = context
             self.reason = reason
             self.underlyingError = underlyingError
             self.faults = faults
+            self.content = content
         }
     }
 
@@ -89,17 +92,31 @@ public struct DefaultsError: Error, Sendable {
         _ context: ErrorContext,
         _ reason: String,
         causedBy underlyingError: (any Error)? = nil,
-        faults: String? = nil
+        faults: String? = nil,
+        content: UInt64? = nil
     ) {
-        contents = Contents(code, context, reason, underlyingError, faults)
+        contents = Contents(code, context, reason, underlyingError, faults: faults, content: content)
+    }
+
+    /// The same error about a stored value with a digest.
+    func about(_ content: UInt64) -> DefaultsError {
+        DefaultsError(code, context, description, causedBy: underlyingError, faults: faults, content: content)
     }
 }
 
 /// What a call that failed was about.
-struct ErrorContext: Sendable {
-    var key: String?
-    var type: Any.Type?
-    var store: String?
+//
+// An object, because every function that describes an error would copy five words otherwise.
+final class ErrorContext: Sendable {
+    let key: String?
+    let type: Any.Type?
+    let store: String?
+
+    init(key: String? = nil, type: Any.Type? = nil, store: String? = nil) {
+        self.key = key
+        self.type = type
+        self.store = store
+    }
 
     /// The key and the store, for messages.
     var location: String { "\((key ?? "").debugDescription) in \(store ?? "")" }

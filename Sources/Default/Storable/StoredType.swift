@@ -5,7 +5,9 @@ internal import Foundation
 #endif
 
 /// A type that stored bytes may be of: a settings type, or one of its predecessors.
-struct StoredType {
+//
+// An object, because to copy this many fields takes kilobytes of code.
+final class StoredType: Sendable {
     let type: any Decodable.Type
     /// Its version: its own, or one less than its successor's.
     let version: Int
@@ -15,13 +17,23 @@ struct StoredType {
     /// The types that its values are migrated to, one after the other.
     let successors: [any DefaultMigratable.Type]
 
+    private init(
+        _ type: any Decodable.Type,
+        version: Int,
+        hasVersion: Bool,
+        coder: DefaultsCoder,
+        successors: [any DefaultMigratable.Type] = []
+    ) {
+        (self.type, self.version, self.hasVersion) = (type, version, hasVersion)
+        (self.coder, self.successors) = (coder, successors)
+    }
+
     private var settings: (any DefaultStorable.Type)? { type as? any DefaultStorable.Type }
 
     /// A settings type and its predecessors, newest first; a chain that leads back to a type ends before it.
     static func chain(of type: any DefaultStorable.Type) -> [StoredType] {
         let version = max(type.schemaVersion, 0)
-        let coder = type.defaultCoder
-        var chain = [StoredType(type: type, version: version, hasVersion: version > 0, coder: coder, successors: [])]
+        var chain = [StoredType(type, version: version, hasVersion: version > 0, coder: type.defaultCoder)]
         while let predecessor = chain.last?.predecessor {
             chain.append(predecessor)
         }
@@ -36,7 +48,7 @@ struct StoredType {
         let settings = previous as? any DefaultStorable.Type
         let stated = settings?.schemaVersion ?? 0
         return StoredType(
-            type: previous,
+            previous,
             version: stated > 0 ? stated : version - 1,
             hasVersion: stated > 0,
             coder: settings?.defaultCoder ?? migratable.defaultCoder,
@@ -46,18 +58,18 @@ struct StoredType {
 
     /// Whether a write keeps what none of the types from this one on knows.
     var keepsUnknownFields: Bool {
-        ([settings].compactMap(\.self) + successors).allSatisfy { $0.keepsUnknownFields }
+        settings?.keepsUnknownFields ?? true && successors.allSatisfy { $0.keepsUnknownFields }
     }
 
     /// What the next write drops of the unknown fields.
     var removedProperties: [String] {
-        ([settings].compactMap(\.self) + successors).flatMap { $0.removedProperties }
+        successors.reduce(settings?.removedProperties ?? []) { $0 + $1.removedProperties }
     }
 }
 
 /// How some bytes are read: as which type, and after which changes.
 //
-// An object, because to copy this many fields takes kilobytes of code. It is changed by the read that made it only.
+// An object, as a StoredType is. It is changed by the read that made it only.
 final class StoredForm: @unchecked Sendable {
     let type: StoredType
     let coder: DefaultsCoder

@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 extension ErrorContext {
-    init(_ key: String? = nil, _ type: Any.Type? = nil, in store: any DefaultsStore) {
+    convenience init(_ key: String? = nil, _ type: Any.Type? = nil, in store: any DefaultsStore) {
         self.init(key: key, type: type, store: store.storeDescription)
     }
 }
