@@ -61,11 +61,15 @@ extension ForeignForm {
             return decoded(type, from: data).flatMap { text(of: $0) }
         case .array(let values):
             guard let type = type as? any ForeignList.Type else { return nil }
-            return array(of: values.map { elementJSON(of: $0, as: type.element) })
+            var elements: [String] = []
+            for value in values {
+                guard let element = elementJSON(of: value, as: type.element) else { return nil }
+                elements.append(element)
+            }
+            return "[\(elements.joined(separator: ","))]"
         case .dictionary(let entries):
             guard let type = type as? any ForeignDictionary.Type else { return nil }
-            let values = entries.map { (key: $0.key, value: elementJSON(of: $0.value, as: type.element)) }
-            return object(of: values, keys: type.key)
+            return object(of: entries, keys: type.key, elements: type.element)
         }
     }
 
@@ -95,24 +99,26 @@ extension ForeignForm {
         return text(of: value)
     }
 
-    private static func array(of elements: [String?]) -> String? {
-        let known = elements.compactMap(\.self)
-        return known.count == elements.count ? "[\(known.joined(separator: ","))]" : nil
-    }
-
     /// The JSON of a dictionary; JSON has keys for strings and integers, and for other keys an array of keys and values.
-    private static func object(of entries: [(key: String, value: String?)], keys: any Codable.Type) -> String? {
-        var members: [String?] = []
+    private static func object(
+        of entries: [String: PropertyListValue],
+        keys: any Codable.Type,
+        elements: Any.Type
+    ) -> String? {
         let isObject = keys == String.self || keys == Int.self
-        for (key, value) in entries {
-            guard let value, let known = encoded(.string(key), as: keys) else { return nil }
-            members += isObject ? ["\(text(of: key) ?? ""):\(value)"] : [known, value]
+        var members: [String] = []
+        for (key, stored) in entries {
+            guard let value = elementJSON(of: stored, as: elements), let own = encoded(.string(key), as: keys) else {
+                return nil
+            }
+            members.append(isObject ? "\(text(of: key) ?? ""):\(value)" : "\(own),\(value)")
         }
-        return isObject ? "{\(members.compactMap(\.self).joined(separator: ","))}" : array(of: members)
+        let list = members.joined(separator: ",")
+        return isObject ? "{\(list)}" : "[\(list)]"
     }
 
-    private static func text(of value: some Encodable) -> String? {
-        (try? DefaultsCoder.json.encode(value)).map { String(decoding: $0, as: UTF8.self) }
+    private static func text(of value: any Encodable) -> String? {
+        (try? DefaultsCoder.json.encode(value)).flatMap { String(data: $0, encoding: .utf8) }
     }
 
     /// Whether a text is one value in JSON, so that it may become a part of another.

@@ -262,12 +262,9 @@ extension KeyAccess {
         return (value, filledIn.report)
     }
 
-    /// What is remembered of bytes that can't be decoded: those that were filled in, and their report; nil when they can't be used.
-    private struct Remembered {
-        let outcome: (bytes: Data, report: LoadReport)?
-        /// Whether reads may share the value; nil before that had to be known.
-        var isShareable: Bool?
-    }
+    /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, and whether reads
+    /// may share the value, nil before that had to be known.
+    private typealias Remembered = (completion: Completion?, isShareable: Bool?)
 
     /// Fills in bytes that can't be decoded as a type.
     private func fillIn(
@@ -280,22 +277,22 @@ extension KeyAccess {
         let rememberedKey = "\(key)\0"
         func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
         if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
-            guard let (bytes, report) = known.outcome, let value = try? coder.decodeTopLevel(anyOf: type, from: bytes)
+            guard let completion = known.completion,
+                let value = try? coder.decodeTopLevel(anyOf: type, from: completion.bytes)
             else { return nil }
             if known.isShareable == nil {
-                let again = try? coder.decodeTopLevel(anyOf: type, from: bytes)
+                let again = try? coder.decodeTopLevel(anyOf: type, from: completion.bytes)
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
                 remember(known)
             }
-            return (value, report, known.isShareable == true)
+            return (value, completion.report, known.isShareable == true)
         }
         guard let (value, completion) = Completion.run(type, on: data, default: initial(), coder: coder) else {
-            remember(Remembered(outcome: nil))
+            remember((nil, isShareable: nil))
             return nil
         }
         if completion.cause != .mixed {
-            let isShareable = completion.cause == .bytes ? nil : false
-            remember(Remembered(outcome: (completion.bytes, completion.report), isShareable: isShareable))
+            remember((completion, isShareable: completion.cause == .bytes ? nil : false))
         }
         return (value, completion.report, false)
     }

@@ -13,7 +13,7 @@ enum TrackedKeys {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *), TrackingDetector.isTracking else {
             return
         }
-        TrackedKey.access(Set(keys()), in: storage())
+        TrackedKey.access(keys(), in: storage())
     }
 }
 
@@ -33,15 +33,15 @@ private final class TrackedKey: Observable, Sendable {
     /// The target of key paths; holds no data.
     private var value: Void { () }
 
-    static func access(_ keys: Set<String>, in storage: any KeyValueStorage) {
-        let location = ([storage.hubName] + Array(keys).inOrder()).joined(separator: "\0")
+    static func access(_ keys: [String], in storage: any KeyValueStorage) {
+        let location = ([storage.hubName] + keys).joined(separator: "\0")
         let key = all.withLock { all in
             let key = all[location] ?? TrackedKey()
             all[location] = key
             return key
         }
         key.access()
-        key.observe(keys, in: storage) { _ in
+        key.observe(Set(keys), in: storage) { _ in
             if !key.notify() {
                 all.withLock { $0[location] = nil }
             }
@@ -96,7 +96,7 @@ private final class TrackingDetector: Observable, Sendable {
     static var isTracking: Bool {
         let detector = shared
         let before = detector.hashCount.load()
-        detector.registrar.access(detector, keyPath: detector.path.keyPath)
+        detector.registrar.access(detector, keyPath: detector.keyPath)
         return detector.hashCount.load() != before && detector.isTrackingOwnProbe
     }
 
@@ -104,17 +104,13 @@ private final class TrackingDetector: Observable, Sendable {
 
     private let registrar = ObservationRegistrar()
     private let hashCount = Atomic<Int>(0)
-    private let path = Path(keyPath: \.[Probe(hashCount: nil)])
+    // Immutable, and captures only a Sendable value.
+    nonisolated(unsafe) private let keyPath: KeyPath<TrackingDetector, Void> = \.[Probe(hashCount: nil)]
 
     private var isTrackingOwnProbe: Bool {
         let own = HashCount()
         registrar.access(self, keyPath: \.[Probe(hashCount: own)])
         return own.value.load() > 0
-    }
-
-    private struct Path: @unchecked Sendable {
-        // Immutable, and captures only a Sendable value.
-        let keyPath: KeyPath<TrackingDetector, Void>
     }
 
     private final class HashCount: Sendable {

@@ -50,9 +50,7 @@ public struct ValueUpdates<Element>: AsyncSequence {
     }
 
     /// Starts to observe the storage.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(of: self)
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(of: self) }
 
     /// Delivers the elements of a ``ValueUpdates``.
     public struct Iterator: AsyncIteratorProtocol {
@@ -75,9 +73,7 @@ public struct ValueUpdates<Element>: AsyncSequence {
         }
 
         /// Waits for the next element; a current value is returned without waiting.
-        public mutating func next() async -> Element? {
-            await next(isolation: #isolation)
-        }
+        public mutating func next() async -> Element? { await next(isolation: #isolation) }
 
         /// Waits for the next element; a current value is returned without waiting.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
@@ -269,20 +265,14 @@ extension ValueUpdates {
 
 /// The changes of stored values that have not been read yet.
 final class ChangeLog: Sendable {
-    typealias Change = (old: [PropertyListValue?], new: [PropertyListValue?])
+    typealias Values = [PropertyListValue?]
 
-    private struct State {
-        var latest: [PropertyListValue?]
-        var changes: [Change] = []
-        /// Counts the values that were recorded.
-        var generation = 0
-    }
-
-    private let state: Guarded<State>
+    /// What was stored before the oldest change, and after each; and the number of times that something was recorded.
+    private let state: Guarded<(values: [Values], generation: Int)>
     private let limit: Int
 
-    init(after values: [PropertyListValue?], limit: Int) {
-        state = Guarded(State(latest: values))
+    init(after values: Values, limit: Int) {
+        state = Guarded((values: [values], generation: 0))
         self.limit = max(limit, 1)
     }
 
@@ -292,23 +282,21 @@ final class ChangeLog: Sendable {
     /// meantime, this may be older, and is read again.
     ///
     /// - Returns: Whether it has changed.
-    func record(_ read: () -> [PropertyListValue?]) -> Bool {
+    func record(_ read: () -> Values) -> Bool {
         while true {
             let generation = state.withLock { $0.generation }
-            let value = read()
+            let new = read()
             let isChange: Bool? = state.withLock { state in
                 guard state.generation == generation else { return nil }
                 state.generation += 1
-                guard !state.latest.areSame(as: value) else { return false }
-                if state.changes.count < limit {
-                    state.changes.append((state.latest, value))
-                } else {
-                    let change = (old: state.changes.removeLast().old, new: value)
-                    if !change.old.areSame(as: change.new) {
-                        state.changes.append(change)
-                    }
+                func isLatest() -> Bool { state.values[state.values.count - 1].areSame(as: new) }
+                guard !isLatest() else { return false }
+                if state.values.count > limit {
+                    state.values.removeLast()
                 }
-                state.latest = value
+                if !isLatest() {
+                    state.values.append(new)
+                }
                 return true
             }
             if let isChange {
@@ -318,8 +306,11 @@ final class ChangeLog: Sendable {
     }
 
     /// Removes the oldest change and returns it.
-    func removeFirst() -> Change? {
-        state.withLock { $0.changes.isEmpty ? nil : $0.changes.removeFirst() }
+    func removeFirst() -> (old: Values, new: Values)? {
+        state.withLock { state in
+            guard state.values.count > 1 else { return nil }
+            return (state.values.removeFirst(), state.values[0])
+        }
     }
 }
 

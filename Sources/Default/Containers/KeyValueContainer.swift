@@ -60,11 +60,8 @@ public final class KeyValueContainer<Value: Codable> {
     /// stored value that can't be read is quarantined before it is replaced.
     public var value: Value? {
         get {
-            if let access = storage.keyAccess(forKey: key) {
-                TrackedKeys.access([access.key], in: access.store)
-            } else {
-                TrackedKeys.access([key], in: storage)
-            }
+            let access = storage.keyAccess(forKey: key)
+            TrackedKeys.access([access?.key ?? key], in: access?.store ?? storage)
             return storedValue ?? defaultValue
         }
         set { set(newValue) }
@@ -108,14 +105,10 @@ public final class KeyValueContainer<Value: Codable> {
     }
 
     /// Whether a value is stored that can be read as this type; the default value does not count.
-    public var exists: Bool {
-        storedValue != nil
-    }
+    public var exists: Bool { storedValue != nil }
 
     /// Removes the stored value.
-    public func remove() {
-        set(nil)
-    }
+    public func remove() { set(nil) }
 
     /// Reads, changes and stores the value as one atomic operation.
     ///
@@ -333,9 +326,7 @@ public struct PersistentStorage {
     ///
     /// - Parameter key: A key of this storage.
     /// - Returns: The suite's key.
-    public func suiteKey(forKey key: String) -> String {
-        escapedPrefix + key
-    }
+    public func suiteKey(forKey key: String) -> String { escapedPrefix + key }
 
     /// Escapes a prefix so that it ends at its first dot.
     ///
@@ -345,19 +336,16 @@ public struct PersistentStorage {
     /// sign and a dot, which is not an escape sequence.
     private static func escape(_ prefix: String) -> String {
         // Keys are compared by their bytes, so a combining character after the dot doesn't matter.
-        let utf8 = prefix.utf8
-        let dot = utf8.firstIndex(of: UInt8(ascii: "."))
-        if prefix.isEmpty || dot == utf8.indices.last && !utf8.contains(UInt8(ascii: "%")) {
-            return prefix
-        }
-        let escaped = prefix.unicodeScalars.map { scalar in
+        var escaped = ""
+        for scalar in prefix.unicodeScalars {
             switch scalar {
-            case "%": "%25"
-            case ".": "%2E"
-            default: String(scalar)
+            case "%": escaped += "%25"
+            case ".": escaped += "%2E"
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
-        return escaped.joined() + "%."
+        let isEscapedOnce = escaped.utf8.count == prefix.utf8.count + 2
+        return prefix.isEmpty || isEscapedOnce && prefix.utf8.last == UInt8(ascii: ".") ? prefix : escaped + "%."
     }
 
     private static func openSuite(named name: String) -> StandardDefaults? {
@@ -392,9 +380,7 @@ extension PersistentStorage: KeyValueStorage {
     }
 
     /// Prevents other writers from changing the suite; see ``KeyValueStorage/beginExclusiveAccess()``.
-    public func beginExclusiveAccess() throws {
-        try suite.beginExclusiveAccess()
-    }
+    public func beginExclusiveAccess() throws { try suite.beginExclusiveAccess() }
 
     /// Calls a handler at each change of a key of this storage; see ``DefaultsStore``.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
@@ -402,9 +388,7 @@ extension PersistentStorage: KeyValueStorage {
     }
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
-    public func endExclusiveAccess() {
-        suite.endExclusiveAccess()
-    }
+    public func endExclusiveAccess() { suite.endExclusiveAccess() }
 }
 
 extension PersistentStorage: KeyObservable {
@@ -414,16 +398,20 @@ extension PersistentStorage: KeyObservable {
 
     /// A handler for the suite's changes that passes on those of this storage's keys.
     private func ownChanges(for handler: @escaping StoreObservation.Handler) -> StoreObservation.Handler {
-        let prefix = escapedPrefix
+        let prefix = Array(escapedPrefix.utf8)
         return { keys in
             guard let keys else {
                 return handler(nil)
             }
-            let own = keys.compactMap { key in
-                Array(key.utf8).starts(with: Array(prefix.utf8)) ? String(key.utf8.dropFirst(prefix.utf8.count)) : nil
+            var own: Set<String> = []
+            for key in keys {
+                let key = Array(key.utf8)
+                if key.starts(with: prefix) {
+                    own.insert(String(decoding: key[prefix.count...], as: UTF8.self))
+                }
             }
             if !own.isEmpty {
-                handler(Set(own))
+                handler(own)
             }
         }
     }

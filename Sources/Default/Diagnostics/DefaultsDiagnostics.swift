@@ -1,4 +1,7 @@
 internal import DefaultJournal
+#if canImport(os)
+internal import os
+#endif
 
 /// Receives the errors that non-throwing calls swallow.
 ///
@@ -187,6 +190,16 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
     }
 
+    /// Writes warnings and errors to the system's log or to the standard error stream, where no handler is installed.
+    private static let builtInHandler: Handler = { event in
+        guard event.severity != .info else { return }
+        #if canImport(os)
+        Logger(subsystem: "Default", category: "diagnostics").error("\(event.description, privacy: .public)")
+        #else
+        ProgramEnvironment.writeError("Default: \(event)\n")
+        #endif
+    }
+
     /// Reports a value that was filled in, once per key and message; the message is made only then.
     static func report(_ report: LoadReport, _ context: @autoclosure () -> ErrorContext) {
         guard !report.isEmpty else { return }
@@ -266,6 +279,8 @@ public struct LoadReport: Equatable, Sendable {
     /// itself.
     public let migratedFrom: String?
 
+    // Compiled once, instead of in each of its callers.
+    @inline(never)
     init(filledIn: [String] = [], unusable: [UnusableValue] = [], migratedFrom: String? = nil) {
         self.filledIn = filledIn.inOrder()
         self.unusable = unusable.inOrder { $0.path < $1.path }

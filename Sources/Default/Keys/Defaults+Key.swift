@@ -101,9 +101,7 @@ extension Defaults.Keys: Hashable {
     }
 
     /// Hashes the name.
-    public func hash(into hasher: inout Hasher) {
-        StoreKey(unchecked: name).hash(into: &hasher)
-    }
+    public func hash(into hasher: inout Hasher) { StoreKey(unchecked: name).hash(into: &hasher) }
 }
 
 // The initializers differ in how values are stored. If several of them fit a type, it is stored as a property-list value,

@@ -142,12 +142,12 @@ extension Array: EmptyValueProviding {}
 
 extension Dictionary: EmptyValueProviding {
     /// No entries.
-    public static var emptyValue: [Key: Value] { [:] }
+    public static var emptyValue: [Key: Value] { Dictionary() }
 }
 
 extension Set: EmptyValueProviding {
     /// The empty set.
-    public static var emptyValue: Set { [] }
+    public static var emptyValue: Set { Set() }
 }
 
 extension Bool: EmptyValueProviding {

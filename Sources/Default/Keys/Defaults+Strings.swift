@@ -29,18 +29,14 @@ extension Defaults {
     }
 
     /// Whether a value is stored under a key, or registered for it.
-    public func hasKey(_ key: String) -> Bool {
-        self[key].exists
-    }
+    public func hasKey(_ key: String) -> Bool { self[key].exists }
 
     /// Removes the values of keys, in one transaction if the store has transactions.
     ///
     /// Errors are reported to ``DefaultsDiagnostics``.
     ///
     /// - Parameter keys: The keys.
-    public func remove(_ keys: String...) {
-        remove(keys)
-    }
+    public func remove(_ keys: String...) { remove(keys) }
 
     /// Removes all values, in one transaction if the store has transactions.
     ///
@@ -58,9 +54,7 @@ extension Defaults {
     /// The names of the keys that have a stored value, sorted.
     ///
     /// On a `UserDefaults` they include the keys in registered defaults and in the system's domains.
-    public var keys: [String] {
-        suite.storedKeys().inOrder()
-    }
+    public var keys: [String] { suite.storedKeys().inOrder() }
 
     func remove(_ keys: [String]) {
         let suite = suite
@@ -134,29 +128,19 @@ extension Defaults {
     }
 
     /// Whether a value is stored in the standard store under a key; the key's default does not count.
-    public static func exists(key: Keys) -> Bool {
-        Defaults().exists(key: key)
-    }
+    public static func exists(key: Keys) -> Bool { Defaults().exists(key: key) }
 
     /// Whether a value is stored in the standard store under a key, or registered for it.
-    public static func hasKey(_ key: String) -> Bool {
-        Defaults().hasKey(key)
-    }
+    public static func hasKey(_ key: String) -> Bool { Defaults().hasKey(key) }
 
     /// Removes the values of keys from the standard store, so that their defaults are read again.
-    public static func reset(_ keys: Keys...) {
-        Defaults().remove(keys.map(\.name))
-    }
+    public static func reset(_ keys: Keys...) { Defaults().remove(keys.map(\.name)) }
 
     /// Removes the values of keys from the standard store.
-    public static func remove(_ keys: String...) {
-        Defaults().remove(keys)
-    }
+    public static func remove(_ keys: String...) { Defaults().remove(keys) }
 
     /// Removes all values from the standard store.
-    public static func removeAll() {
-        Defaults().removeAll()
-    }
+    public static func removeAll() { Defaults().removeAll() }
 
     /// The names of the keys that have a value in the standard store, sorted.
     public static var keys: [String] { Defaults().keys }
@@ -202,9 +186,7 @@ extension Defaults.Proxy {
     public var exists: Bool { stored != nil }
 
     /// Removes the stored value; errors are reported to ``DefaultsDiagnostics``.
-    public func remove() {
-        Defaults(suite: suite).remove(key)
-    }
+    public func remove() { Defaults(suite: suite).remove(key) }
 
     /// The value as a property-list object.
     public var object: Any? { stored?.object }
@@ -257,7 +239,7 @@ extension Defaults.Proxy {
     public var arrayValue: [Any] { array ?? [] }
 
     /// The ``dictionary``, or an empty one.
-    public var dictionaryValue: [String: Any] { dictionary ?? [:] }
+    public var dictionaryValue: [String: Any] { dictionary ?? Dictionary() }
 }
 
 extension Defaults.Proxy {
@@ -276,9 +258,7 @@ extension Defaults.Proxy {
     }
 
     /// Adds to the stored number, atomically; see `+=` for `Int`.
-    public static func += (proxy: Defaults.Proxy, summand: Double) {
-        proxy.add(.real(summand))
-    }
+    public static func += (proxy: Defaults.Proxy, summand: Double) { proxy.add(.real(summand)) }
 
     /// Subtracts from the stored number, atomically; see `+=` for `Int`.
     public static func -= (proxy: Defaults.Proxy, subtrahend: Int) {

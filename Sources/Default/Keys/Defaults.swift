@@ -137,14 +137,10 @@ extension Defaults {
     }
 
     /// Whether a value is stored under a key, or registered with the store; the key's default does not count.
-    public func exists(key: Keys) -> Bool {
-        hasKey(key.name)
-    }
+    public func exists(key: Keys) -> Bool { hasKey(key.name) }
 
     /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read again.
-    public func reset(_ keys: Keys...) {
-        remove(keys.map(\.name))
-    }
+    public func reset(_ keys: Keys...) { remove(keys.map(\.name)) }
 
     /// The values that were stored under a key, could not be read as its type, and were replaced.
     ///
@@ -192,10 +188,10 @@ extension Defaults {
                 // Described and reported below.
             }
         }
-        return value(of: stored, for: key, in: store)
+        return Self.value(of: stored, for: key, in: store)
     }
 
-    private func value<Value>(
+    private static func value<Value>(
         of stored: PropertyListValue?,
         for key: Key<Value>,
         in store: any DefaultsStore
@@ -295,7 +291,7 @@ extension Defaults {
     /// - Returns: The changes that happen after iteration has started.
     public func changes<Value>(_ key: Key<Value>, limit: Int = 100) -> ValueChanges<Value> {
         let store = suite
-        return ValueChanges(of: [key.name], in: store, limit: limit) { key.value(of: $0[0], in: store) }
+        return ValueChanges(of: [key.name], in: store, limit: limit) { Self.value(of: $0[0], for: key, in: store) }
     }
 
     /// A sequence of the changes of several keys' values, each with all values before and after it; see ``ValueChanges``.
@@ -315,8 +311,8 @@ extension Defaults {
         let store = suite
         let names = Self.names(first, second, repeat each others)
         return ValueChanges(of: names, in: store, limit: limit) { stored in
-            var stored = stored[...]
-            func next<Value>(_ key: Key<Value>) -> Value { key.value(of: stored.removeFirst(), in: store) }
+            var stored = stored.makeIterator()
+            func next<Value>(_ key: Key<Value>) -> Value { Self.value(of: stored.next() ?? nil, for: key, in: store) }
             return (next(first), next(second), repeat next(each others))
         }
     }
@@ -344,19 +340,6 @@ extension Defaults {
             keys.append(name)
         }
         return keys
-    }
-}
-
-extension Defaults.Key {
-    /// The value of what was stored under the key; errors are reported.
-    fileprivate func value(of stored: PropertyListValue?, in store: any DefaultsStore) -> Value {
-        guard let stored else {
-            return defaultValue
-        }
-        let value = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            try KeyAccess(name, in: store).decode(stored, by: bridge, default: defaultValue)
-        }
-        return value ?? defaultValue
     }
 }
 

@@ -30,13 +30,10 @@ extension DefaultStorable {
 }
 
 /// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
-private struct Remembered {
-    let form: Result<StoredForm, any Error>
-    /// Whether the value was loaded.
-    var isLoaded = false
-    /// Whether reads may share the value; nil before that had to be known.
-    var isShareable: Bool?
-}
+/// `isLoaded` says whether the value was loaded, and `isShareable` whether reads may share it; nil before that had to be known.
+//
+// A tuple, as the types of those that only the cache holds need no metadata of their own.
+private typealias Remembered = (form: Result<StoredForm, any Error>, isLoaded: Bool, isShareable: Bool?)
 
 extension SettingsAccess {
     /// Decodes stored bytes of any version of the type.
@@ -54,10 +51,10 @@ extension SettingsAccess {
         } catch {
             let failure: DefaultsError =
                 switch error {
-                case let newer as NewerVersion:
-                    .newerVersion(newer.version, own: type.schemaVersion, context)
-                case let error as MigrationFailure:
-                    .migrationFailed(error.underlyingError, from: error.typeName, context)
+                case VersionFault.newer(let version):
+                    .newerVersion(version, own: type.schemaVersion, context)
+                case VersionFault.migrationFailed(let error, from: let previous):
+                    .migrationFailed(error, from: previous, context)
                 default:
                     .undecodable(error, byteCount: data.count, context)
                 }
@@ -84,16 +81,20 @@ extension SettingsAccess {
         }
         let bytes = StoredBytes(data: data, version: version, types: StoredType.chain(of: type), coder: coder)
         let remembers = coder == nil && bytes.types.allSatisfy(\.coder.isBuiltIn)
+        func remember(_ form: Result<StoredForm, any Error>) {
+            let known: Remembered = (form, isLoaded: false, isShareable: nil)
+            cache.share(known, of: data, as: type, forKey: rememberedKey)
+        }
         do {
             let found = try bytes.read()
             // What is decoded as it is needs no more than ``fastPathValue(in:forKey:)``, without a version.
             if remembers, found.form.cause != .mixed, type.schemaVersion > 0 || !found.form.isCurrent {
-                cache.share(Remembered(form: .success(found.form)), of: data, as: type, forKey: rememberedKey)
+                remember(.success(found.form))
             }
             return found
         } catch {
             if remembers, error is DecodingError {
-                cache.share(Remembered(form: .failure(error)), of: data, as: type, forKey: rememberedKey)
+                remember(.failure(error))
             }
             throw error
         }
@@ -185,9 +186,7 @@ final class StoredSettings {
     var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : .filledIn(form.report, access.context) }
 
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
-    func reportFillingIn() {
-        DefaultsDiagnostics.report(form.report, access.context)
-    }
+    func reportFillingIn() { DefaultsDiagnostics.report(form.report, access.context) }
 
     /// Finds the stored value of a type.
     ///
@@ -412,7 +411,7 @@ struct KeptFields {
 /// other.
 enum IdentifierRegistry {
     /// The types that were seen first, by store and identifier.
-    private static let owners = Guarded<[(location: StoreKey, type: any DefaultStorable.Type)]>([])
+    private static let owners = Guarded<[(location: [UInt8], type: any DefaultStorable.Type)]>([])
 
     /// Records that a type's identifier was used in a store, and reports when another type uses it already.
     static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {
@@ -420,13 +419,13 @@ enum IdentifierRegistry {
         // Each type is checked once, because the check costs more than reading settings.
         guard !info.pointee.isRegistered.load(), !info.pointee.isRegistered.exchange(true) else { return }
         let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
-        let location = StoreKey(unchecked: "\(store)\0\(identifier)")
-        let owner = owners.withLock { owners in
-            let owner = owners.first { $0.location == location }?.type
-            if owner == nil {
-                owners.append((location, type))
+        let location = Array("\(store)\0\(identifier)".utf8)
+        let owner: (any DefaultStorable.Type)? = owners.withLock { owners in
+            for owner in owners where owner.location == location {
+                return owner.type
             }
-            return owner
+            owners.append((location, type))
+            return nil
         }
         if let owner {
             let context = ErrorContext(key: identifier, type: type, store: store)

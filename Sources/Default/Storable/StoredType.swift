@@ -17,23 +17,30 @@ final class StoredType: Sendable {
     /// The types that its values are migrated to, one after the other.
     let successors: [any DefaultMigratable.Type]
 
+    private let settings: (any DefaultStorable.Type)?
+
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - coder: Its coder, unless it is a settings type.
+    ///   - nextVersion: The version of its successor.
+    ///   - successors: The types that its values are migrated to.
     private init(
         _ type: any Decodable.Type,
-        version: Int,
-        hasVersion: Bool,
         coder: DefaultsCoder,
-        successors: [any DefaultMigratable.Type] = []
+        nextVersion: Int,
+        successors: [any DefaultMigratable.Type]
     ) {
-        (self.type, self.version, self.hasVersion) = (type, version, hasVersion)
-        (self.coder, self.successors) = (coder, successors)
+        let settings = type as? any DefaultStorable.Type
+        let version = settings?.schemaVersion ?? 0
+        hasVersion = version > 0
+        self.version = hasVersion ? version : nextVersion - 1
+        self.coder = settings?.defaultCoder ?? coder
+        (self.type, self.settings, self.successors) = (type, settings, successors)
     }
-
-    private var settings: (any DefaultStorable.Type)? { type as? any DefaultStorable.Type }
 
     /// A settings type and its predecessors, newest first; a chain that leads back to a type ends before it.
     static func chain(of type: any DefaultStorable.Type) -> [StoredType] {
-        let version = max(type.schemaVersion, 0)
-        var chain = [StoredType(type, version: version, hasVersion: version > 0, coder: type.defaultCoder)]
+        var chain = [StoredType(type, coder: type.defaultCoder, nextVersion: 1, successors: [])]
         while let predecessor = chain.last?.predecessor {
             chain.append(predecessor)
         }
@@ -41,19 +48,10 @@ final class StoredType: Sendable {
     }
 
     private var predecessor: StoredType? {
-        guard let migratable = type as? any DefaultMigratable.Type,
-            !successors.contains(where: { $0 == migratable })
-        else { return nil }
-        let previous = migratable.previousType
-        let settings = previous as? any DefaultStorable.Type
-        let stated = settings?.schemaVersion ?? 0
-        return StoredType(
-            previous,
-            version: stated > 0 ? stated : version - 1,
-            hasVersion: stated > 0,
-            coder: settings?.defaultCoder ?? migratable.defaultCoder,
-            successors: [migratable] + successors
-        )
+        guard let type = type as? any DefaultMigratable.Type, !successors.contains(where: { $0 == type }) else {
+            return nil
+        }
+        return StoredType(type.previousType, coder: coder, nextVersion: version, successors: [type] + successors)
     }
 
     /// Whether a write keeps what none of the types from this one on knows.
@@ -87,9 +85,7 @@ final class StoredForm: @unchecked Sendable {
     }
 
     /// Notes that writing the value would change the bytes unless a condition holds.
-    func requireForCurrent(_ condition: Bool) {
-        isCurrent = isCurrent && condition
-    }
+    func requireForCurrent(_ condition: Bool) { isCurrent = isCurrent && condition }
 
     var cause: Completion.Cause { completion?.cause ?? .bytes }
 
@@ -112,7 +108,7 @@ extension StoredType {
     ///   - coder: Their coder; nil for the type's own.
     ///   - fillingIn: Whether to fill them in if that fails.
     /// - Returns: The value, and how it was made.
-    /// - Throws: The error of the decoder, or a ``MigrationFailure``.
+    /// - Throws: The error of the decoder, or a ``VersionFault``.
     func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
         let coder = coder ?? self.coder
         let renaming = settings.flatMap { Renaming($0.renamedProperties, in: data) }
@@ -126,15 +122,17 @@ extension StoredType {
             value = filledIn
             (form.bytes, form.completion, form.report) = (completion.bytes, completion, completion.report)
         }
-        let unused = renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? []
-        let oldNames = unused.map { LoadReport.path($0) }.filter { path in
-            !form.report.unusable.contains { $0.path == path }
+        var unusable = form.report.unusable
+        for path in renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? [] {
+            let path = LoadReport.path(path)
+            if !form.report.unusable.contains(where: { $0.path == path }) {
+                unusable.append(.init(path: path, reason: LoadReport.UnusableValue.hasOldName))
+            }
         }
-        form.requireForCurrent(form.bytes == nil && oldNames.isEmpty)
+        form.requireForCurrent(form.bytes == nil && unusable.count == form.report.unusable.count)
         form.report = LoadReport(
             filledIn: form.report.filledIn,
-            unusable: form.report.unusable
-                + oldNames.map { .init(path: $0, reason: LoadReport.UnusableValue.hasOldName) },
+            unusable: unusable,
             migratedFrom: successors.isEmpty ? nil : "\(type)"
         )
         return (try migrated(value), form)
@@ -159,10 +157,12 @@ extension StoredType {
     }
 }
 
-/// The error of a migration that threw, after the bytes were decoded.
-struct MigrationFailure: Error {
-    let typeName: String
-    let underlyingError: any Error
+/// Why bytes are not read as a settings type, although they may be those of one of its versions.
+enum VersionFault: Error {
+    /// A newer version of the type stored them.
+    case newer(Int)
+    /// They were decoded, and the migration threw an error.
+    case migrationFailed(any Error, from: String)
 }
 
 extension DefaultMigratable {
@@ -173,14 +173,9 @@ extension DefaultMigratable {
             guard let previous = value as? Previous else { throw UnexpectedValue() }
             return try Self(migrating: previous)
         } catch {
-            throw MigrationFailure(typeName: "\(Previous.self)", underlyingError: error)
+            throw VersionFault.migrationFailed(error, from: "\(Previous.self)")
         }
     }
-}
-
-/// Thrown for bytes that a newer version of a type stored.
-struct NewerVersion: Error {
-    let version: Int
 }
 
 /// Stored bytes of any version of a settings type.
@@ -197,7 +192,7 @@ struct StoredBytes {
 
     /// Decodes the bytes.
     ///
-    /// - Throws: The error of the decoder, ``NewerVersion``, ``MigrationFailure``.
+    /// - Throws: The error of the decoder, or a ``VersionFault``.
     func read() throws -> StoredType.Outcome {
         let own = types[0]
         if types.count == 1, !own.hasVersion, version == nil {
@@ -212,7 +207,7 @@ struct StoredBytes {
             outcome.form.requireForCurrent(!own.hasVersion)
             return outcome
         }
-        guard version.readableSince <= own.version else { throw NewerVersion(version: version.number) }
+        guard version.readableSince <= own.version else { throw VersionFault.newer(version.number) }
         // The predecessor with that version or, if it no longer exists, with the next higher version.
         let predecessor = predecessors.last { $0.version >= version.number }
         let type = version.number < own.version ? predecessor ?? own : own
@@ -272,9 +267,9 @@ struct StoredBytes {
                 if outcome.form.unusedCount < best?.form.unusedCount ?? .max {
                     best = outcome
                 }
-            } catch let failure as MigrationFailure {
+            } catch let fault as VersionFault {
                 // The bytes are of that type, but its migration rejected them.
-                throw failure
+                throw fault
             } catch {
                 continue
             }
