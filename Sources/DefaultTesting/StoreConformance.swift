@@ -140,3 +140,100 @@ extension StoreConformance {
         return trial.end()
     }
 }
+
+extension StoreConformance {
+    /// What stores may leave out, and which a store is checked for only when it is said to have it.
+    public struct Capabilities: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: Int
+
+        /// Creates a set of its bits.
+        ///
+        /// - Parameter rawValue: The bits.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// A transaction whose body throws rolls back what the body has changed.
+        public static let rollback = Capabilities(rawValue: 1 << 0)
+
+        /// Any number of threads may call one store at once, as they may when its type is `Sendable`.
+        public static let threads = Capabilities(rawValue: 1 << 1)
+
+        /// The closure that makes stores may be called again before it has ended, and makes another store then, with
+        /// values and a description of its own.
+        ///
+        /// Not so for a store that has only one place to keep its values in, such as a device.
+        public static let severalStores = Capabilities(rawValue: 1 << 2)
+
+        /// The store notifies its observers itself: of changes made with `setStoredValue(_:forKey:)` as well, and not of
+        /// those that a transaction took back.
+        ///
+        /// Not so for a store that leaves `observeChanges(_:)` to its default implementation, which knows of typed calls only.
+        public static let ownChanges = Capabilities(rawValue: 1 << 3)
+    }
+
+    /// A promise that a store does not keep.
+    public struct Finding: Hashable, Sendable {
+        /// The promise, a sentence; the ``Check/name`` of the check that found it broken.
+        public let promise: String
+        /// What the check did, what it expected and what it got, in full sentences.
+        ///
+        /// The values in them are the check's own.
+        public let details: String
+    }
+
+    /// A promise of stores, and how to find out whether a store keeps it.
+    ///
+    /// ``StoreConformance/findings(of:)`` runs it. The checks don't depend on each other.
+    public struct Check: Sendable {
+        /// The promise, a sentence; no two checks have the same.
+        public let name: String
+        /// The capabilities without which the check is left out.
+        public let requirements: Capabilities
+
+        let body: @Sendable (Trial) -> Void
+
+        init(_ name: String, requires requirements: Capabilities = [], body: @escaping @Sendable (Trial) -> Void) {
+            self.name = name
+            self.requirements = requirements
+            self.body = body
+        }
+
+        /// A check with a store of its own.
+        init(
+            _ name: String,
+            requires requirements: Capabilities = [],
+            body: @escaping @Sendable (Trial, any DefaultsStore) throws -> Void
+        ) {
+            self.init(name, requires: requirements) { trial in trial.withStore { try body(trial, $0) } }
+        }
+
+        /// A check with two stores of its own.
+        init(
+            _ name: String,
+            requires requirements: Capabilities = [],
+            body: @escaping @Sendable (Trial, any DefaultsStore, any DefaultsStore) throws -> Void
+        ) {
+            self.init(name, requires: requirements) { trial in trial.withTwoStores { try body(trial, $0, $1) } }
+        }
+    }
+
+    /// All checks, those of optional capabilities included.
+    ///
+    /// Later versions add to them.
+    public static var checks: [Check] {
+        Check.ofValues + Check.ofRefusals + Check.ofUpperLayers + Check.ofExclusiveAccess + Check.ofObservers
+            + Check.ofIdentity
+    }
+}
+
+extension StoreConformance.Finding: CustomStringConvertible {
+    /// The promise and the details.
+    public var description: String { "Promised: \(promise) Found: \(details)" }
+}
+
+extension StoreConformance.Check: CustomStringConvertible {
+    /// The name.
+    public var description: String { name }
+}
