@@ -29,7 +29,7 @@ final class Listener: @unchecked Sendable {
     /// Starts to listen.
     init(to store: any DefaultsStore, in trial: Trial, reaction: @escaping Reaction = { _, _ in }) {
         self.trial = trial
-        self.store = HandedOver(store)
+        self.store = HandedOver(value: store)
         self.reaction = reaction
         let observation = store.observeChanges { [weak self] keys in self?.hear(keys) }
         condition.withLock { self.observation = observation }
@@ -137,9 +137,7 @@ extension Listener {
         let limit = Date(timeIntervalSinceNow: trial.patience)
         return condition.withLock {
             while !hasHappened() {
-                guard condition.wait(until: limit) else {
-                    return false
-                }
+                guard condition.wait(until: limit) else { return false }
             }
             return true
         }

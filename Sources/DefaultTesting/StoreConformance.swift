@@ -132,9 +132,7 @@ extension StoreConformance {
     /// - Returns: What was found; nothing when the promise is kept, or when the check needs a capability that the store
     ///   does not claim.
     public func findings(of check: Check) -> [Finding] {
-        guard check.requirements.isSubset(of: capabilities) else {
-            return []
-        }
+        guard check.requirements.isSubset(of: capabilities) else { return [] }
         let trial = Trial(of: check, in: self)
         check.body(trial)
         return trial.end()

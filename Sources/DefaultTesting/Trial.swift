@@ -45,7 +45,7 @@ extension Trial {
     /// Runs a body on a fresh store.
     func withStore(_ body: @escaping @Sendable (any DefaultsStore) throws -> Void) {
         provide { store in
-            let store = HandedOver(store)
+            let store = HandedOver(value: store)
             self.runOnThread { try body(store.value) }
         }
     }
@@ -53,9 +53,9 @@ extension Trial {
     /// Runs a body on two fresh stores.
     func withTwoStores(_ body: @escaping @Sendable (any DefaultsStore, any DefaultsStore) throws -> Void) {
         provide { first in
-            let first = HandedOver(first)
+            let first = HandedOver(value: first)
             self.provide { second in
-                let second = HandedOver(second)
+                let second = HandedOver(value: second)
                 self.runOnThread { try body(first.value, second.value) }
             }
         }
@@ -67,7 +67,7 @@ extension Trial {
         sharing store: any DefaultsStore,
         _ body: @escaping @Sendable (any DefaultsStore, _ thread: Int) throws -> Void
     ) {
-        let store = HandedOver(store)
+        let store = HandedOver(value: store)
         let start = DispatchSemaphore(value: 0)
         let threads = DispatchGroup()
         for index in 0..<count {
@@ -85,9 +85,7 @@ extension Trial {
     }
 
     private func provide(_ body: (any DefaultsStore) -> Void) {
-        guard !lock.withLock({ isOver }) else {
-            return
-        }
+        guard !lock.withLock({ isOver }) else { return }
         var count = 0
         do {
             try conformance.withStore { store in
@@ -139,10 +137,6 @@ struct HandedOver<Value>: @unchecked Sendable {
     // The thread that hands a store over waits until the other one is done with it. Several threads share a store only
     // in checks that require `Capabilities.threads`, with which the caller has said that they may.
     let value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
 }
 
 extension Trial {
@@ -225,9 +219,7 @@ extension Trial {
 extension Trial {
     /// A value with its case, cut off where it gets long.
     static func describe(_ value: PropertyListValue?) -> String {
-        guard let value else {
-            return "nil"
-        }
+        guard let value else { return "nil" }
         // Escaped, since strings that look the same may differ.
         let text = "\(value)".unicodeScalars.map { $0.isASCII ? String($0) : $0.escaped(asASCII: true) }.joined()
         return ".\(text.count > 120 ? text.prefix(120) + "…" : text[...])"

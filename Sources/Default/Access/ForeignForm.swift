@@ -50,7 +50,7 @@ extension ForeignForm {
     /// The JSON of a value in a foreign form.
     private static func json(of stored: PropertyListValue, as type: Any.Type) -> String? {
         switch stored {
-        case .string(let text) where isJSON(text):
+        case .string(let text) where PropertyListValue.isJSON(Data(utf8Of: text)):
             return text
         case .string, .integer, .unsigned, .real, .boolean:
             return (type as? any Codable.Type).flatMap { json(ofScalar: stored, as: $0) }
@@ -119,11 +119,6 @@ extension ForeignForm {
 
     private static func text(of value: any Encodable) -> String? {
         (try? DefaultsCoder.json.encode(value)).flatMap { String(data: $0, encoding: .utf8) }
-    }
-
-    /// Whether a text is one value in JSON, so that it may become a part of another.
-    private static func isJSON(_ text: String) -> Bool {
-        PropertyListValue.isJSON(Data(utf8Of: text))
     }
 }
 

@@ -40,27 +40,14 @@ private final class TrackedKey: Observable, Sendable {
             all[location] = key
             return key
         }
-        key.access()
-        key.observe(Set(keys), in: storage) { _ in
-            if !key.notify() {
-                all.withLock { $0[location] = nil }
-            }
-        }
-    }
-
-    private func access() {
-        wasAccessed.store(true)
-        registrar.access(self, keyPath: \.value)
-    }
-
-    private func observe(
-        _ keys: Set<String>,
-        in storage: any KeyValueStorage,
-        _ handler: @escaping StoreObservation.Handler
-    ) {
-        observation.withLock { observation in
-            if observation == nil {
-                observation = .of(keys, in: storage, handler)
+        key.wasAccessed.store(true)
+        key.registrar.access(key, keyPath: \.value)
+        key.observation.withLock { observation in
+            guard observation == nil else { return }
+            observation = .of(Set(keys), in: storage) { _ in
+                if !key.notify() {
+                    all.withLock { $0[location] = nil }
+                }
             }
         }
     }

@@ -148,9 +148,7 @@ public final class KeyValueContainer<Value: Codable> {
     /// The stored value, which is not tracked.
     var storedValue: Value? {
         let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            guard let access = storage.keyAccess(forKey: key) else {
-                return try customValue()
-            }
+            guard let access = storage.keyAccess(forKey: key) else { return try customValue() }
             return try access.load(by: elementBridge, default: defaultValue)
         }
         return stored ?? nil
@@ -160,9 +158,7 @@ public final class KeyValueContainer<Value: Codable> {
     private var context: ErrorContext { ErrorContext(key: key, type: Value.self, store: storage.hubName) }
 
     private func customValue() throws(DefaultsError) -> Value? {
-        guard let coder else {
-            return storage.value(forKey: key)
-        }
+        guard let coder else { return storage.value(forKey: key) }
         let data: Data? = storage.value(forKey: key)
         do {
             return try data.map { try coder.decodeTopLevel(Value.self, from: $0) }
@@ -306,14 +302,8 @@ public struct PersistentStorage {
     ///   - suiteName: The suite's name; nil, the default, for the platform's standard store.
     ///   - keyPrefix: The prefix of its keys; empty by default.
     public init?(suiteName: String? = nil, keyPrefix: String = "") {
-        if let suiteName {
-            guard let suite = Self.openSuite(named: suiteName) else {
-                return nil
-            }
-            explicitStore = suite
-        } else {
-            explicitStore = nil
-        }
+        explicitStore = suiteName.flatMap(Self.openSuite(named:))
+        guard suiteName == nil || explicitStore != nil else { return nil }
         self.suiteName = suiteName
         self.keyPrefix = keyPrefix
         escapedPrefix = Self.escape(keyPrefix)
@@ -400,9 +390,7 @@ extension PersistentStorage: KeyObservable {
     private func ownChanges(for handler: @escaping StoreObservation.Handler) -> StoreObservation.Handler {
         let prefix = Array(escapedPrefix.utf8)
         return { keys in
-            guard let keys else {
-                return handler(nil)
-            }
+            guard let keys else { return handler(nil) }
             var own: Set<String> = []
             for key in keys {
                 let key = Array(key.utf8)

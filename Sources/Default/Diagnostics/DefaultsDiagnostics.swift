@@ -242,9 +242,7 @@ struct ReportedReads {
         hasher.combine(context.type.map { ObjectIdentifier($0) })
         hasher.combine(reason)
         let read = hasher.finalize()
-        guard !reads.contains(read) else {
-            return false
-        }
+        guard !reads.contains(read) else { return false }
         if reads.count >= Self.capacity {
             reads.removeAll()
         }

@@ -58,12 +58,8 @@ public struct DefaultsError: Error, Sendable {
             faults: String?,
             content: UInt64?
         ) {
-            self.code = code
-            self.context = context
-            self.reason = reason
-            self.underlyingError = underlyingError
-            self.faults = faults
-            self.content = content
+            (self.code, self.context, self.reason) = (code, context, reason)
+            (self.underlyingError, self.faults, self.content) = (underlyingError, faults, content)
         }
     }
 
@@ -113,9 +109,7 @@ final class ErrorContext: Sendable {
     let store: String?
 
     init(key: String? = nil, type: Any.Type? = nil, store: String? = nil) {
-        self.key = key
-        self.type = type
-        self.store = store
+        (self.key, self.type, self.store) = (key, type, store)
     }
 
     /// The key and the store, for messages.

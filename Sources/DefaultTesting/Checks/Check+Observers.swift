@@ -113,7 +113,7 @@ extension StoreConformance.Check {
             trial,
             first,
             second in
-            let stores = [HandedOver(first), HandedOver(second)]
+            let stores = [HandedOver(value: first), HandedOver(value: second)]
             let counts = [Defaults.Key<Int>("count 0"), Defaults.Key<Int>("count 1")]
             // Each copies what is larger, so that two copies at once can't take turns for ever.
             let mirrors = stores.indices.map { index in
