@@ -330,9 +330,7 @@ public typealias KeyChanges = ValueUpdates<Set<String>>
 
 extension KeyValueStorage {
     /// The keys that change after iteration has started.
-    public func changes() -> KeyChanges {
-        KeyChanges(of: nil, in: self, makeReader: KeyChanges.makeReader)
-    }
+    public func changes() -> KeyChanges { KeyChanges(of: nil, in: self, makeReader: KeyChanges.makeReader) }
 }
 
 extension KeyChanges {

@@ -354,9 +354,7 @@ extension PersistentStorage: @unchecked Sendable {}
 
 extension PersistentStorage: KeyValueStorage {
     /// The value stored under a key; see ``KeyValueStorage/value(forKey:)``.
-    public func value<T: Codable>(forKey key: String) -> T? {
-        suite.value(forKey: suiteKey(forKey: key))
-    }
+    public func value<T: Codable>(forKey key: String) -> T? { suite.value(forKey: suiteKey(forKey: key)) }
 
     /// Stores a value under a key; see ``KeyValueStorage/setValue(_:forKey:)``.
     public func setValue<T: Codable>(_ value: T?, forKey key: String) {

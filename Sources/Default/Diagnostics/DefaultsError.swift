@@ -187,9 +187,7 @@ extension DefaultsError {
         public static let quarantineFailed = Code("quarantineFailed")
 
         /// Matches any ``DefaultsError`` with this code in a `catch` clause.
-        public static func ~= (code: Code, error: any Error) -> Bool {
-            (error as? DefaultsError)?.code == code
-        }
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? DefaultsError)?.code == code }
     }
 }
 

@@ -255,9 +255,7 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's. Values that were
     ///   converted before stay converted, unless the store has transactions: nothing has changed then.
     @discardableResult
-    public func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] {
-        try convertForms(of: keys)
-    }
+    public func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] { try convertForms(of: keys) }
 
     /// Stores the values of keys of the standard store in this library's own forms; see
     /// ``convertForms(of:)-swift.method``.

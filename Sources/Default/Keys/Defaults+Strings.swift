@@ -93,9 +93,7 @@ extension Defaults {
     }
 
     /// The value of a key in the standard store.
-    public static func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
-        try Defaults().load(key)
-    }
+    public static func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value { try Defaults().load(key) }
 
     /// Stores a value in the standard store.
     public static func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
@@ -253,9 +251,7 @@ extension Defaults.Proxy {
     /// - Parameters:
     ///   - proxy: The stored number.
     ///   - summand: The number to add.
-    public static func += (proxy: Defaults.Proxy, summand: Int) {
-        proxy.add(.integer(Int64(summand)))
-    }
+    public static func += (proxy: Defaults.Proxy, summand: Int) { proxy.add(.integer(Int64(summand))) }
 
     /// Adds to the stored number, atomically; see `+=` for `Int`.
     public static func += (proxy: Defaults.Proxy, summand: Double) { proxy.add(.real(summand)) }
@@ -267,9 +263,7 @@ extension Defaults.Proxy {
     }
 
     /// Subtracts from the stored number, atomically; see `+=` for `Int`.
-    public static func -= (proxy: Defaults.Proxy, subtrahend: Double) {
-        proxy.add(.real(-subtrahend))
-    }
+    public static func -= (proxy: Defaults.Proxy, subtrahend: Double) { proxy.add(.real(-subtrahend)) }
 
     /// Why a stored value can't be added to; nil when it can.
     private func fault(of stored: PropertyListValue) -> DefaultsError? {
@@ -280,19 +274,17 @@ extension Defaults.Proxy {
     private func add(_ summand: PropertyListValue) {
         let access = KeyAccess(key, in: suite)
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            try DefaultsError.wrapping(access.context(PropertyListValue.self)) {
-                try suite.withExclusiveAccess {
-                    let stored = suite.storedValue(forKey: key)
-                    let fault = stored.flatMap(fault(of:))
-                    if let stored, let fault {
-                        DefaultsDiagnostics.report(.readFailed, fault.about(stored))
-                    }
-                    guard let sum = (stored?.numeric ?? .integer(0)).adding(summand) else {
-                        throw DefaultsError.arithmeticOverflow(access.context(nil))
-                    }
-                    let type = PropertyListValue.self
-                    try access.replace(with: sum, type: type, isReadable: fault == nil, loss: fault(of:))
+            try access.withExclusiveAccess(type: PropertyListValue.self) {
+                let stored = suite.storedValue(forKey: key)
+                let fault = stored.flatMap(fault(of:))
+                if let stored, let fault {
+                    DefaultsDiagnostics.report(.readFailed, fault.about(stored))
                 }
+                guard let sum = (stored?.numeric ?? .integer(0)).adding(summand) else {
+                    throw DefaultsError.arithmeticOverflow(access.context(nil))
+                }
+                let type = PropertyListValue.self
+                try access.replace(with: sum, type: type, isReadable: fault == nil, loss: fault(of:))
             }
         }
     }
@@ -302,11 +294,10 @@ extension Defaults.Proxy {
     /// Stores a value if none is stored, atomically; the implementation of the operator `?=` in `DefaultOperators`.
     package func setIfAbsent(_ value: () -> Any) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            try DefaultsError.wrapping(ErrorContext(key, in: suite)) {
-                try suite.withExclusiveAccess {
-                    if !exists {
-                        try KeyAccess(key, in: suite).save(value())
-                    }
+            let access = KeyAccess(key, in: suite)
+            try access.withExclusiveAccess(type: nil) {
+                if !exists {
+                    try access.save(value())
                 }
             }
         }

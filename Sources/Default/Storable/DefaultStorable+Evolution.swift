@@ -50,15 +50,13 @@ extension DefaultStorable {
         forKey key: String? = nil
     ) throws(DefaultsError) -> Bool {
         let target = access(key, in: store ?? ownStore)
-        return try DefaultsError.wrapping(target.context) {
-            try target.store.withExclusiveAccess {
-                guard let stored = try StoredSettings.find(Self.self, in: target.store, forKey: key),
-                    !stored.form.isCurrent || stored.access.key != target.key || stored.hasRemovedProperties
-                else { return false }
-                stored.reportFillingIn()
-                try stored.value.save(to: target.store, withKey: key)
-                return true
-            }
+        return try target.values.withExclusiveAccess(type: Self.self) {
+            guard let stored = try StoredSettings.find(Self.self, in: target.store, forKey: key),
+                !stored.form.isCurrent || stored.access.key != target.key || stored.hasRemovedProperties
+            else { return false }
+            stored.reportFillingIn()
+            try stored.value.save(to: target.store, withKey: key)
+            return true
         }
     }
 
@@ -193,31 +191,29 @@ extension SettingsAccess {
         _ = try StoreKey(key)
         let isSameStore = source.storeDescription == store.storeDescription
         typealias Original = (access: SettingsAccess, value: PropertyListValue, loss: DefaultsError?)
-        let original = try DefaultsError.wrapping(context) {
-            try store.withExclusiveAccess { () -> Original? in
-                let stored = store.storedValue(forKey: key)
-                if case .data? = stored {
-                    return nil
-                }
-                let isInPlace = stored != nil
-                guard !isInPlace || isSameStore && sourceKeys.first == key,
-                    store.storedValue(forKey: CompanionKey.moved(of: key)) == nil,
-                    let (origin, foreign) = try firstValue(under: sourceKeys, in: source)
-                else { return nil }
-                let found = try origin.readForeign(foreign)
-                let kept = found.keptFields
-                let data = try origin.encode(found.value)
-                let lost = found.loss ?? origin.add(kept, to: data).loss
-                let loss = isInPlace ? nil : lost
-                try store.transaction {
-                    if loss != nil {
-                        try quarantine.add(foreign)
-                    }
-                    try replace(with: data, keeping: kept)
-                    try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: key))
-                }
-                return (origin, foreign, loss)
+        let original = try values.withExclusiveAccess(type: type) { () -> Original? in
+            let stored = store.storedValue(forKey: key)
+            if case .data? = stored {
+                return nil
             }
+            let isInPlace = stored != nil
+            guard !isInPlace || isSameStore && sourceKeys.first == key,
+                store.storedValue(forKey: CompanionKey.moved(of: key)) == nil,
+                let (origin, foreign) = try firstValue(under: sourceKeys, in: source)
+            else { return nil }
+            let found = try origin.readForeign(foreign)
+            let kept = found.keptFields
+            let data = try origin.encode(found.value)
+            let lost = found.loss ?? origin.add(kept, to: data).loss
+            let loss = isInPlace ? nil : lost
+            try store.transaction {
+                if loss != nil {
+                    try quarantine.add(foreign)
+                }
+                try replace(with: data, keeping: kept)
+                try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: key))
+            }
+            return (origin, foreign, loss)
         }
         guard let original else { return false }
         if let loss = original.loss {
@@ -231,11 +227,9 @@ extension SettingsAccess {
 
     /// Removes a value that was moved and its version, unless it was changed in the meantime.
     private func remove(_ original: PropertyListValue) throws(DefaultsError) {
-        try DefaultsError.wrapping(context) {
-            try store.withExclusiveAccess {
-                if store.storedValue(forKey: key) == original {
-                    try Self.remove([key], of: type, from: store)
-                }
+        try values.withExclusiveAccess(type: type) {
+            if store.storedValue(forKey: key) == original {
+                try Self.remove([key], of: type, from: store)
             }
         }
     }

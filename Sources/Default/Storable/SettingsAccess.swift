@@ -157,8 +157,8 @@ extension SettingsAccess {
         let stored = Result { () throws(DefaultsError) in try read(data) }
         guard type.schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else { return try stored.get() }
         // The value was written in the meantime, so the recorded version may belong to other bytes.
-        return try DefaultsError.wrapping(context) {
-            try store.withExclusiveAccess { try values.storedBytes(type: type).map { try read($0) } }
+        return try values.withExclusiveAccess(type: type) {
+            try values.storedBytes(type: type).map { try read($0) }
         }
     }
 }
@@ -263,30 +263,28 @@ extension SettingsAccess {
     func replace(with data: Data, keeping moved: KeptFields = KeptFields()) throws(DefaultsError) {
         var loss: DefaultsError?
         var kept = KeptFields()
-        try DefaultsError.wrapping(context) {
-            try store.withExclusiveAccess {
-                let stored = values.ownValue
-                (loss, kept) = stored.map(inspect) ?? (nil, KeptFields())
-                if kept.fields == nil {
-                    (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
+        try values.withExclusiveAccess(type: type) {
+            let stored = values.ownValue
+            (loss, kept) = stored.map(inspect) ?? (nil, KeptFields())
+            if kept.fields == nil {
+                (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
+            }
+            kept.version = kept.version ?? moved.version
+            let (lost, data) = add(kept, to: data)
+            // What was moved has been inspected where it was found.
+            loss = loss ?? (stored == nil ? nil : lost)
+            guard loss != nil || type.schemaVersion > 0 else {
+                return try store.setStoredValue(.data(data), forKey: key)
+            }
+            try store.transaction {
+                if let stored, loss != nil {
+                    try quarantine.add(stored, version: recordedVersion(of: stored))
                 }
-                kept.version = kept.version ?? moved.version
-                let (lost, data) = add(kept, to: data)
-                // What was moved has been inspected where it was found.
-                loss = loss ?? (stored == nil ? nil : lost)
-                guard loss != nil || type.schemaVersion > 0 else {
-                    return try store.setStoredValue(.data(data), forKey: key)
+                if type.schemaVersion > 0 {
+                    let own = SchemaVersion(type.schemaVersion, readableSince: type.readableSince)
+                    try SchemaRecord.store(kept.version ?? own, of: data, beside: key, of: type, in: store)
                 }
-                try store.transaction {
-                    if let stored, loss != nil {
-                        try quarantine.add(stored, version: recordedVersion(of: stored))
-                    }
-                    if type.schemaVersion > 0 {
-                        let own = SchemaVersion(type.schemaVersion, readableSince: type.readableSince)
-                        try SchemaRecord.store(kept.version ?? own, of: data, beside: key, of: type, in: store)
-                    }
-                    try store.setStoredValue(.data(data), forKey: key)
-                }
+                try store.setStoredValue(.data(data), forKey: key)
             }
         }
         if type.remembersDecodedValues, kept.fields == nil {

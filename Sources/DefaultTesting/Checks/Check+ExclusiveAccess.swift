@@ -19,9 +19,7 @@ extension StoreConformance.Check {
             try store.setStoredValue(.integer(3), forKey: "k")
             trial.expect("k", in: store, is: .integer(3), "after exclusive access has ended")
         },
-        Self("Exclusive access whose body throws throws that error, and keeps what the body has changed.") {
-            trial,
-            store in
+        Self("Exclusive access whose body throws throws that error, and keeps what it changed.") { trial, store in
             trial.expectStop(from: "withExclusiveAccess") {
                 try store.withExclusiveAccess {
                     try store.setStoredValue(.integer(1), forKey: "k")
@@ -51,9 +49,7 @@ extension StoreConformance.Check {
             try store.setStoredValue(.integer(2), forKey: "a")
             trial.expect("a", in: store, is: .integer(2), "of a value set after a failed transaction")
         },
-        Self("A transaction whose body throws rolls back what the body has changed.", requires: .rollback) {
-            trial,
-            store in
+        Self("A transaction whose body throws rolls back what it has changed.", requires: .rollback) { trial, store in
             try store.setStoredValue(.integer(1), forKey: "a")
             try store.setStoredValue(.integer(1), forKey: "removed")
             trial.expectStop(from: "transaction") {
@@ -81,9 +77,7 @@ extension StoreConformance.Check {
             }
             trial.expect("count", in: store, is: .integer(800), "after 8 threads counted to 100 each")
         },
-        Self("Threads that change different keys at once don't disturb each other.", requires: .threads) {
-            trial,
-            store in
+        Self("Threads that change different keys don't disturb each other.", requires: .threads) { trial, store in
             trial.onThreads(8, sharing: store) { store, thread in
                 for number in 0..<25 {
                     let key = "\(thread).\(number)"
@@ -100,18 +94,14 @@ extension StoreConformance.Check {
                 }
             }
         },
-        Self("Reads don't wait for exclusive access, and writes wait for its end only.", requires: .threads) {
-            trial,
-            store in
+        Self("Reads don't wait for exclusive access, writes only for its end.", requires: .threads) { trial, store in
             try store.setStoredValue(.integer(1), forKey: "k")
             trial.expectStop(from: "withExclusiveAccess") {
                 try store.withExclusiveAccess {
                     trial.onThreads(2, sharing: store) { store, _ in
                         trial.expect("k", in: store, is: .integer(1), "on another thread")
-                        trial.expect(
-                            store.storedKeys().contains("k"),
-                            "storedKeys() on another thread doesn't list \"k\"."
-                        )
+                        let isListed = store.storedKeys().contains("k")
+                        trial.expect(isListed, "storedKeys() on another thread doesn't list \"k\".")
                     }
                     throw Trial.Stop()
                 }

@@ -67,9 +67,7 @@ extension StoreConformance.Check {
                 }
             }
         },
-        Self("Observers are notified of changes made by the store's own methods.", requires: .ownChanges) {
-            trial,
-            store in
+        Self("Observers are notified of what the store's own methods change.", requires: .ownChanges) { trial, store in
             let listener = Listener(to: store, in: trial)
             try listener.expect(.integer(1), forKey: "k", after: "setStoredValue") {
                 try store.setStoredValue(.integer(1), forKey: "k")
@@ -83,10 +81,7 @@ extension StoreConformance.Check {
                 try store.setStoredValue(nil, forKey: "k")
             }
         },
-        Self(
-            "No observer is notified of a transaction that was rolled back.",
-            requires: [.rollback, .ownChanges]
-        ) { trial, store in
+        Self("No observer is notified of a rolled-back change.", requires: [.rollback, .ownChanges]) { trial, store in
             let listener = Listener(to: store, in: trial)
             try? store.transaction {
                 try store.setStoredValue(.integer(1), forKey: "k")

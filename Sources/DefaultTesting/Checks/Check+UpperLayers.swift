@@ -29,11 +29,7 @@ extension StoreConformance.Check {
             }
             try store.df.save([1, 2], forKey: key, encoder: DefaultsCoder.propertyList)
             let numbers = try store.df.load(forKey: key, type: [Int].self, decoder: DefaultsCoder.propertyList)
-            trial.expect(
-                numbers,
-                is: [1, 2],
-                from: "df.load(forKey:type:) after another type was saved under the key"
-            )
+            trial.expect(numbers, is: [1, 2], from: "df.load(forKey:type:) after another type was saved")
             try store.setStoredValue(nil, forKey: key)
             let removed = try store.df.load(forKey: key, type: [Int].self)
             trial.expect(removed, is: nil, from: "df.load(forKey:type:) after setStoredValue with nil")
@@ -55,12 +51,8 @@ extension StoreConformance.Check {
             try defaults.save(.dark, for: shade)
             try defaults.save(Trial.Window(), for: window)
             trial.expect("count", in: store, is: .integer(6), "after a typed key was counted up")
-            trial.expect(
-                "names",
-                in: store,
-                is: .array([.string("first"), .string("second")]),
-                "after a typed key was appended to"
-            )
+            let both = PropertyListValue.array([.string("first"), .string("second")])
+            trial.expect("names", in: store, is: both, "after a typed key was appended to")
             trial.expect("shade", in: store, is: .string("dark"), "after an enum was saved")
             trial.expect(try defaults.load(shade), is: Trial.Shade.dark, from: "load(_:) of an enum")
             trial.expect(try defaults.load(window), is: Trial.Window(), from: "load(_:) of a Codable type")
@@ -75,9 +67,7 @@ extension StoreConformance.Check {
             trial.expect(try defaults.load(count), is: 5, from: "load(_:) after reset")
             trial.expect(try defaults.load(names), is: [String](), from: "load(_:) after reset")
         },
-        Self("value(forKey:), setValue(_:forKey:) and containers share values with the store's calls.") {
-            trial,
-            store in
+        Self("value(forKey:), setValue(_:forKey:) and containers share the store's values.") { trial, store in
             store.setValue(5, forKey: "number")
             store.setValue(Trial.Shade.dark, forKey: "shade")
             store.setValue(Trial.Window(), forKey: "window")

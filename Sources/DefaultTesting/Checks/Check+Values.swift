@@ -91,9 +91,7 @@ extension StoreConformance.Check {
             try store.flush()
             try store.checkAvailability()
         },
-        Self("Keys that differ in any byte are different keys, whatever characters they have but NUL.") {
-            trial,
-            store in
+        Self("Keys that differ in any byte are different, whatever characters they have but NUL.") { trial, store in
             let keys = validKeys
             for (index, key) in keys.enumerated() {
                 try store.setStoredValue(.integer(Int64(index)), forKey: key)

@@ -111,7 +111,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: FlushThatForgets()
         ),
         PlantedFault(
-            "Keys that differ in any byte are different keys, whatever characters they have but NUL.",
+            "Keys that differ in any byte are different, whatever characters they have but NUL.",
             details: "storedValue(forKey: \"\\u{00E9}\") beside keys much like it gave .integer(",
             alsoBreaks: [
                 "storedKeys() lists each key under which something is stored once, and no removed one."
@@ -152,7 +152,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             details: "A call that should succeed threw DefaultsError",
             alsoBreaks: [
                 "Typed keys store native values as they are, change them in place, and can be reset.",
-                "value(forKey:), setValue(_:forKey:) and containers share values with the store's calls.",
+                "value(forKey:), setValue(_:forKey:) and containers share the store's values.",
             ],
             in: LongJSONCut()
         ),
@@ -163,12 +163,12 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: AccessThatDoesNotBegin()
         ),
         PlantedFault(
-            "value(forKey:), setValue(_:forKey:) and containers share values with the store's calls.",
+            "value(forKey:), setValue(_:forKey:) and containers share the store's values.",
             details: "storedValue(forKey: \"number\") after setValue with an Int gave nil, not .integer(5).",
             in: ForgetfulStorage()
         ),
         PlantedFault(
-            "Exclusive access whose body throws throws that error, and keeps what the body has changed.",
+            "Exclusive access whose body throws throws that error, and keeps what it changed.",
             details: "storedValue(forKey: \"k\") after exclusive access whose body threw gave nil, not .integer(1).",
             in: AccessThatUndoes()
         ),
@@ -176,16 +176,16 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             "A transaction makes its changes, and returns or throws what its body does.",
             details: "transaction threw DefaultsError (The transaction failed.), not what its body threw.",
             alsoBreaks: [
-                "A transaction whose body throws rolls back what the body has changed."
+                "A transaction whose body throws rolls back what it has changed."
             ],
             in: TransactionThatWrapsErrors()
         ),
         PlantedFault(
-            "A transaction whose body throws rolls back what the body has changed.",
+            "A transaction whose body throws rolls back what it has changed.",
             details:
                 "storedValue(forKey: \"a\") after a failed transaction replaced it gave .integer(2), not .integer(1).",
             alsoBreaks: [
-                "No observer is notified of a transaction that was rolled back."
+                "No observer is notified of a rolled-back change."
             ],
             in: TransactionThatKeepsAll()
         ),
@@ -196,7 +196,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: AccessForAll()
         ),
         PlantedFault(
-            "Threads that change different keys at once don't disturb each other.",
+            "Threads that change different keys don't disturb each other.",
             details: "after the threads ended gave .string(",
             alsoBreaks: ["storedKeys() lists each key under which something is stored once, and no removed one."],
             in: KeysHashedBadly()
@@ -212,7 +212,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             details: "An observer was called 2 times, not once, with \"count\" after save(_:for:).",
             alsoBreaks: [
                 "Observers are notified of a change made under exclusive access when that has ended.",
-                "Observers are notified of changes made by the store's own methods.",
+                "Observers are notified of what the store's own methods change.",
             ],
             in: ChangesNotifiedTwice()
         ),
@@ -235,7 +235,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: ChangesNotifiedInside()
         ),
         PlantedFault(
-            "No observer is notified of a transaction that was rolled back.",
+            "No observer is notified of a rolled-back change.",
             details: "An observer was called with \"k\" after a transaction that was rolled back.",
             in: TransactionUndoneByWrites()
         ),
@@ -279,7 +279,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: CancellationOfAll()
         ),
         PlantedFault(
-            "Observers are notified of changes made by the store's own methods.",
+            "Observers are notified of what the store's own methods change.",
             details: "An observer was not called with \"k\" after setStoredValue.",
             in: PlainStore(base: MemoryDefaults())
         ),
@@ -290,7 +290,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
         "Exclusive access nests, and the thread that has it reads and writes.": {
             AccessThatDoesNotNest(lock: $0.lock())
         },
-        "Reads don't wait for exclusive access, and writes wait for its end only.": {
+        "Reads don't wait for exclusive access, writes only for its end.": {
             AccessThatStopsReads(lock: $0.lock())
         },
         "An observer may change the key that it observes.": { ObserversOneAtATime(lock: $0.lock()) },
@@ -438,7 +438,7 @@ struct StoreConformanceKitTests {
     func capabilities() throws {
         let conformance = StoreConformance(makeStore: { TransactionThatKeepsAll() })
         #expect(conformance.findings() == [])
-        let name = "A transaction whose body throws rolls back what the body has changed."
+        let name = "A transaction whose body throws rolls back what it has changed."
         #expect(try check(named: name).requirements == .rollback)
         for check in StoreConformance.checks where !check.requirements.isEmpty {
             let unused = StoreConformance { _ in Issue.record("A store was made for “\(check)”.") }
