@@ -6,8 +6,8 @@ internal import Foundation
 
 /// A type that stored bytes may be of: a settings type, or one of its predecessors.
 //
-// An object, because to copy this many fields takes kilobytes of code.
-final class StoredType: Sendable {
+// An object, because to copy this many fields takes kilobytes of code. It is immutable.
+final class StoredType {
     let type: any Decodable.Type
     /// Its version: its own, or one less than its successor's.
     let version: Int
