@@ -4,7 +4,7 @@ internal import Foundation
 extension ForeignForm {
     /// The own form of an archived URL, or of an archived array of URLs or other objects.
     static func archived(_ data: Data, as type: Any.Type, element: Any.Type?) -> PropertyListValue? {
-        guard data.starts(with: Data(utf8Of: "bplist")), BinaryPropertyList.isSafe(data) else { return nil }
+        guard data.starts(with: "bplist"), BinaryPropertyList.isSafe(data) else { return nil }
         if type == URL.self {
             return (try? ObjectArchive.object(of: NSURL.self, in: data)).map(string(of:))
         }

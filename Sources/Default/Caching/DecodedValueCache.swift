@@ -1,3 +1,4 @@
+internal import DefaultJournal
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -92,10 +93,7 @@ final class DecodedValueCache: Sendable {
         /// The value that is stored under it; nil for none.
         let value: PropertyListValue?
 
-        init(key: String, value: PropertyListValue?) {
-            self.key = key
-            self.value = value
-        }
+        init(key: String, value: PropertyListValue?) { (self.key, self.value) = (key, value) }
     }
 
     /// Thrown when there is no shared value; see ``value(of:forKey:where:)``.
@@ -112,11 +110,8 @@ final class DecodedValueCache: Sendable {
         let isComplete: Bool
 
         init(_ key: EntryKey, _ bytes: Data, _ knowledge: Knowledge, isExact: Bool = true, isComplete: Bool) {
-            self.key = key
-            self.bytes = bytes
-            self.knowledge = knowledge
-            self.isExact = isExact
-            self.isComplete = isComplete
+            (self.key, self.bytes, self.knowledge) = (key, bytes, knowledge)
+            (self.isExact, self.isComplete) = (isExact, isComplete)
         }
 
         /// The same entry for bytes that turned out to be complete.
@@ -137,8 +132,7 @@ final class DecodedValueCache: Sendable {
             isExact: Bool = true,
             isComplete: Bool
         ) {
-            self.value = value
-            self.condition = condition
+            (self.value, self.condition) = (value, condition)
             let knowledge = condition == nil ? Knowledge.shared : .sharedConditionally
             super.init(key, bytes, knowledge, isExact: isExact, isComplete: isComplete)
         }
@@ -297,5 +291,29 @@ final class DecodedValueCache: Sendable {
     private func set(_ entry: Entry) {
         let slot = entry.key.slot
         entries.withLock { $0[slot] = entry }
+    }
+}
+
+/// A value protected by a lock that readers share.
+final class SharedGuarded<Value>: @unchecked Sendable {
+    // `value` is only accessed under `lock`, which excludes overlapping accesses. Exclusivity checks would take a fifth of a
+    // read of unchanged settings.
+    private let lock = SharedLock()
+    @exclusivity(unchecked) private var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    /// Calls a body with the value, concurrently with other readers; the body should be short.
+    func read<Result>(_ body: (borrowing Value) -> Result) -> Result {
+        let token = lock.lockShared()
+        defer { lock.unlockShared(token) }
+        return body(value)
+    }
+
+    /// Calls a body that changes the value, with exclusive access.
+    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&value)
     }
 }

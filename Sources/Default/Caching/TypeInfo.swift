@@ -18,14 +18,10 @@ struct TypeInfo: ~Copyable {
 
     /// The information about a type; there is one for each type that the program stores, and it is never freed.
     static func of(_ type: Any.Type) -> UnsafePointer<TypeInfo> {
-        if let known = known(type) {
-            return known
-        }
+        if let known = known(type) { return known }
         insertionLock.lock()
         defer { insertionLock.unlock() }
-        if let known = known(type) {
-            return known
-        }
+        if let known = known(type) { return known }
         let info = UnsafeMutablePointer<TypeInfo>.allocate(capacity: 1)
         info.initialize(to: TypeInfo(type, next: UnsafePointer(bitPattern: latest.load())))
         latest.store(UInt(bitPattern: info))

@@ -2,10 +2,10 @@
 internal import Foundation
 
 extension ValueSemantics {
-    static let leavesOfFoundation = [ObjectIdentifier(CGFloat.self)]
+    static let leavesOfFoundation: [Any.Type] = [CGFloat.self]
 }
 #else
 extension ValueSemantics {
-    static let leavesOfFoundation: [ObjectIdentifier] = []
+    static let leavesOfFoundation: [Any.Type] = []
 }
 #endif

@@ -13,35 +13,27 @@ internal import Foundation
 /// the same bytes are compared part by part.
 enum ValueSemantics {
     /// Equatable types whose values share no mutable state.
-    private static let leaves: [ObjectIdentifier] = {
-        var leaves = leavesOfAllSystems + leavesOfFoundation
+    private static let leaves: [Any.Type] = {
+        var leaves: [Any.Type] = [
+            String.self, Character.self, Bool.self, Float.self, Double.self,
+            Int.self, Int8.self, Int16.self, Int32.self, Int64.self,
+            UInt.self, UInt8.self, UInt16.self, UInt32.self, UInt64.self,
+            Decimal.self, Data.self, Date.self, URL.self, UUID.self,
+        ]
         if #available(macOS 13, iOS 16, tvOS 16, watchOS 9, visionOS 1, *) {
-            leaves.append(ObjectIdentifier(Duration.self))
+            leaves.append(Duration.self)
         }
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            leaves += [ObjectIdentifier(Int128.self), ObjectIdentifier(UInt128.self)]
+            leaves += [Int128.self, UInt128.self]
         }
-        return leaves
+        return leaves + leavesOfFoundation
     }()
-
-    private static let leavesOfAllSystems: [ObjectIdentifier] = [
-        ObjectIdentifier(String.self), ObjectIdentifier(Character.self), ObjectIdentifier(Bool.self),
-        ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
-        ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self),
-        ObjectIdentifier(UInt.self), ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self),
-        ObjectIdentifier(UInt32.self), ObjectIdentifier(UInt64.self),
-        ObjectIdentifier(Float.self), ObjectIdentifier(Double.self),
-        ObjectIdentifier(Decimal.self), ObjectIdentifier(Data.self), ObjectIdentifier(Date.self),
-        ObjectIdentifier(URL.self), ObjectIdentifier(UUID.self),
-    ]
 
     /// Whether two values are equal in every part, and consist only of values.
     static func areInterchangeable(_ one: Any, _ other: Any) -> Bool {
         let type = type(of: one)
         guard type == Swift.type(of: other) else { return false }
-        if isLeaf(type) {
-            return areEqual(one, other)
-        }
+        if isLeaf(type) { return areEqual(one, other) }
         if let collection = one as? any ValueCollection {
             return collection.isInterchangeable(with: other)
         }
@@ -68,7 +60,7 @@ enum ValueSemantics {
 
     /// Whether values of a type have no parts that are coded by themselves.
     static func isLeaf(_ type: Any.Type) -> Bool {
-        leaves.contains(ObjectIdentifier(type))
+        leaves.contains { $0 == type }
     }
 
     static func areEqual(_ one: Any, _ other: Any) -> Bool {
@@ -89,9 +81,7 @@ private protocol ValueCollection {
 
 extension Array: ValueCollection {
     fileprivate func isInterchangeable(with other: Any) -> Bool {
-        if ValueSemantics.isLeaf(Element.self) {
-            return ValueSemantics.areEqual(self, other)
-        }
+        if ValueSemantics.isLeaf(Element.self) { return ValueSemantics.areEqual(self, other) }
         guard let other = other as? [Element], count == other.count else { return false }
         return zip(self, other).allSatisfy { ValueSemantics.areInterchangeable($0, $1) }
     }

@@ -49,9 +49,7 @@ public struct DefaultsCoder: Sendable {
 
     private let format: Format
 
-    private init(_ format: Format) {
-        self.format = format
-    }
+    private init(_ format: Format) { self.format = format }
 
     /// Creates a coder from an encoder and the decoder that reads what it writes.
     ///
@@ -122,10 +120,7 @@ extension DefaultsCoder {
     ///
     /// - Throws: The error of the body; ``UnexpectedValue`` when the coder can't parse the bytes.
     @inline(never)
-    func withDecoder(
-        for data: Data,
-        _ body: (any Decoder) throws -> any Decodable
-    ) throws -> any Decodable {
+    func withDecoder(for data: Data, _ body: (any Decoder) throws -> any Decodable) throws -> any Decodable {
         guard BinaryPropertyList.isSafe(data) else { throw UnexpectedValue() }
         let isNullText = NullText.mayBe(in: data)
         return try DecoderUser.use(self, for: data) { try body(isNullText ? NullText.decoder(of: $0) : $0) }
@@ -171,3 +166,69 @@ extension JSONEncoder: DefaultsEncoder {}
 extension JSONDecoder: DefaultsDecoder {}
 extension PropertyListEncoder: DefaultsEncoder {}
 extension PropertyListDecoder: DefaultsDecoder {}
+
+/// A dictionary that wraps a value which an encoder rejects at the top level.
+///
+/// The top level of a property list is a dictionary or an array, so `PropertyListEncoder` rejects a single number, string,
+/// Boolean, date or nil. No settings type has a property with this key, so the wrapper can't be mistaken for anything else.
+private struct TopLevelValue: Encodable {
+    static let key = PathKey(stringValue: "org.default.value")
+
+    let value: any Encodable
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: PathKey.self)
+        try container.encode(value, forKey: Self.key)
+    }
+}
+
+extension DefaultsEncoder {
+    /// Encodes a value, and wraps it in a dictionary if the encoder rejects it at the top level.
+    func encodeTopLevel<Value: Encodable>(_ value: Value) throws -> Data {
+        do {
+            return try encode(value)
+        } catch let error as EncodingError {
+            guard let data = try? encode(TopLevelValue(value: value)) else { throw error }
+            return data
+        }
+    }
+}
+
+extension DefaultsDecoder {
+    /// Decodes the result of ``DefaultsEncoder/encodeTopLevel(_:)``.
+    func decodeTopLevel<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        guard BinaryPropertyList.isSafe(data) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The property list is damaged."))
+        }
+        do {
+            return try decode(type, from: data)
+        } catch let error as DecodingError {
+            guard let value = otherwiseDecoded(type, from: data) else { throw error }
+            return try typed(value)
+        }
+    }
+
+    /// A value that was wrapped, or that has the string "$null"; nil when it can't be decoded so either.
+    private func otherwiseDecoded(_ type: any Decodable.Type, from data: Data) -> (any Decodable)? {
+        func unwrap(_ decoder: any Decoder) throws -> any Decodable {
+            try decoder.container(keyedBy: PathKey.self).decode(type, forKey: TopLevelValue.key)
+        }
+        return try? DecoderUser.use(self, for: data) { decoder in
+            do {
+                return try unwrap(decoder)
+            } catch {
+                guard NullText.mayBe(in: data) else { throw error }
+                let decoder = NullText.decoder(of: decoder)
+                return try (try? type.init(from: decoder)) ?? unwrap(decoder)
+            }
+        }
+    }
+
+    /// The same for a type that is known at run time only.
+    func decodeTopLevel(anyOf type: any Decodable.Type, from data: Data) throws -> any Decodable {
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> any Decodable {
+            try decodeTopLevel(type, from: data)
+        }
+        return try decode(type)
+    }
+}

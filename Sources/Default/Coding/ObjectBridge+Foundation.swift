@@ -3,9 +3,7 @@ internal import Foundation
 
 extension ValueBridge where Value: NSObject & NSSecureCoding {
     /// Stores Foundation's property-list classes as property-list values, and objects of other classes as keyed archives.
-    static var object: ValueBridge {
-        propertyListObject ?? archive
-    }
+    static var object: ValueBridge { propertyListObject ?? archive }
 
     /// The bridge for a class of property-list objects; nil for other classes, mutable ones included.
     private static var propertyListObject: ValueBridge? {

@@ -104,10 +104,7 @@ extension ValueBridge {
     /// - Parameter cast: Casts a property-list object to the type.
     /// - Returns: The bridge.
     static func propertyListObject(as cast: @escaping (Any) -> Value?) -> ValueBridge {
-        ValueBridge(
-            encode: { try PropertyListValue(object: $0) },
-            decode: { try unwrapped(cast($0.object)) }
-        )
+        ValueBridge(encode: { try PropertyListValue(object: $0) }, decode: { try unwrapped(cast($0.object)) })
     }
 }
 
@@ -157,9 +154,7 @@ extension ValueBridge where Value: Codable {
     /// Looks up a bridge, so that each type is inspected once.
     private static func known(in table: BridgeTable, _ make: () -> ValueBridge) -> ValueBridge {
         let id = ObjectIdentifier(Value.self)
-        if let bridge = table.withLock({ $0[id] }) as? ValueBridge {
-            return bridge
-        }
+        if let bridge = table.withLock({ $0[id] }) as? ValueBridge { return bridge }
         let bridge = make()
         table.withLock { $0[id] = bridge }
         return bridge
@@ -179,12 +174,8 @@ private func direct(_ type: Any.Type) -> (any Sendable)? {
             ValueBridge<List>.collection(of: $0)
         }
     }
-    if let type = type as? any PropertyListConvertible.Type {
-        return native(type)
-    }
-    if let type = type as? any RawRepresentable.Type, let bridge = rawValue(type) {
-        return bridge
-    }
+    if let type = type as? any PropertyListConvertible.Type { return native(type) }
+    if let type = type as? any RawRepresentable.Type, let bridge = rawValue(type) { return bridge }
     return (type as? any PropertyListCollection.Type).flatMap { collection($0) }
 }
 

@@ -6,7 +6,7 @@ internal import Foundation
 
 /// Stored bytes as a tree of containers; everything else in them is kept as it was written, so that a number keeps all its
 /// digits.
-enum StoredTree: Equatable {
+enum StoredTree {
     case object([String: StoredTree])
     case array([StoredTree])
     case json(ArraySlice<UInt8>)
@@ -15,6 +15,7 @@ enum StoredTree: Equatable {
     enum Format { case json, propertyList }
 
     /// Parses bytes; nil when they are neither JSON nor a property list.
+    @inline(never)
     static func parse(_ data: Data) -> (tree: StoredTree, format: Format)? {
         if data.isPropertyList {
             return PropertyListValue.decoded(from: data).map { (StoredTree($0), .propertyList) }
@@ -23,21 +24,7 @@ enum StoredTree: Equatable {
     }
 
     /// Encodes the tree in a format, which has to be that of all its values; nil when that fails.
-    func data(in format: Format) -> Data? { format == .json ? jsonData : propertyListData }
-}
-
-extension StoredTree {
-    // Made by the compiler, this would be eight times as large.
-    static func == (one: StoredTree, other: StoredTree) -> Bool {
-        switch (one, other) {
-        case (.object(let one), .object(let other)):
-            one.count == other.count && one.allSatisfy { key, field in other[key].map { $0 == field } ?? false }
-        case (.array(let one), .array(let other)): one.count == other.count && zip(one, other).allSatisfy { $0 == $1 }
-        case (.json(let one), .json(let other)): one == other
-        case (.propertyList(let one), .propertyList(let other)): one == other
-        default: false
-        }
-    }
+    func data(in format: Format) -> Data? { format == .json ? jsonData : propertyListValue?.propertyListData }
 
     /// The keys that lead to a value, outermost first.
     typealias Path = [String]
@@ -64,18 +51,16 @@ extension StoredTree {
                 texts.append("\(Data(utf8Of: name).base64EncodedString()):\(field.identity)")
             }
             return "{\(texts.inOrder().joined(separator: ","))}"
-        case .array(let elements):
-            return "[\(elements.map(\.identity).joined(separator: ","))]"
-        case .json(let bytes):
-            return Data(bytes).base64EncodedString()
-        case .propertyList(let value):
-            return value.binaryForm.base64EncodedString()
+        case .array(let elements): return "[\(elements.map(\.identity).joined(separator: ","))]"
+        case .json(let bytes): return Data(bytes).base64EncodedString()
+        case .propertyList(let value): return value.binaryForm.base64EncodedString()
         }
     }
 
     /// Whether this is nil and nothing else.
     var isNull: Bool {
-        if case .json(let bytes) = self { bytes.elementsEqual("null".utf8) } else { false }
+        // No other value in JSON has four bytes and begins like this.
+        if case .json(let bytes) = self { bytes.count == 4 && bytes.first == UInt8(ascii: "n") } else { false }
     }
 
     /// Whether this is the format's representation of nil, which in a property list is also that of a string.
@@ -129,16 +114,10 @@ extension StoredTree {
         }
     }
 
-    var propertyListData: Data? {
-        propertyListValue?.propertyListData
-    }
-
     private var propertyListValue: PropertyListValue? {
         switch self {
-        case .json:
-            return nil
-        case .propertyList(let value):
-            return value
+        case .json: return nil
+        case .propertyList(let value): return value
         case .array(let elements):
             let values = elements.compactMap(\.propertyListValue)
             return values.count == elements.count ? .array(values) : nil
@@ -150,9 +129,7 @@ extension StoredTree {
             return entries.count == fields.count ? .dictionary(entries) : nil
         }
     }
-}
 
-extension StoredTree {
     /// Parses the containers of JSON in UTF-8; the decoder checks whether the rest is well-formed.
     init?(json data: Data) {
         var scanner = JSONScanner(bytes: [UInt8](data))
@@ -168,38 +145,36 @@ extension StoredTree {
 
     private func appendJSON(to json: inout [UInt8]) throws {
         switch self {
-        case .propertyList:
-            throw UnexpectedValue()
-        case .json(let bytes):
-            json += bytes
+        case .propertyList: throw UnexpectedValue()
+        case .json(let bytes): json += bytes
         case .array(let elements):
-            try json.appendParts(elements.count, between: "[", "]") { try elements[$0].appendJSON(to: &$1) }
-        case .object(let fields):
-            let keys = Array(fields.keys).inOrder()
-            try json.appendParts(keys.count, between: "{", "}") { index, json in
-                try json.appendJSON(keys[index])
-                json.append(UInt8(ascii: ":"))
-                try fields[keys[index]]?.appendJSON(to: &json)
+            json.append(ascii: "[")
+            for (index, element) in elements.enumerated() {
+                if index > 0 {
+                    json.append(ascii: ",")
+                }
+                try element.appendJSON(to: &json)
             }
+            json.append(ascii: "]")
+        case .object(let fields):
+            json.append(ascii: "{")
+            for (index, key) in Array(fields.keys).inOrder().enumerated() {
+                if index > 0 {
+                    json.append(ascii: ",")
+                }
+                try json.appendJSON(key)
+                json.append(ascii: ":")
+                try fields[key]?.appendJSON(to: &json)
+            }
+            json.append(ascii: "}")
         }
     }
 }
 
 extension [UInt8] {
-    fileprivate mutating func appendParts(
-        _ count: Int,
-        between start: Unicode.Scalar,
-        _ end: Unicode.Scalar,
-        _ appendPart: (_ index: Int, inout Self) throws -> Void
-    ) rethrows {
-        append(UInt8(ascii: start))
-        for index in 0..<count {
-            if index > 0 {
-                append(UInt8(ascii: ","))
-            }
-            try appendPart(index, &self)
-        }
-        append(UInt8(ascii: end))
+    @inline(never)
+    fileprivate mutating func append(ascii character: Unicode.Scalar) {
+        append(UInt8(ascii: character))
     }
 
     fileprivate mutating func appendJSON(_ key: String) throws {
@@ -224,7 +199,7 @@ private struct JSONScanner {
 
     init(bytes: [UInt8]) {
         self.bytes = bytes
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+        if bytes.count > 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
             position = 3
         }
     }
@@ -236,9 +211,7 @@ private struct JSONScanner {
         return position == bytes.count ? tree : nil
     }
 
-    private var next: UInt8? {
-        position < bytes.count ? bytes[position] : nil
-    }
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipSpace() {
         while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) {
@@ -255,27 +228,10 @@ private struct JSONScanner {
     }
 
     private mutating func scanValue(depth: Int) -> StoredTree? {
-        guard depth <= Self.maximumDepth else { return nil }
         let start = position
         switch next {
-        case UInt8(ascii: "{"):
-            var fields: [String: StoredTree] = [:]
-            let isObject = scanParts(between: "{", "}") { scanner in
-                guard let key = scanner.scanKey(), scanner.skip(":"), let value = scanner.scanValue(depth: depth + 1)
-                else { return false }
-                // Foundation's decoder uses the first of several fields with the same key.
-                fields[key] = fields[key] ?? value
-                return true
-            }
-            return isObject && depth < Self.maximumDepth ? .object(fields) : nil
-        case UInt8(ascii: "["):
-            var elements: [StoredTree] = []
-            let isArray = scanParts(between: "[", "]") { scanner in
-                guard let element = scanner.scanValue(depth: depth + 1) else { return false }
-                elements.append(element)
-                return true
-            }
-            return isArray && depth < Self.maximumDepth ? .array(elements) : nil
+        case UInt8(ascii: "{"): return scanContainer(isObject: true, depth: depth)
+        case UInt8(ascii: "["): return scanContainer(isObject: false, depth: depth)
         case UInt8(ascii: "\""):
             guard skipString() else { return nil }
         default:
@@ -286,42 +242,191 @@ private struct JSONScanner {
         return position > start ? .json(bytes[start..<position]) : nil
     }
 
-    private mutating func scanParts(
-        between start: Unicode.Scalar,
-        _ end: Unicode.Scalar,
-        _ scanPart: (inout Self) -> Bool
-    ) -> Bool {
-        guard skip(start) else { return false }
-        var isFirst = true
+    private mutating func scanContainer(isObject: Bool, depth: Int) -> StoredTree? {
+        guard depth < Self.maximumDepth else { return nil }
+        let end: Unicode.Scalar = isObject ? "}" : "]"
+        var fields: [String: StoredTree] = [:]
+        var elements: [StoredTree] = []
+        position += 1
         while !skip(end) {
             // Foundation's decoder allows a comma after the last part.
-            guard isFirst || skip(",") else { return false }
-            isFirst = false
-            if next != UInt8(ascii: end), !scanPart(&self) {
-                return false
+            guard fields.isEmpty && elements.isEmpty || skip(",") else { return nil }
+            if next == UInt8(ascii: end) { continue }
+            let key = isObject ? scanKey() : nil
+            guard !isObject || key != nil && skip(":"), let value = scanValue(depth: depth + 1) else { return nil }
+            if let key {
+                // Foundation's decoder uses the first of several fields with the same key.
+                fields[key] = fields[key] ?? value
+            } else {
+                elements.append(value)
             }
         }
-        return true
+        return isObject ? .object(fields) : .array(elements)
     }
 
     private mutating func scanKey() -> String? {
         let start = position
         guard next == UInt8(ascii: "\""), skipString() else { return nil }
-        let literal = bytes[start..<position]
-        guard literal.contains(UInt8(ascii: "\\")) else {
-            return literal.dropFirst().dropLast().withUnsafeBytes { String(strictUTF8: $0) }
-        }
-        return try? JSONDecoder().decode(String.self, from: Data(literal))
+        let text = bytes[start + 1..<position - 1]
+        guard text.contains(UInt8(ascii: "\\")) else { return text.withUnsafeBytes { String(strictUTF8: $0) } }
+        return try? JSONDecoder().decode(String.self, from: Data(bytes[start..<position]))
     }
 
     private mutating func skipString() -> Bool {
         position += 1
         while let byte = next {
             position += byte == UInt8(ascii: "\\") ? 2 : 1
-            if byte == UInt8(ascii: "\"") {
-                return true
-            }
+            if byte == UInt8(ascii: "\"") { return true }
         }
         return false
+    }
+}
+
+/// Stored bytes with the new names of renamed properties.
+///
+/// A value moves to the last name of its chain at once: with `["z": "y", "y": "x"]`, both "z" and "y" become "x". If several
+/// old names of a property are stored, the one nearest to the new name is used. Parents move before what is in them, and the
+/// names of nested properties are known under their parents' old and new names. So the outcome does not depend on the order
+/// in which the names are listed.
+struct Renaming {
+    /// The bytes with the new names; nil when no property has an old name.
+    let data: Data?
+
+    /// The paths of values that have an old name, because another value has the new one.
+    private let unused: [StoredTree.Path]
+
+    /// Fails when nothing in the bytes has an old name.
+    ///
+    /// - Parameters:
+    ///   - names: The new names by the old ones, with dots between the keys of nested properties.
+    ///   - data: The bytes.
+    init?(_ names: [String: String], in data: Data) {
+        guard names.keys.contains(where: { Self.mayContain($0, in: data) }),
+            case (var tree, let format)? = StoredTree.parse(data)
+        else { return nil }
+        let rules = Rule.all(of: names)
+        var isChanged = false
+        // A parent that moves may bring other old names with it, so this ends when nothing changes. No value moves twice
+        // from the same name, but a mistake in the names must not make it endless.
+        for _ in 0...rules.count {
+            guard rules.count(where: { tree.move(by: $0) }) > 0 else { break }
+            isChanged = true
+        }
+        unused = rules.filter { rule in tree[rule.old].map { !$0.isNull && !rule.isWrapped($0) } ?? false }.map(\.old)
+        guard isChanged || !unused.isEmpty else { return nil }
+        self.data = isChanged ? tree.data(in: format) : nil
+    }
+
+    /// The paths of values that have an old name and are not used.
+    ///
+    /// - Parameters:
+    ///   - value: The value that was decoded. An old name may be the name of one of its properties again.
+    ///   - coder: The coder of the bytes.
+    /// - Returns: The paths, in the order in which the names apply.
+    func unusedPaths(besides value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
+        guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
+            let (used, _) = StoredTree.parse(data)
+        else { return unused }
+        return unused.filter { used[$0] == nil }
+    }
+
+    /// Whether bytes may contain a key; this search avoids parsing bytes in which nothing has to be renamed.
+    private static func mayContain(_ name: String, in data: Data) -> Bool {
+        let key = StoredTree.path(name).last ?? ""
+        // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
+        return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
+    }
+}
+
+/// Where the value with an old name belongs.
+private struct Rule {
+    let name: String
+    let old: StoredTree.Path
+    let new: StoredTree.Path
+    /// The number of names in between.
+    let distance: Int
+
+    /// Whether a value under the old name is the container that the property was moved into.
+    ///
+    /// With `["theme": "theme.name"]`, "theme" is the old name of a string, and the new name of an object.
+    func isWrapped(_ value: StoredTree) -> Bool { value.fields != nil && new.starts(with: old) }
+
+    private func precedes(_ other: Rule) -> Bool {
+        (old.count, distance, name) < (other.old.count, other.distance, other.name)
+    }
+
+    /// The rules for some names, in the order in which they apply.
+    static func all(of stated: [String: String]) -> [Rule] {
+        var names: [String: String] = [:]
+        for (old, new) in stated {
+            // There may be dots too many.
+            let (old, new) = (StoredTree.path(old).joined(separator: "."), StoredTree.path(new).joined(separator: "."))
+            names[old] = old.isEmpty || new.isEmpty || old == new ? nil : new
+        }
+        var rules: [Rule] = []
+        for old in Array(names.keys).inOrder() {
+            // A nested property is known under its parents' old and new names.
+            var alias = old
+            for _ in 0...names.count {
+                let path = StoredTree.path(alias)
+                // Names that lead back to themselves are ignored.
+                if !rules.contains(where: { $0.old == path }), let start = names[alias] ?? names[old],
+                    let (new, distance) = destination(of: start, by: names), new != alias
+                {
+                    let rule = Rule(name: alias, old: path, new: StoredTree.path(new), distance: distance)
+                    rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)
+                }
+                guard let moved = step(from: alias, by: names, isParentOnly: true) else { break }
+                alias = moved
+            }
+        }
+        return rules
+    }
+
+    private static func destination(of name: String, by names: [String: String]) -> (name: String, distance: Int)? {
+        var (current, distance) = (name, 0)
+        while let moved = step(from: current, by: names, isParentOnly: false) {
+            guard distance <= names.count, moved != name else { return nil }
+            (current, distance) = (moved, distance + 1)
+        }
+        return (current, distance)
+    }
+
+    /// Renames the longest part of a path that has an old name.
+    private static func step(from name: String, by names: [String: String], isParentOnly: Bool) -> String? {
+        let path = StoredTree.path(name)
+        for count in (1...path.count).reversed().dropFirst(isParentOnly ? 1 : 0) {
+            let old = path.prefix(count)
+            // A property that moved into a container of its own name is there already.
+            if let new = names[old.joined(separator: ".")],
+                count == path.count || !StoredTree.path(new).starts(with: old)
+            {
+                return ([new] + path.dropFirst(count)).joined(separator: ".")
+            }
+        }
+        return nil
+    }
+}
+
+extension StoredTree {
+    /// Moves a value from its old name to its new one.
+    ///
+    /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its path.
+    fileprivate mutating func move(by rule: Rule) -> Bool {
+        guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.mayBeNull ?? true
+        else { return false }
+        var renamed = self
+        renamed[rule.old] = nil
+        for count in 1..<rule.new.count {
+            let parent = Array(rule.new.prefix(count))
+            if renamed[parent]?.mayBeNull ?? true {
+                renamed[parent] = .object([:])
+            }
+        }
+        renamed[rule.new] = value
+        // A parent that isn't a container blocks it.
+        guard renamed[rule.new] != nil else { return false }
+        self = renamed
+        return true
     }
 }

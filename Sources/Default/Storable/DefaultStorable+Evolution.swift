@@ -265,7 +265,7 @@ extension SettingsAccess {
             switch value {
             case .data(let data): (data, [nil, .json, .propertyList])
             case .string(let text): (Data(utf8Of: text), [nil, .json])
-            case .dictionary, .array: (StoredTree(value).propertyListData ?? Data(), [.propertyList])
+            case .dictionary, .array: (value.propertyListData ?? Data(), [.propertyList])
             default: (Data(), [])
             }
         var first: DefaultsError?

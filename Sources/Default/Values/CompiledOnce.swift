@@ -17,9 +17,7 @@ extension Array {
 
 extension [String] {
     /// The strings in their own order.
-    func inOrder() -> [String] {
-        inOrder(by: <)
-    }
+    func inOrder() -> [String] { inOrder(by: <) }
 }
 
 extension Int64 {
@@ -95,15 +93,5 @@ extension String {
     func precedesInUTF8(_ other: String) -> Bool {
         var (one, other) = (self, other)
         return one.withUTF8 { one in other.withUTF8 { one.lexicographicallyPrecedes($0) } }
-    }
-}
-
-extension Substring {
-    /// Removes the characters at the beginning that fulfil a condition.
-    @inline(never)
-    mutating func skip(while condition: (Character) -> Bool) {
-        while let character = first, condition(character) {
-            removeFirst()
-        }
     }
 }

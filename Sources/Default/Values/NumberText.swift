@@ -22,91 +22,96 @@ extension NumberText {
 
     /// The whole number that a text begins with, clamped to the range of `Int`; 0 without one.
     static func integer(in text: String) -> Int {
-        var rest = text[...].unicodeScalars
-        rest.take(while: isSpace)
-        let sign = rest.takeSign()
-        rest.take(while: isSpace)
-        let digits = rest.takeDigits()
+        var scanner = NumberScanner(text)
+        scanner.skipSpaces()
+        let sign = scanner.take("+-")
+        scanner.skipSpaces()
+        let digits = scanner.takeDigits()
         if let number = Int64(digits: sign + digits) { return Int(clamping: number) }
         return digits.isEmpty ? 0 : sign == "-" ? .min : .max
     }
 
     /// The number that a text begins with; 0 without one.
     static func double(in text: String) -> Double {
-        func isBlank(_ scalar: Unicode.Scalar) -> Bool { isSpace(scalar) && !isNewline(scalar) }
-        var rest = text[...].unicodeScalars
-        rest.take(while: isBlank)
-        var number = rest.takeSign()
-        rest.take(while: isBlank)
-        number += rest.takeDigits()
-        if rest.first == "." {
-            rest.removeFirst()
-            number += "." + rest.takeDigits()
-        }
-        if rest.first == "e" || rest.first == "E" {
-            rest.removeFirst()
-            number += "e" + rest.takeSign() + rest.takeDigits()
-        }
+        var scanner = NumberScanner(text)
+        scanner.skipSpaces(exceptNewlines: true)
+        var number = scanner.take("+-")
+        scanner.skipSpaces(exceptNewlines: true)
+        number += scanner.takeDigits() + scanner.take(".") + scanner.takeDigits()
+        let exponent = scanner.take("eE")
+        number += exponent.isEmpty ? "" : exponent + scanner.take("+-") + scanner.takeDigits()
         return Double(number) ?? 0
     }
 
     /// Whether a text begins like "YES" or "true", or with a digit other than 0.
     static func boolean(in text: String) -> Bool {
-        func isSpaces(_ character: Character) -> Bool { character.unicodeScalars.allSatisfy(isSpace) }
-        var rest = text[...]
-        rest.skip(while: isSpaces)
-        if let first = rest.first, "tTyY".contains(first) {
-            return true
+        var characters = text.makeIterator()
+        var next = characters.next()
+        func skipSpaces() {
+            while let space = next, space.isWhitespace || space == "\u{200B}" {
+                next = characters.next()
+            }
         }
-        if let first = rest.first, "+-".contains(first) {
-            rest.removeFirst()
-            rest.skip(while: isSpaces)
+        skipSpaces()
+        if let next, "tTyY".contains(next) { return true }
+        if let sign = next, "+-".contains(sign) {
+            next = characters.next()
+            skipSpaces()
         }
-        rest.skip { $0 == "0" }
-        rest.skip(while: isSpaces)
-        return rest.first.map("123456789".contains) ?? false
+        while next == "0" {
+            next = characters.next()
+        }
+        skipSpaces()
+        return next.map("123456789".contains) ?? false
     }
 
     /// A path that begins with "~" or "~user", with the home directory in their place; the path itself if there is none.
     static func expandingTilde(in path: String) -> String {
-        let user = path[..<(path.firstIndex(of: "/") ?? path.endIndex)].dropFirst()
+        let user = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)[0].dropFirst()
         let home =
             user.isEmpty
             ? FileManager.default.homeDirectoryForCurrentUser : FileManager.default.homeDirectory(forUser: String(user))
-        var expanded = (home?.path ?? "~\(user)") + path.dropFirst(1 + user.count)
-        if expanded.last == "/", expanded.count > 1 {
-            expanded.removeLast()
-        }
-        return expanded
-    }
-
-    /// Also the zero-width space, which Foundation counts among the spaces.
-    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isWhitespace || scalar == "\u{200B}"
-    }
-
-    private static func isNewline(_ scalar: Unicode.Scalar) -> Bool { Character(scalar).isNewline }
-}
-
-extension Substring.UnicodeScalarView {
-    fileprivate mutating func takeSign() -> String {
-        first == "-" || first == "+" ? String(removeFirst()) : ""
-    }
-
-    fileprivate mutating func takeDigits() -> String {
-        take { ("0"..."9").contains($0) }
-    }
-
-    /// Removes and returns the scalars at the beginning that fulfil a condition.
-    @inline(never)
-    @discardableResult
-    fileprivate mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
-        var taken = ""
-        while let scalar = first, condition(scalar) {
-            taken.unicodeScalars.append(scalar)
-            removeFirst()
-        }
-        return taken
+        let expanded = (home?.path ?? "~\(user)") + path.dropFirst(1 + user.count)
+        return expanded.hasSuffix("/") && expanded != "/" ? String(expanded.dropLast()) : expanded
     }
 }
 #endif
+
+/// Reads a text from its beginning.
+struct NumberScanner {
+    private let scalars: String.UnicodeScalarView
+    private var position: String.Index
+
+    init(_ text: String) {
+        scalars = text.unicodeScalars
+        position = scalars.startIndex
+    }
+
+    @inline(never)
+    private var next: Unicode.Scalar? { position < scalars.endIndex ? scalars[position] : nil }
+
+    /// Skips spaces; also the zero-width space, which Foundation counts among them.
+    mutating func skipSpaces(exceptNewlines: Bool = false) {
+        while let next, next.properties.isWhitespace || next == "\u{200B}",
+            !(exceptNewlines && Character(next).isNewline)
+        {
+            position = scalars.index(after: position)
+        }
+    }
+
+    /// Skips the next scalar if it is one of some, and returns it; an empty string otherwise.
+    @discardableResult
+    mutating func take(_ choices: String) -> String {
+        guard let next, choices.contains(Character(next)) else { return "" }
+        position = scalars.index(after: position)
+        return String(next)
+    }
+
+    mutating func takeDigits() -> String {
+        var digits = ""
+        while case let digit = take("0123456789"), !digit.isEmpty {
+            digits += digit
+        }
+        return digits
+    }
+}

@@ -26,9 +26,7 @@ internal import FoundationEssentials
 enum PropertyListFile {
     /// The value of a property list; nil for other bytes.
     static func value(of data: Data) -> PropertyListValue? {
-        if let value = BinaryPropertyList.value(of: data) {
-            return value
-        }
+        if let value = BinaryPropertyList.value(of: data) { return value }
         let list = MarkedReals(data)
         let decoder = PropertyListDecoder()
         if let value = try? decoder.decode(CodedPropertyList.self, from: list.data).value {

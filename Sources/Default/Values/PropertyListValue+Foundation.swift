@@ -16,9 +16,7 @@ extension PropertyListValue {
             self = .real(number.doubleValue)
         }
     }
-}
 
-extension PropertyListValue {
     /// The number, Booleans included; strings are not numbers.
     var asNumber: NSNumber? {
         switch self {

@@ -16,6 +16,15 @@ extension PropertyListValue {
             reason: "The value nests more than \(PropertyListValue.maximumDepth) levels",
             path: ""
         )
+
+        fileprivate static func of(_ kind: String) -> UnsupportedObject {
+            UnsupportedObject(reason: "A \(kind) is not a property-list value", path: "")
+        }
+
+        /// The same error for the object that contains this one; the step leads to this one.
+        fileprivate func inside(_ step: String) -> UnsupportedObject {
+            UnsupportedObject(reason: reason, path: step + path)
+        }
     }
 
     /// Creates a value from an object that contains only property-list types.
@@ -25,18 +34,13 @@ extension PropertyListValue {
     ///
     /// - Parameter object: The object. It is copied, so changing it later does not change the value.
     /// - Throws: ``UnsupportedObject`` for any other object, and for one that nests more than 256 levels.
-    public init(object: Any) throws(UnsupportedObject) {
-        try self.init(object, depth: 0)
-    }
+    public init(object: Any) throws(UnsupportedObject) { try self.init(object, depth: 0) }
 
     private init(_ object: Any, depth: Int) throws(UnsupportedObject) {
         switch object {
-        case let string as String:
-            self = .string(string)
-        case let data as Data:
-            self = .data(data)
-        case let date as Date:
-            self = .date(date)
+        case let string as String: self = .string(string)
+        case let data as Data: self = .data(data)
+        case let date as Date: self = .date(date)
         default:
             if let number = Self(number: object) {
                 self = number
@@ -49,62 +53,35 @@ extension PropertyListValue {
     private init(container object: Any, depth: Int) throws(UnsupportedObject) {
         switch object {
         case let array as [Any] where depth < Self.maximumDepth:
-            self = .array(try Self.elements(of: array, depth: depth))
+            var elements: [PropertyListValue] = []
+            elements.reserveCapacity(array.count)
+            for (index, element) in array.enumerated() {
+                do throws(UnsupportedObject) {
+                    elements.append(try Self(element, depth: depth + 1))
+                } catch {
+                    throw error.inside("[\(index)]")
+                }
+            }
+            self = .array(elements)
         case let dictionary as [AnyHashable: Any] where depth < Self.maximumDepth:
-            self = .dictionary(try Self.entries(of: dictionary, depth: depth))
-        case let value as PropertyListValue:
-            self = value
-        case is [Any], is [AnyHashable: Any]:
-            throw .tooDeep
+            var entries: [String: PropertyListValue] = [:]
+            entries.reserveCapacity(dictionary.count)
+            for (key, value) in dictionary {
+                guard let key = key.base as? String else {
+                    throw .of("dictionary with keys of type \(type(of: key.base))")
+                }
+                do throws(UnsupportedObject) {
+                    entries[key] = try Self(value, depth: depth + 1)
+                } catch {
+                    throw error.inside(".\(key)")
+                }
+            }
+            self = .dictionary(entries)
+        case let value as PropertyListValue: self = value
+        case is [Any], is [AnyHashable: Any]: throw .tooDeep
         default:
-            guard let wrapped = Self.unwrapped(object) else {
-                throw UnsupportedObject(
-                    reason: "A value of type \(type(of: object)) is not a property-list value",
-                    path: ""
-                )
-            }
+            guard let wrapped = Self.unwrapped(object) else { throw .of("value of type \(type(of: object))") }
             try self.init(wrapped, depth: depth)
-        }
-    }
-
-    private static func elements(of array: [Any], depth: Int) throws(UnsupportedObject) -> [PropertyListValue] {
-        var elements: [PropertyListValue] = []
-        elements.reserveCapacity(array.count)
-        for (index, element) in array.enumerated() {
-            let copy = try step("[\(index)]") { () throws(UnsupportedObject) in try Self(element, depth: depth + 1) }
-            elements.append(copy)
-        }
-        return elements
-    }
-
-    private static func entries(
-        of dictionary: [AnyHashable: Any],
-        depth: Int
-    ) throws(UnsupportedObject) -> [String: PropertyListValue] {
-        var entries: [String: PropertyListValue] = [:]
-        entries.reserveCapacity(dictionary.count)
-        for (key, value) in dictionary {
-            guard let key = key.base as? String else {
-                throw UnsupportedObject(
-                    reason: "A dictionary with keys of type \(type(of: key.base)) is not a property-list value",
-                    path: ""
-                )
-            }
-            let entry = try step(".\(key)") { () throws(UnsupportedObject) in try Self(value, depth: depth + 1) }
-            entries[key] = entry
-        }
-        return entries
-    }
-
-    /// Prepends a step to the path of an error from a nested object.
-    private static func step(
-        _ step: String,
-        _ body: () throws(UnsupportedObject) -> PropertyListValue
-    ) throws(UnsupportedObject) -> PropertyListValue {
-        do {
-            return try body()
-        } catch {
-            throw UnsupportedObject(reason: error.reason, path: step + error.path)
         }
     }
 

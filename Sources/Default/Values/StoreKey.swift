@@ -15,16 +15,12 @@ public struct StoreKey: Hashable, Sendable {
     /// Creates a key without a check, for a lookup or for a key that was stored before.
     ///
     /// - Parameter string: The key.
-    public init(unchecked string: String) {
-        self.string = string
-    }
+    public init(unchecked string: String) { self.string = string }
 
     /// Why the key is invalid, as a clause; nil for a valid key.
     package var fault: String? {
         let utf8 = string.utf8
-        if utf8.isEmpty {
-            return "it is empty"
-        }
+        if utf8.isEmpty { return "it is empty" }
         if utf8.count > Self.maximumByteCount {
             return "it has \(utf8.count) bytes, more than \(Self.maximumByteCount)"
         }
@@ -46,12 +42,10 @@ public struct StoreKey: Hashable, Sendable {
     }
 
     /// Calls a body with the key's bytes.
-    package func withUTF8<Result, Failure: Error>(
-        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         // Changed only if it is a string from Objective-C.
         var copy = string
-        return try copy.withUTF8 { bytes in Swift.Result { () throws(Failure) in try body(bytes) } }.get()
+        return copy.withUTF8(body)
     }
 }
 

@@ -845,12 +845,12 @@ struct TreeEditsTests {
         others.insert(change("third"), at: ["a"])
         others.insert(change("other"), at: ["c"])
         edits.insert(others)
-        var outcome = TreeEdits.Outcome()
+        let outcome = TreeEdits()
         let tree = try #require(StoredTree(json: Data(#"{"a":{"b":1},"c":2,"d":3}"#.utf8)))
         let keys = StoredKeys(coder: .json, format: .json)
-        #expect(edits.apply(to: tree, keys: keys, outcome: &outcome)?.jsonData == Data(#"{"d":3}"#.utf8))
-        #expect(outcome.reasons == [["a"]: "first", ["c"]: "other"])
-        #expect(outcome.filledIn.isEmpty)
+        #expect(edits.apply(to: tree, keys: keys, outcome: outcome)?.jsonData == Data(#"{"d":3}"#.utf8))
+        let unusable = [("a", "first"), ("c", "other")].map { LoadReport.UnusableValue(path: $0, reason: $1) }
+        #expect(outcome.report == LoadReport(unusable: unusable))
     }
 
     @Test(

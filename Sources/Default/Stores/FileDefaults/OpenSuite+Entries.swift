@@ -104,7 +104,10 @@ extension OpenSuite {
         guard journal.entries.contains(key) else {
             return
         }
-        try key.withUTF8 { key throws(JournalError) in try journal.remove(key: UnsafeRawBufferPointer(key)) }
+        try key.withUTF8 { key in
+            Result { () throws(JournalError) in try journal.remove(key: UnsafeRawBufferPointer(key)) }
+        }
+        .get()
     }
 }
 

@@ -52,10 +52,14 @@ enum StoredValue: Equatable, Sendable {
     }
 
     /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
+    ///
+    /// Without copies: each costs two changes of a count that all threads see.
     func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
         switch self {
-        case .data(let data): PropertyListValue.data(data).withBytes(body)
-        case .string(let string): PropertyListValue.string(string).withBytes(body)
+        case .data(let data):
+            data.withUnsafeBytes { body(PropertyListValue.Tag.data.rawValue, $0) }
+        case .string(var string):
+            string.withUTF8 { body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .encoded(let bytes):
             bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
         }

@@ -4,6 +4,130 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
+/// The schema version stored beside a value, such as "2 c3ab8ff13720e8ad".
+///
+/// It consists of the version, and the digest of the bytes that have it. In "3/2 c3ab8ff13720e8ad", version 2 of the type can
+/// read and write the bytes as well.
+///
+/// The digest shows whether the bytes were written together with the version, or by a program that records no versions (an
+/// older release of the app, or another program). A record also covers the bytes that are about to be replaced, because on a
+/// store without transactions the process may end between the two writes.
+struct SchemaRecord {
+    struct Entry: Equatable {
+        let version: SchemaVersion
+        let digest: ContentDigest
+    }
+
+    /// The entries, newest first; at most two.
+    private(set) var entries: [Entry]
+
+    init(version: SchemaVersion, data: Data, replacing previous: SchemaRecord?) {
+        let entry = Entry(version: version, digest: ContentDigest(data))
+        entries = [entry] + (previous?.entries.prefix(1).filter { $0 != entry } ?? [])
+    }
+
+    init?(text: String) {
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count == 2 || words.count == 4 else { return nil }
+        entries = []
+        for index in stride(from: 0, to: words.count, by: 2) {
+            guard let version = SchemaVersion(text: words[index]), words[index + 1].utf8.count == 16,
+                let bits = UInt64(digits: words[index + 1], radix: 16)
+            else { return nil }
+            entries.append(Entry(version: version, digest: ContentDigest(bits: bits)))
+        }
+    }
+
+    var text: String {
+        entries.map { "\($0.version.text) \($0.digest.text)" }.joined(separator: " ")
+    }
+
+    /// The version of some bytes; nil when it isn't known.
+    func version(of data: Data) -> SchemaVersion? {
+        let digest = ContentDigest(data)
+        return entries.first { $0.digest == digest }?.version
+    }
+}
+
+/// The version of some stored bytes.
+struct SchemaVersion: Equatable {
+    let number: Int
+    /// The oldest version whose code can read and write them.
+    let readableSince: Int
+
+    init(_ number: Int, readableSince: Int? = nil) {
+        self.number = number
+        self.readableSince = min(readableSince ?? number, number)
+    }
+
+    init?(text: String) {
+        let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { text in
+            Int64(digits: String(text)).flatMap { Int(exactly: $0) }
+        }
+        guard (1...2).contains(numbers.count), let number = numbers[0], let readableSince = numbers.last ?? nil else {
+            return nil
+        }
+        self.init(number, readableSince: readableSince)
+    }
+
+    var text: String { readableSince == number ? "\(number)" : "\(number)/\(readableSince)" }
+}
+
+extension SchemaRecord {
+    /// The record for a key; nil when there is none.
+    ///
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the record's key.
+    static func stored(
+        beside key: String,
+        of type: Any.Type,
+        in store: any DefaultsStore
+    ) throws(DefaultsError) -> SchemaRecord? {
+        let versionKey = CompanionKey.version(of: key)
+        guard let stored = store.storedValue(forKey: versionKey) else { return nil }
+        guard case .string(let text) = stored, let record = SchemaRecord(text: text) else {
+            throw .companionKeyOccupied(purpose: "the schema version", ErrorContext(versionKey, type, in: store))
+        }
+        return record
+    }
+
+    /// Stores the version of the bytes that are about to be stored under a key; call it in the same transaction.
+    static func store(
+        _ version: SchemaVersion,
+        of data: Data,
+        beside key: String,
+        of type: Any.Type,
+        in store: any DefaultsStore
+    ) throws {
+        let record = SchemaRecord(version: version, data: data, replacing: try stored(beside: key, of: type, in: store))
+        try store.setStoredValue(.string(record.text), forKey: CompanionKey.version(of: key))
+    }
+}
+
+/// The keys under which the library stores additional information about a value, derived from the value's key.
+enum CompanionKey {
+    /// The key for quarantined values.
+    static func quarantine(of key: String) -> String { name(key, suffix: ".quarantine") }
+
+    /// The key for the schema version.
+    static func version(of key: String) -> String { name(key, suffix: ".schemaVersion") }
+
+    /// The key that records that a value was moved here.
+    static func moved(of key: String) -> String { name(key, suffix: ".moved") }
+
+    private static func name(_ key: String, suffix: String) -> String {
+        let room = StoreKey.maximumByteCount - suffix.utf8.count
+        guard key.utf8.count > room else { return key + suffix }
+        // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its digest.
+        let ending = "~\(ContentDigest(Data(utf8Of: key)).text)\(suffix)"
+        var length = StoreKey.maximumByteCount - ending.utf8.count
+        while true {
+            // Nil within a character.
+            if let beginning = String(key.utf8.prefix(length)) { return beginning + ending }
+            length -= 1
+        }
+    }
+}
+
 /// Keeps the values of a key that could not be used and were replaced, as an array of dictionaries under a companion key,
 /// newest first.
 ///
@@ -175,8 +299,44 @@ extension QuarantinedValue {
     }
 
     var entry: PropertyListValue {
-        var fields: [String: PropertyListValue] = ["date": .date(date), "type": .string(typeName), "value": value]
+        var fields: [String: PropertyListValue] = [:]
+        fields["date"] = .date(date)
+        fields["type"] = .string(typeName)
+        fields["value"] = value
         fields["version"] = version.map { .string($0) }
         return .dictionary(fields)
+    }
+}
+
+/// Identifies contents without storing them: the 64-bit FNV-1a hash, which is the same in every process and version.
+struct ContentDigest: Equatable, Sendable {
+    let bits: UInt64
+
+    /// Sixteen hexadecimal digits.
+    var text: String {
+        let digits = String(bits, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension ContentDigest {
+    // Compiled once, instead of in each of its callers.
+    @inline(never)
+    init(_ data: Data) {
+        var bits: UInt64 = 0xCBF2_9CE4_8422_2325
+        data.withUnsafeBytes { bytes in
+            for byte in bytes {
+                bits = (bits ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+            }
+        }
+        self.init(bits: bits)
+    }
+}
+
+extension DefaultsError {
+    /// The same error about a stored value, which is reported once for each value.
+    func about(_ value: PropertyListValue) -> DefaultsError {
+        let data = if case .data(let data) = value { data } else { value.binaryForm }
+        return about(ContentDigest(data).bits)
     }
 }

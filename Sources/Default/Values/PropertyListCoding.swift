@@ -5,6 +5,122 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
+extension PropertyListValue {
+    /// The value of a property list in any form; nil for other bytes, and for damaged ones.
+    ///
+    /// What ``BinaryPropertyList`` leaves to Foundation is read with its `Codable` decoder, because PropertyListSerialization
+    /// traps on some damaged bytes on Linux.
+    static func decoded(from data: Data) -> PropertyListValue? {
+        if let value = BinaryPropertyList.value(of: data) { return value }
+        // Binary property lists may share containers. Without the check, a small one could expand without limit.
+        guard BinaryPropertyList.isSafe(data) else { return nil }
+        return try? PropertyListDecoder().decode(CodedPropertyList.self, from: data).value
+    }
+
+    /// The value as a binary property list; nil for one that is no array or dictionary.
+    var propertyListData: Data? {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        return try? encoder.encode(CodedPropertyList(value: self))
+    }
+
+    /// Whether bytes are one value in JSON.
+    static func isJSON(_ data: Data) -> Bool {
+        let decoder = JSONDecoder()
+        return (try? decoder.decode(CodedPropertyList?.self, from: data)) != nil
+    }
+}
+
+/// A property-list value that determines its type from the decoder.
+struct CodedPropertyList {
+    /// What nil is written as.
+    static let null = PropertyListValue.string("$null")
+
+    let value: PropertyListValue
+}
+
+extension CodedPropertyList: Codable {
+    init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count <= PropertyListValue.maximumDepth else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "Too deep."))
+        }
+        // Errors are slow, so what is most frequent comes first.
+        if let string = try? decoder.singleValueContainer().decode(String.self) {
+            value = .string(string)
+        } else if let container = try? decoder.container(keyedBy: PathKey.self) {
+            var entries: [String: PropertyListValue] = [:]
+            for key in container.allKeys where entries[key.stringValue] == nil {
+                // Foundation's decoder fails for nil before it asks the type.
+                let isNil = try container.decodeNil(forKey: key)
+                entries[key.stringValue] = try isNil ? Self.null : container.decode(Self.self, forKey: key).value
+            }
+            value = .dictionary(entries)
+        } else if var container = try? decoder.unkeyedContainer() {
+            var elements: [PropertyListValue] = []
+            while !container.isAtEnd {
+                elements.append(try container.decodeNil() ? Self.null : container.decode(Self.self).value)
+            }
+            value = .array(elements)
+        } else {
+            value = try PropertyListValue(scalar: decoder.singleValueContainer())
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch value {
+        case .string(let string): try container.encode(string)
+        case .boolean(let boolean): try container.encode(boolean)
+        case .integer(let integer): try container.encode(integer)
+        case .unsigned(let unsigned): try container.encode(unsigned)
+        case .real(let real): try container.encode(real)
+        case .data(let data): try container.encode(data)
+        case .date(let date): try container.encode(date)
+        case .array(let elements): try container.encode(elements.map(Self.init(value:)))
+        case .dictionary(let entries): try container.encode(entries.mapValues(Self.init(value:)))
+        }
+    }
+}
+
+extension PropertyListValue {
+    fileprivate init(scalar container: any SingleValueDecodingContainer) throws {
+        if let boolean = try? container.decode(Bool.self) {
+            self = .boolean(boolean)
+        } else if let integer = try? container.decode(Int64.self) {
+            // Negative zero counts as an integer too.
+            if integer == 0, let real = try? container.decode(Double.self), real.sign == .minus {
+                self = .real(real)
+            } else {
+                self = .integer(integer)
+            }
+        } else if let unsigned = try? container.decode(UInt64.self) {
+            self = .unsigned(unsigned)
+        } else if let real = try? container.decode(Double.self) {
+            self = .real(real)
+        } else if let data = try? container.decode(Data.self) {
+            self = .data(data)
+        } else {
+            self = .date(try container.decode(Date.self))
+        }
+    }
+}
+
+/// A coding key with any name or index.
+struct PathKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = "\(intValue)"
+        self.intValue = intValue
+    }
+}
+
 /// Checks that all offsets and counts in a binary property list are in bounds.
 ///
 /// Foundation's decoder uses counts and offsets before it checks them against the number of bytes, at least on systems other
@@ -23,10 +139,9 @@ struct BinaryPropertyList {
 
     /// Returns true for a binary property list whose offsets and counts are in bounds, and for bytes that are not a binary
     /// property list.
+    @inline(never)
     static func isSafe(_ data: Data) -> Bool {
-        guard data.first == UInt8(ascii: "b"), data.starts(with: Data(utf8Of: "bplist")) else {
-            return true
-        }
+        guard data.starts(with: "bplist") else { return true }
         return data.withUnsafeBytes { bytes in
             guard var list = BinaryPropertyList(bytes), let top = list.number(at: bytes.count - 16, size: 8) else {
                 return false
@@ -38,10 +153,9 @@ struct BinaryPropertyList {
     /// The value of a binary property list; nil for other bytes, and for values that Foundation's decoder has to judge.
     ///
     /// Foundation's decoder has to be asked for one type after the other, and throws an error for each that doesn't fit.
+    @inline(never)
     static func value(of data: Data) -> PropertyListValue? {
-        guard data.starts(with: Data(utf8Of: "bplist00")), isSafe(data) else {
-            return nil
-        }
+        guard data.starts(with: "bplist00"), isSafe(data) else { return nil }
         return data.withUnsafeBytes { bytes in
             guard let list = BinaryPropertyList(bytes), let top = list.number(at: bytes.count - 16, size: 8) else {
                 return nil
@@ -60,9 +174,7 @@ struct BinaryPropertyList {
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize),
             let count = number(at: trailer + 8, size: 8), let start = number(at: trailer + 24, size: 8),
             count <= bytes.count, start <= trailer, start + count * offsetSize <= trailer
-        else {
-            return nil
-        }
+        else { return nil }
         objectCount = count
         tableStart = start
     }
@@ -70,7 +182,7 @@ struct BinaryPropertyList {
     /// Reads an offset or a count; nil when it is out of bounds or larger than the number of bytes.
     private func number(at offset: Int, size: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - size else { return nil }
-        let value = bytes[offset..<offset + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let value = bits(at: offset, size: size)
         return value <= UInt64(bytes.count) ? Int(value) : nil
     }
 
@@ -78,9 +190,7 @@ struct BinaryPropertyList {
         budget -= 1
         guard budget >= 0, depth <= PropertyListValue.maximumDepth, index < objectCount,
             let offset = number(at: tableStart + index * offsetSize, size: offsetSize), offset < tableStart
-        else {
-            return false
-        }
+        else { return false }
         let marker = bytes[offset]
         let low = Int(marker & 0x0F)
         switch marker >> 4 {
@@ -116,16 +226,13 @@ struct BinaryPropertyList {
         for entry in 0..<count * perEntry {
             guard let index = number(at: start + entry * referenceSize, size: referenceSize),
                 checkObject(index, depth: depth + 1)
-            else {
-                return false
-            }
+            else { return false }
         }
         return true
     }
-}
 
-// Objects that were checked.
-extension BinaryPropertyList {
+    // Objects that were checked.
+
     private func value(at index: Int) -> PropertyListValue? {
         guard let offset = number(at: tableStart + index * offsetSize, size: offsetSize) else { return nil }
         let marker = bytes[offset]
@@ -147,30 +254,47 @@ extension BinaryPropertyList {
     }
 
     private func bits(at offset: Int, size: Int) -> UInt64 {
-        bytes[offset..<offset + size].reduce(0) { $0 << 8 | UInt64($1) }
+        var bits: UInt64 = 0
+        for byte in slice(at: offset, count: size) {
+            bits = bits << 8 | UInt64(byte)
+        }
+        return bits
+    }
+
+    private func slice(at offset: Int, count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
     private func integer(at offset: Int, size: Int) -> PropertyListValue? {
         // Only eight bytes have a sign. Sixteen are written for what is larger than they can hold.
-        let bits = bits(at: offset + max(size - 8, 0), size: min(size, 8))
-        guard size > 8 else { return .integer(Int64(bitPattern: bits)) }
-        return bytes[offset..<offset + 8].allSatisfy { $0 == 0 } && bits > Int64.max ? .unsigned(bits) : nil
+        let number = bits(at: offset + max(size - 8, 0), size: min(size, 8))
+        guard size > 8 else { return .integer(Int64(bitPattern: number)) }
+        return bits(at: offset, size: 8) == 0 && number > Int64.max ? .unsigned(number) : nil
     }
 
     private func data(at offset: Int, count: Int) -> PropertyListValue {
-        .data(Data(bytes[offset..<offset + count]))
+        .data(Data(slice(at: offset, count: count)))
     }
 
     private func text(at offset: Int, count: Int) -> PropertyListValue? {
-        let text = bytes[offset..<offset + count]
-        return text.allSatisfy { $0 < 0x80 } ? .string(String(decoding: text, as: UTF8.self)) : nil
+        let text = slice(at: offset, count: count)
+        for byte in text where byte >= 0x80 {
+            return nil
+        }
+        return .string(String(decoding: text, as: UTF8.self))
     }
 
     private func wideText(at offset: Int, count: Int) -> PropertyListValue? {
-        let units = (0..<count).map { UInt16(truncatingIfNeeded: bits(at: offset + $0 * 2, size: 2)) }
+        var units: [UInt16] = []
+        for index in 0..<count {
+            units.append(UInt16(truncatingIfNeeded: bits(at: offset + index * 2, size: 2)))
+        }
         let text = String(decoding: units, as: UTF16.self)
         // Half a surrogate pair is replaced.
-        return text.utf16.elementsEqual(units) ? .string(text) : nil
+        for (index, unit) in text.utf16.enumerated() where unit != units[index] {
+            return nil
+        }
+        return .string(text)
     }
 
     private func array(of low: Int, at offset: Int) -> PropertyListValue? {
@@ -189,9 +313,7 @@ extension BinaryPropertyList {
         for entry in 0..<count {
             guard case .string(let key)? = reference(entry, at: start), entries[key] == nil,
                 let value = reference(count + entry, at: start)
-            else {
-                return nil
-            }
+            else { return nil }
             entries[key] = value
         }
         return .dictionary(entries)
@@ -204,11 +326,21 @@ extension BinaryPropertyList {
 
 extension Data {
     /// Whether this begins like a property list, which no JSON does.
-    var isPropertyList: Bool {
-        ["bplist", "<"].contains { starts(with: Data(utf8Of: $0)) }
+    var isPropertyList: Bool { starts(with: "bplist") || starts(with: "<") }
+
+    /// Whether the bytes begin with those of a text.
+    @inline(never)
+    func starts(with text: String) -> Bool {
+        withUnsafeBytes { bytes in
+            for (index, byte) in text.utf8.enumerated() where index >= bytes.count || bytes[index] != byte {
+                return false
+            }
+            return true
+        }
     }
 
     /// Whether the bytes contain those of a text.
+    @inline(never)
     func contains(_ text: String) -> Bool {
         withUnsafeBytes { ByteSearch.contains(text, in: $0) }
     }
