@@ -1,4 +1,175 @@
 extension Journal {
+    /// Under `stateLock`: reads the journal at the path from its beginning, and changes nothing in it.
+    ///
+    /// What has to be repaired is left to the next process that has the lock; ``JournalState/isDamaged`` says so.
+    ///
+    /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
+    /// - Throws: Why it can't be read; the entries are what they were before.
+    func load(isOverwritten: Bool = false) throws(JournalError) {
+        guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls) else {
+            // Without the lock it isn't known whether it is about to be created.
+            throw JournalError(.system(.open, code: SystemErrors.notFound))
+        }
+        // To see whether it is whole, all of it has to be read: not at each look.
+        if isOverwritten, Clock.monotonic() &- state.unsettledAt < Self.stillness { throw JournalError(.overwritten) }
+        do throws(JournalError) {
+            noteDamage(try replay(opened, isOverwritten: isOverwritten))
+            state.isUnsettled = isOverwritten
+        } catch {
+            if error.kind == .overwritten { state.unsettledAt = Clock.monotonic() }
+            throw error
+        }
+    }
+
+    /// What was found in a journal that was read from its beginning.
+    struct Found {
+        var file: JournalFile
+        var size: UInt64
+        var report: ReplayReport
+        var keys: JournalReport.DamagedKeys
+        /// Whether the salt is known, so that records can be read and appended.
+        var isSaltKnown: Bool
+        /// Whether there is nothing to repair.
+        var isWhole: Bool { report.isClean && isSaltKnown }
+    }
+
+    /// Under `stateLock`: replaces the entries by those of a journal's valid records.
+    ///
+    /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within the last
+    ///   second. A part that ends where a record ends would be mistaken for a whole; no record ends at a page's end.
+    private func replay(_ opened: consuming OpenedFile, isOverwritten: Bool) throws(JournalError) -> Found {
+        let (status, raw) = (opened.status, opened.file.raw)
+        let base = UInt64(JournalHeader.size)
+        var salt = state.file.id == status.id ? state.file.salt : 0
+        var isHeaderValid = true
+        var damage: [Range<UInt64>] = []
+        var window = try FileWindow(of: raw, to: status.size, calls: calls)
+        switch try JournalHeader.read(&window) {
+        case .newer(let version): throw JournalError(.newerFormat(version: version))
+        case .valid(let header, let ranges):
+            salt = header.salt
+            damage = ranges
+        case .unusable:
+            isHeaderValid = false
+            damage = [0..<min(status.size, base)]
+        }
+        guard status.size >= base || !hasJustChanged(status) else {
+            // A journal gets its name when it has its header: this is a part of a copy.
+            throw JournalError(.overwritten)
+        }
+        var table = EntryTable(freeForm: entries.freeForm)
+        var (damagedKeys, move) = (DamagedKeys(), nil as (salt: UInt64, end: UInt64)?)
+        var report = ReplayReport(validEnd: base)
+        if salt != 0, status.size > base {
+            try Replay.run(&window, salt: salt, report: &report) { payload in
+                Operation.forEach(in: payload) { operation in
+                    damagedKeys.visit(operation)
+                    move = operation.move
+                    table.apply(operation)
+                }
+            } visitDamaged: { payload in
+                damagedKeys.add(payload)
+            }
+        }
+        let isWhole = isHeaderValid && damage.isEmpty && report.isClean
+        if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }
+        let isSaltKnown = isHeaderValid || report.records > 0
+        report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
+        let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
+        let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
+        let headerMark = try JournalMark(of: file.raw, calls: calls)
+        flusher.forget()
+        state.use(
+            file,
+            position: position,
+            mark: report.lastRecord ?? headerMark,
+            headerMark: headerMark,
+            size: status.size,
+            move: move,
+            calls: calls
+        )
+        state.isDamaged = !report.damage.isEmpty || status.size < base
+        state.comparedAt = Clock.monotonic()
+        let changed = replaceEntries(by: table, namesChanges: !report.damage.isEmpty)
+        return Found(
+            file: file,
+            size: status.size,
+            report: report,
+            keys: .init(changed: changed, possible: damagedKeys.names(limit: JournalReport.DamagedKeys.limit)),
+            isSaltKnown: isSaltKnown
+        )
+    }
+
+    /// Under the lock: reads the suite's journal from its beginning, and repairs it if necessary.
+    ///
+    /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
+    /// - Throws: Why it can't be read or repaired.
+    func reload(isOverwritten: Bool = false) throws(JournalError) {
+        let before = stateLock.withLock { (id: state.file.id, position: state.position) }
+        var found = try loadUnderLock(isOverwritten: isOverwritten)
+        if isOverwritten { stateLock.withLock { state.isUnsettled = true } }
+        if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
+            found = try loadUnderLock(isOverwritten: isOverwritten)
+            // The entries were those of the first reading by then.
+            found?.keys.changed = first.keys.changed
+        }
+        stateLock.withLock { state.isUnsettled = false }
+        guard let found, found.size > 0 else {
+            if found != nil, before.id == found?.file.id, before.position > 0 {
+                note(.shortened(path: journalPath, bytes: before.position))
+            }
+            return try replaceJournal(by: EntryTable()) {
+                _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
+            }
+        }
+        if !found.report.damage.isEmpty || !found.isSaltKnown { return try recover(found) }
+        let end = found.report.tornTail ?? found.size
+        if found.file.id == before.id, end < before.position {
+            // Other processes have read more than the file holds; a new one makes them read it.
+            note(.shortened(path: journalPath, bytes: before.position - end))
+            try replaceJournal(by: entries, isSame: true)
+        } else if end < found.size {
+            try calls.truncate(found.file.raw, to: end)
+            stateLock.withLock { state.renewLook(calls: calls) }
+        }
+    }
+
+    private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> Found? {
+        stateLock.lock()
+        defer { stateLock.unlock() }
+        guard let opened = try suite.openJournal(isReadOnly: false, calls: calls) else { return nil }
+        if opened.status.size == 0, !hasJustChanged(opened.status) {
+            let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
+            return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), keys: .init(), isSaltKnown: false)
+        }
+        return try replay(opened, isOverwritten: isOverwritten)
+    }
+
+    /// Reports damage that this process can't repair, once for each journal.
+    private func noteDamage(_ found: Found) {
+        guard state.refusal != nil else { return }
+        if found.report.damage.isEmpty {
+            state.reportedDamage = nil
+        } else if state.reportedDamage != found.file.salt {
+            state.reportedDamage = found.file.salt
+            note(.damaged(damage(found)))
+        }
+    }
+
+    /// What to report of damage, before there is a copy.
+    func damage(_ found: Found) -> JournalReport.Damage {
+        let report = found.report
+        return JournalReport.Damage(
+            path: journalPath,
+            bytes: report.damagedBytes,
+            ranges: report.damage,
+            keptRecords: report.records,
+            keys: found.keys
+        )
+    }
+}
+
+extension Journal {
     /// Under the lock: backs up a damaged journal and continues with a new one that holds every valid record.
     ///
     /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are among the entries, and

@@ -154,3 +154,103 @@ extension JournalHeader {
         parse(try window.bytes(0..<min(window.end, UInt64(size))))
     }
 }
+
+/// The result of replaying a journal, besides its operations.
+struct ReplayReport: Equatable, Sendable {
+    /// Offset after the last valid record.
+    var validEnd = UInt64(JournalHeader.size)
+    /// Where an unfinished append begins, if the file ends in one; it was never acknowledged.
+    var tornTail: UInt64?
+    /// Ranges of the file that hold neither valid records nor an unfinished append, in order.
+    var damage: [Range<UInt64>] = []
+    var records = 0
+    var lastRecord: JournalMark?
+
+    /// - Parameter start: Where the first record begins.
+    init(validEnd start: UInt64 = UInt64(JournalHeader.size)) {
+        validEnd = start
+    }
+
+    var isClean: Bool { damage.isEmpty && tornTail == nil }
+
+    var damagedBytes: UInt64 {
+        damage.reduce(0) { sum, range in sum + UInt64(range.count) }
+    }
+
+    mutating func addDamage(_ range: Range<UInt64>) {
+        if let last = damage.last, last.upperBound == range.lowerBound {
+            damage[damage.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            damage.append(range)
+        }
+    }
+}
+
+/// Sixteen bytes of a journal that differ in any other one: the header of the last record, or of the journal.
+struct JournalMark: Equatable, Sendable {
+    let offset: UInt64
+    private let words: (UInt64, UInt64)
+
+    /// The mark of a record that is in memory.
+    init(_ record: UnsafeRawPointer, at offset: UInt64) {
+        self.offset = offset
+        words = record.loadUnaligned(as: (UInt64, UInt64).self)
+    }
+
+    /// Reads the mark at an offset, by default that of the journal's header.
+    init(of file: Int32, at offset: UInt64 = UInt64(JournalHeader.saltOffset), calls: SystemCalls) throws(JournalError)
+    {
+        self.offset = offset
+        words = try calls.readWords((0, 0), from: file, at: offset)
+    }
+
+    static func == (one: JournalMark, other: JournalMark) -> Bool {
+        one.offset == other.offset && one.words == other.words
+    }
+}
+
+/// Keys whose newest operation may have been in a damaged record.
+///
+/// Nothing in such a record can be trusted: a name may be damaged itself. A key is named if its bytes lie within the record
+/// and are UTF-8, and no valid operation on it follows.
+package struct DamagedKeys: Sendable {
+    private var keys: [[UInt8]] = []
+
+    /// So that a journal full of damage takes no memory for names.
+    private static let maximum = 200
+
+    init() {}
+
+    /// Takes the keys of a damaged record, as far as they can be read.
+    mutating func add(_ payload: UnsafeRawBufferPointer) {
+        var cursor = 0
+        while cursor < payload.count, keys.count < Self.maximum {
+            let start: Int
+            switch payload[cursor] {
+            case 1: start = cursor + Operation.setOverhead
+            case 2: start = cursor + Operation.removeOverhead
+            default: return
+            }
+            guard start <= payload.count else { return }
+            let length = Int(payload.littleEndian(at: cursor + 1, as: UInt16.self))
+            // Keys that begin with NUL are the library's own.
+            guard length > 0, length <= payload.count - start, payload[start] != 0 else { return }
+            let key = Array(payload[start..<start + length])
+            guard String(decoding: key, as: UTF8.self).utf8.elementsEqual(key) else { return }
+            if !keys.contains(key) { keys.append(key) }
+            if Operation.parse(payload, at: &cursor) == nil { return }
+        }
+    }
+
+    /// Forgets the keys whose value a later operation gives.
+    mutating func visit(_ operation: Operation) {
+        guard !keys.isEmpty else { return }
+        switch operation {
+        case .set(let key, _, _), .remove(let key): keys.removeAll { $0.elementsEqual(key) }
+        case .removeAll: keys = []
+        case .moved: break
+        }
+    }
+
+    func names(limit: Int) -> [String] { keys.prefix(limit).map { String(decoding: $0, as: UTF8.self) } }
+}
