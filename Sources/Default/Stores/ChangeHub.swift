@@ -130,9 +130,7 @@ private final class Observer: Sendable {
     /// The change to call the handler for; nil when there is none, or another thread calls it.
     private func next() -> Set<String>?? {
         state.withLock { state in
-            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty else {
-                return nil
-            }
+            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty else { return nil }
             state.isDelivering = true
             return .some(state.pending.removeFirst())
         }
@@ -157,9 +155,7 @@ enum SharedHubs {
 
     /// The hub for a name, or nil; costs one atomic load while nothing at all is observed.
     static func hub(named name: @autoclosure () -> String) -> ChangeHub? {
-        guard hasHubs.load() else {
-            return nil
-        }
+        guard hasHubs.load() else { return nil }
         let name = name()
         return hubs.withLock { $0[name] }
     }

@@ -287,9 +287,7 @@ extension PropertyListValue {
     ///
     /// - Throws: ``DefaultsError/Code/unsupportedValue`` for an object that is not a property-list value.
     init?(_ object: Any?, forKey key: String, in store: any DefaultsStore) throws(DefaultsError) {
-        guard let object else {
-            return nil
-        }
+        guard let object else { return nil }
         // An NSURL is a URL, too.
         if let convertible = object as? URL ?? object as? any PropertyListConvertible {
             self = convertible.propertyListValue

@@ -11,19 +11,21 @@ enum FoundationKey {
         #if canImport(Darwin)
         return name
         #else
-        guard name.unicodeScalars.first == marker else {
-            return name
-        }
-        var encoded = Substring(name.unicodeScalars.dropFirst()).utf8
+        guard name.unicodeScalars.first == marker else { return name }
+        let encoded = Array(name.utf8)
         var decoded: [UInt8] = []
-        while let byte = encoded.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
-                continue
+        // After the marker.
+        var index = 3
+        while index < encoded.count {
+            if encoded[index] != UInt8(ascii: "%") {
+                decoded.append(encoded[index])
+                index += 1
+            } else {
+                let digits = String(decoding: encoded[(index + 1)..<min(index + 3, encoded.count)], as: UTF8.self)
+                guard let value = UInt64(digits: digits, radix: 16) else { return name }
+                decoded.append(UInt8(value))
+                index += 3
             }
-            guard let value = UInt64(digits: String(Substring(encoded.prefix(2))), radix: 16) else { return name }
-            decoded.append(UInt8(value))
-            encoded = encoded.dropFirst(2)
         }
         return String(validating: decoded, as: UTF8.self) ?? name
         #endif

@@ -72,7 +72,7 @@ extension Journal {
             var table = EntryTable()
             var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
             let header = try JournalHeader.read(&window)
-            let report = try table.replay(&window, salt: need.file.salt)
+            let report = try table.replay(window, salt: need.file.salt)
             guard report.isClean, report.validEnd == need.end,
                 header == .valid(JournalHeader(salt: need.file.salt), damage: [])
             else {
@@ -118,14 +118,14 @@ extension Journal {
         to end: UInt64,
         into fresh: NewJournal
     ) throws(JournalError) {
-        var window = try FileWindow(of: file.raw, to: end, calls: calls)
-        var report = ReplayReport(validEnd: start)
-        try Replay.run(&window, salt: file.salt, stopsAtDamage: true, report: &report) { payload throws(JournalError) in
+        let window = try FileWindow(of: file.raw, to: end, calls: calls)
+        var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
+        while let payload = try replay.next() {
             var cursor = 0
             // A compaction that failed has left "moved".
             if Operation.parse(payload, at: &cursor)?.move == nil { try fresh.append(payload: payload) }
         }
-        guard report.validEnd == end else { throw JournalError(.unstable) }
+        guard replay.report.validEnd == end else { throw JournalError(.unstable) }
         try fresh.finish()
     }
 
@@ -219,6 +219,8 @@ final class NewJournal {
     }
 
     var end: UInt64 { written + UInt64(filled) }
+
+    var isEmpty: Bool { end == UInt64(JournalHeader.size) }
 
     func append(_ table: borrowing EntryTable) throws(JournalError) {
         try table.forEach { entry throws(JournalError) in

@@ -12,7 +12,7 @@ extension Journal {
     /// when there is no suite and none can be created.
     package static func open(
         at path: String,
-        options: JournalOptions = JournalOptions(),
+        options: JournalOptions = .standard,
         isPatient: Bool = true,
         makeObserver: () -> (any JournalObserver)? = { nil }
     ) throws(JournalError) -> Journal {
@@ -63,7 +63,14 @@ extension Journal {
         {
             return existing
         }
-        let journal = try Journal(suite: suite, path: path, options: options, observer: makeObserver())
+        let journal = Journal(
+            suite: suite,
+            path: path,
+            options: options,
+            observer: makeObserver(),
+            state: try JournalState(calls: options.calls),
+            buffer: try Buffer(capacity: Writer.bufferSize)
+        )
         made = journal
         journal.state.refusal = refusal
         try journal.openFirst(waitingAtMost: limit)
@@ -175,8 +182,11 @@ final class JournalRegistry: Sendable {
 
     /// A suite directory, with a lock under which it is opened once.
     final class Slot: Sendable {
+        let id: FileID
         let opening = ThreadLock()
         private let reference = Guarded(WeakReference())
+
+        init(_ id: FileID) { self.id = id }
 
         var journal: Journal? {
             get { reference.withLock(\.journal) }
@@ -189,13 +199,13 @@ final class JournalRegistry: Sendable {
     }
 
     // A list: the first dictionary of another type would cost more than to open a suite.
-    private let slots = Guarded<[(id: FileID, slot: Slot)]>([])
+    private let slots = Guarded<[Slot]>([])
 
     func slot(for id: FileID) -> Slot {
         slots.withLock { slots in
-            if let known = slots.first(where: { $0.id == id }) { return known.slot }
-            let slot = Slot()
-            slots.append((id, slot))
+            for slot in slots where slot.id == id { return slot }
+            let slot = Slot(id)
+            slots.append(slot)
             return slot
         }
     }
@@ -206,9 +216,9 @@ final class JournalRegistry: Sendable {
         // run while the registry is locked: the journal is returned and released outside.
         _ = slots.withLock { slots -> Journal? in
             guard let index = slots.firstIndex(where: { $0.id == id }) else { return nil }
-            let journal = slots[index].slot.journal
+            let journal = slots[index].journal
             // A thread that has the slot is about to open the directory, and others must find the same slot.
-            if isKnownUniquelyReferenced(&slots[index].slot), journal == nil { slots.remove(at: index) }
+            if isKnownUniquelyReferenced(&slots[index]), journal == nil { slots.remove(at: index) }
             return journal
         }
     }

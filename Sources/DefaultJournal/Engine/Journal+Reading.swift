@@ -184,26 +184,26 @@ extension Journal {
         let (file, start) = (state.file, state.position)
         let size = try calls.size(of: file.raw)
         guard size > start else { return .broken }
-        var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
+        let window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
+        var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
         var move: (salt: UInt64, end: UInt64)?
-        var report = ReplayReport(validEnd: start)
         do {
             // What was applied is applied, even if the rest can't be read.
             defer {
-                if let mark = report.lastRecord {
-                    state.advance(to: report.validEnd, mark: mark, move: move, calls: calls)
+                if let mark = replay.report.lastRecord {
+                    state.advance(to: replay.report.validEnd, mark: mark, move: move, calls: calls)
                 }
             }
-            try Replay.run(&window, salt: file.salt, stopsAtDamage: true, report: &report) { payload in
+            while let payload = try replay.next() {
                 Operation.forEach(in: payload) { operation in
                     move = operation.move
                     apply(operation, by: .journal)
                 }
             }
         }
-        if !report.damage.isEmpty { return .broken }
-        guard let tail = report.tornTail else { return .complete }
-        return ByteSearch.isZero(try window.bytes(tail..<min(tail + 8, size))) ? .complete : .torn
+        if !replay.report.damage.isEmpty { return .broken }
+        guard let tail = replay.report.tornTail else { return .complete }
+        return ByteSearch.isZero(try replay.source.bytes(tail..<min(tail + 8, size))) ? .complete : .torn
     }
 
     /// Under `stateLock`: looks at the path, after the journal has said that another file is about to replace it.

@@ -8,7 +8,7 @@ extension Journal {
     func load(isOverwritten: Bool = false) throws(JournalError) {
         guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls) else {
             // Without the lock it isn't known whether it is about to be created.
-            throw JournalError(.system(.open, code: SystemErrors.notFound))
+            throw JournalError(.system(.open, code: SystemCalls.notFound))
         }
         // To see whether it is whole, all of it has to be read: not at each look.
         if isOverwritten, Clock.monotonic() &- state.unsettledAt < Self.stillness { throw JournalError(.overwritten) }
@@ -26,7 +26,9 @@ extension Journal {
         var file: JournalFile
         var size: UInt64
         var report: ReplayReport
-        var keys: JournalReport.DamagedKeys
+        /// As in ``JournalReport/Damage``.
+        var changedKeys: [String] = []
+        var possibleKeys: [String] = []
         /// Whether the salt is known, so that records can be read and appended.
         var isSaltKnown: Bool
         /// Whether there is nothing to repair.
@@ -58,19 +60,15 @@ extension Journal {
             throw JournalError(.overwritten)
         }
         var table = EntryTable(freeForm: entries.freeForm)
-        var (damagedKeys, move) = (DamagedKeys(), nil as (salt: UInt64, end: UInt64)?)
-        var report = ReplayReport(validEnd: base)
-        if salt != 0, status.size > base {
-            try Replay.run(&window, salt: salt, report: &report) { payload in
-                Operation.forEach(in: payload) { operation in
-                    damagedKeys.visit(operation)
-                    move = operation.move
-                    table.apply(operation)
-                }
-            } visitDamaged: { payload in
-                damagedKeys.add(payload)
+        var move: (salt: UInt64, end: UInt64)?
+        var replay = Replay(window, salt: salt)
+        while salt != 0, let payload = try replay.next() {
+            Operation.forEach(in: payload) { operation in
+                move = operation.move
+                table.apply(operation)
             }
         }
+        var report = replay.report
         let isWhole = isHeaderValid && damage.isEmpty && report.isClean
         if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }
         let isSaltKnown = isHeaderValid || report.records > 0
@@ -95,7 +93,8 @@ extension Journal {
             file: file,
             size: status.size,
             report: report,
-            keys: .init(changed: changed, possible: damagedKeys.names(limit: JournalReport.DamagedKeys.limit)),
+            changedKeys: changed,
+            possibleKeys: replay.damagedKeys.names(limit: JournalReport.Damage.keyLimit),
             isSaltKnown: isSaltKnown
         )
     }
@@ -111,16 +110,14 @@ extension Journal {
         if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
             found = try loadUnderLock(isOverwritten: isOverwritten)
             // The entries were those of the first reading by then.
-            found?.keys.changed = first.keys.changed
+            found?.changedKeys = first.changedKeys
         }
         stateLock.withLock { state.isUnsettled = false }
         guard let found, found.size > 0 else {
             if found != nil, before.id == found?.file.id, before.position > 0 {
                 note(.shortened(path: journalPath, bytes: before.position))
             }
-            return try replaceJournal(by: EntryTable()) {
-                _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
-            }
+            return try replaceJournal(by: EntryTable())
         }
         if !found.report.damage.isEmpty || !found.isSaltKnown { return try recover(found) }
         let end = found.report.tornTail ?? found.size
@@ -140,7 +137,7 @@ extension Journal {
         guard let opened = try suite.openJournal(isReadOnly: false, calls: calls) else { return nil }
         if opened.status.size == 0, !hasJustChanged(opened.status) {
             let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
-            return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), keys: .init(), isSaltKnown: false)
+            return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), isSaltKnown: false)
         }
         return try replay(opened, isOverwritten: isOverwritten)
     }
@@ -164,7 +161,8 @@ extension Journal {
             bytes: report.damagedBytes,
             ranges: report.damage,
             keptRecords: report.records,
-            keys: found.keys
+            changedKeys: found.changedKeys,
+            possibleKeys: found.possibleKeys
         )
     }
 }
@@ -243,24 +241,21 @@ extension Journal {
         if end < size { try calls.truncate(copy, to: size) }
     }
 
-    /// Under the lock: replaces the journal by a new one with these entries, as ``exchange(for:isSame:apply:)`` does.
-    func replaceJournal(
-        by table: borrowing EntryTable,
-        isSame: Bool = false,
-        apply: () -> Void = {}
-    ) throws(JournalError) {
+    /// Under the lock: replaces the journal by a new one with these entries, which are none or this process's; see
+    /// ``exchange(for:isSame:)``.
+    func replaceJournal(by table: borrowing EntryTable, isSame: Bool = false) throws(JournalError) {
         // The table may be the entries, so no reader may change them by what another program writes meanwhile.
         stateLock.withLock { appending.store(state.position) }
         defer { appending.store(0) }
         let fresh = try NewJournal.make(of: table, in: suite, calls: calls)
-        try exchange(for: fresh, isSame: isSame, apply: apply)
+        try exchange(for: fresh, isSame: isSame)
     }
 
     /// Under the lock: renames a complete file over the journal, and uses it.
     ///
-    /// If this throws, the old one is still in use. The file is the same if it has the entries that this process has, and every other
-    /// process; otherwise `apply` changes the entries.
-    func exchange(for fresh: NewJournal, isSame: Bool, apply: () -> Void = {}) throws(JournalError) {
+    /// If this throws, the old one is still in use. The file has no entries, or those that this process has; it is the same if every
+    /// other process has them too.
+    func exchange(for fresh: NewJournal, isSame: Bool) throws(JournalError) {
         let (mark, old) = (try JournalMark(of: fresh.file.raw, calls: calls), state.file)
         try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)
         // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on every flush
@@ -269,7 +264,9 @@ extension Journal {
         try calls.rename(fresh.name, to: SuiteDirectory.journalName, in: suite.raw)
         flusher.noteSynced(fresh.file, to: fresh.syncedEnd)
         stateLock.withLock {
-            apply()
+            if fresh.isEmpty {
+                _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
+            }
             state.use(fresh.file, position: fresh.end, mark: mark, headerMark: mark, calls: calls)
             state.comparedAt = Clock.monotonic()
         }

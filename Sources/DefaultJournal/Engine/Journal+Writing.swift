@@ -192,21 +192,16 @@ extension Journal {
     ///
     /// A value that is stored already is not written again. The prefix is the value's first byte, if it isn't in `value`.
     ///
-    /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then, unless it was the flush.
+    /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then.
     package func set(
         key: UnsafeRawBufferPointer,
         prefix: UInt8? = nil,
-        value: UnsafeRawBufferPointer,
-        durability: JournalDurability = .background
+        value: UnsafeRawBufferPointer
     ) throws(JournalError) {
         let operation = Operation.set(key: key, prefix: prefix, value: value)
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
-        if isStored(key, prefix, value) {
-            // It may not have reached the disk yet.
-            if durability == .everyWrite { try synchronize() }
-            return
-        }
-        try write(durability) { () throws(JournalError) in
+        if isStored(key, prefix, value) { return }
+        try write { () throws(JournalError) in
             if !entries.holds(key, prefix: prefix, value) { try commit(operation) }
         }
     }
@@ -221,21 +216,17 @@ extension Journal {
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.
-    package func remove(key: UnsafeRawBufferPointer, durability: JournalDurability = .background) throws(JournalError) {
-        try append(.remove(key: key), durability)
-    }
+    package func remove(key: UnsafeRawBufferPointer) throws(JournalError) { try append(.remove(key: key)) }
 
-    func removeAll(durability: JournalDurability = .background) throws(JournalError) {
-        try append(.removeAll, durability)
-    }
+    func removeAll() throws(JournalError) { try append(.removeAll) }
 
     /// Makes all changes of `batch` visible and durable together, or none of them.
     ///
     /// An empty batch writes nothing.
-    package func append(_ batch: JournalBatch, durability: JournalDurability = .background) throws(JournalError) {
+    package func append(_ batch: JournalBatch) throws(JournalError) {
         if let problem = batch.problem { throw JournalError(problem, path: journalPath) }
         guard !batch.isEmpty else { return }
-        try write(durability) { () throws(JournalError) in
+        try write { () throws(JournalError) in
             try batch.withPayload { payload throws(JournalError) in
                 try commit(size: payload.count) { target in
                     if let start = payload.baseAddress { target.copyMemory(from: start, byteCount: payload.count) }
@@ -246,19 +237,16 @@ extension Journal {
         }
     }
 
-    private func append(_ operation: Operation, _ durability: JournalDurability) throws(JournalError) {
+    private func append(_ operation: Operation) throws(JournalError) {
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
-        try write(durability) { () throws(JournalError) in try commit(operation) }
+        try write { () throws(JournalError) in try commit(operation) }
     }
 
-    /// Writes with exclusive access; if then it has to be on the disk, waits for that without it.
-    private func write(_ durability: JournalDurability, _ body: () throws(JournalError) -> Void) throws(JournalError) {
+    /// Writes with exclusive access.
+    private func write(_ body: () throws(JournalError) -> Void) throws(JournalError) {
         try beginExclusiveAccess()
-        do {
-            defer { endExclusiveAccess() }
-            try located(body)
-        }
-        if durability == .everyWrite { try synchronize() }
+        defer { endExclusiveAccess() }
+        try located(body)
     }
 
     private func commit(_ operation: Operation) throws(JournalError) {

@@ -51,8 +51,11 @@ extension Journal {
             var found = SuiteInspection()
             for _ in 0..<8 {
                 found = SuiteInspection()
-                let isStable = try inspectJournal(in: suite, calls: calls, &found)
+                guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { break }
+                found = try inspect(opened.file.raw, to: opened.status.size, calls: calls)
                 // While it changes, what a writer takes back may look like damage.
+                let after = try calls.status(opened.file.raw)
+                let isStable = after.size == opened.status.size && after.changed == opened.status.changed
                 if isStable || found.damage.isEmpty { break }
             }
             try found.findDamagedCopies(in: suite, calls: calls)
@@ -60,19 +63,6 @@ extension Journal {
         } catch {
             throw error.located(in: path)
         }
-    }
-
-    /// - Returns: Whether the journal didn't change meanwhile.
-    private static func inspectJournal(
-        in suite: SuiteDirectory,
-        calls: SystemCalls,
-        _ found: inout SuiteInspection
-    ) throws(JournalError) -> Bool {
-        guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { return true }
-        let status = opened.status
-        found = try inspect(opened.file.raw, to: status.size, calls: calls)
-        let after = try calls.status(opened.file.raw)
-        return after.size == status.size && after.changed == status.changed
     }
 
     /// Reads a journal up to an offset, with the salt of its header if it isn't known otherwise.
@@ -102,7 +92,7 @@ extension Journal {
         found.isReadable = salt != nil
         guard let salt, end > base else { return found }
         var table = EntryTable()
-        let report = try table.replay(&window, salt: salt)
+        let report = try table.replay(window, salt: salt)
         found.damage += report.damage
         if let torn = report.tornTail { found.tornBytes = end - torn }
         found.records = report.records
@@ -159,8 +149,7 @@ extension Journal {
         var table = EntryTable()
         try located { () throws(JournalError) in
             let (file, end) = try snapshot()
-            var window = try FileWindow(of: file.raw, to: end, calls: calls)
-            _ = try table.replay(&window, salt: file.salt)
+            _ = try table.replay(FileWindow(of: file.raw, to: end, calls: calls), salt: file.salt)
         }
         do throws(JournalError) {
             guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }

@@ -148,15 +148,27 @@ enum LockHolder {
         let file = try calls.open("/proc/locks", .read)
         let buffer = try Buffer(capacity: 1 << 20)
         let memory = UnsafeMutableRawBufferPointer(start: buffer.memory, count: buffer.capacity)
-        let text = memory[..<(try calls.read(into: memory, from: file.raw, at: 0))]
-        for line in text.split(separator: UInt8(ascii: "\n")) {
-            // 7: FLOCK  ADVISORY  WRITE 4242 fe:01:393217 0 EOF
-            let fields = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-            guard fields.count >= 6, fields[1] == "FLOCK", fields[5] == place, let process = Int32(fields[4]),
-                process > 0
-            else { continue }
-            return process
+        let count = try calls.read(into: memory, from: file.raw, at: 0)
+        // 7: FLOCK  ADVISORY  WRITE 4242 fe:01:393217 0 EOF
+        var fields = [""]
+        for byte in UnsafeRawBufferPointer(start: buffer.memory, count: count) {
+            switch byte {
+            case UInt8(ascii: " "):
+                if fields.last != "" { fields.append("") }
+            case UInt8(ascii: "\n"):
+                if fields.count > 5, fields[1] == "FLOCK", fields[5] == place { return process(fields[4]) }
+                fields = [""]
+            default:
+                fields[fields.count - 1].unicodeScalars.append(Unicode.Scalar(byte))
+            }
         }
         return nil
+    }
+
+    /// A number; nil if it isn't positive, as that of a process of another container.
+    private static func process(_ text: String) -> Int32? {
+        var number: Int32 = 0
+        for digit in text.utf8 { number = number &* 10 &+ Int32(digit) - 48 }
+        return number > 0 ? number : nil
     }
 }

@@ -181,17 +181,15 @@ extension FileDefaults: DefaultsStore {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
         let suite = try suite.open()
-        do {
-            try suite.write(value, for: storeKey, durability: JournalDurability(durability))
-        } catch {
-            throw .failing(error, key: key, in: storeDescription)
+        try wrappingErrors(forKey: key) { () throws(JournalError) in
+            try suite.write(value, for: storeKey, durability: durability)
         }
         suite.notifyChanges()
     }
 
     /// The keys that have a stored value; keys with only a launch argument or a registered default are not included.
     public func storedKeys() -> [String] {
-        suite.openIfPossible()?.keys.map(\.string) ?? []
+        suite.openIfPossible()?.keys ?? []
     }
 
     /// Flushes all previous writes to the disk: when the call returns, they survive a loss of power.
@@ -201,14 +199,8 @@ extension FileDefaults: DefaultsStore {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeFailed``.
     public func flush() throws(DefaultsError) {
-        guard let suite = try suite.openUnlessReadOnly() else {
-            return
-        }
-        do {
-            try suite.journal.synchronize()
-        } catch {
-            throw .failing(error, in: storeDescription)
-        }
+        guard let suite = try suite.openUnlessReadOnly() else { return }
+        try wrappingErrors { () throws(JournalError) in try suite.journal.synchronize() }
     }
 
     /// Prevents all other threads and processes from changing the suite, until the matching ``endExclusiveAccess()``.
@@ -217,11 +209,7 @@ extension FileDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Exclusive access has not begun then.
     public func beginExclusiveAccess() throws(DefaultsError) {
         let journal = try suite.open().journal
-        do {
-            try journal.beginExclusiveAccess()
-        } catch {
-            throw .failing(error, in: storeDescription)
-        }
+        try wrappingErrors { () throws(JournalError) in try journal.beginExclusiveAccess() }
     }
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
@@ -294,15 +282,6 @@ extension FileDefaults: UserDefaultsVocabulary {
     }
 }
 
-extension JournalDurability {
-    init(_ durability: FileDefaults.Durability) {
-        switch durability {
-        case .background: self = .background
-        case .everyWrite: self = .everyWrite
-        }
-    }
-}
-
 extension FileDefaults {
     /// Makes several changes as one unit: they become visible and durable together, in all processes, or not at all.
     ///
@@ -354,11 +333,19 @@ extension FileDefaults {
         for (key, value) in changes where !suite.journal.entries.holds(value, for: key) {
             batch.set(key, to: value)
         }
-        do throws(JournalError) {
-            try suite.journal.append(batch)
-        } catch {
-            throw .failing(error, in: storeDescription)
-        }
+        try wrappingErrors { () throws(JournalError) in try suite.journal.append(batch) }
         return !changes.isEmpty
+    }
+
+    /// Calls a body on an open suite; errors of the engine become errors of this store.
+    func wrappingErrors<Result>(
+        forKey key: String? = nil,
+        _ body: () throws(JournalError) -> Result
+    ) throws(DefaultsError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw .failing(error, key: key, in: storeDescription)
+        }
     }
 }

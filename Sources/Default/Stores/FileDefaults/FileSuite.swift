@@ -93,7 +93,9 @@ final class FileSuite: @unchecked Sendable {
             return current
         }
         let path = try location.path()
-        var options = JournalOptions(report: { events.report(.init($0)) }, lockTimeout: lockTimeout)
+        var options = JournalOptions.standard
+        options.report = { events.report(.init($0)) }
+        options.lockTimeout = lockTimeout
         options.isReadOnly = isReadOnly
         #if canImport(Darwin)
         options.backgroundActivity = AppleFiles.performActivity
@@ -260,9 +262,7 @@ enum SuiteLocation: Sendable {
 
     /// The property list in which Foundation keeps the suite with the same name.
     func foundationPropertyList() throws(DefaultsError) -> URL? {
-        guard case .named(let name) = self else {
-            return nil
-        }
+        guard case .named(let name) = self else { return nil }
         #if canImport(Darwin)
         let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
         #else
@@ -278,13 +278,9 @@ enum SuiteLocation: Sendable {
     private static func standardized(_ path: String) -> String {
         // A URL without a base, or one that was made in a working directory that is gone; the engine refuses the latter.
         guard path.hasPrefix("/") else { return path }
-        var components: [Substring] = []
-        for component in path.split(separator: "/") where component != "." {
-            if component != ".." {
-                components.append(component)
-            } else {
-                _ = components.popLast()
-            }
+        var components: [String] = []
+        for component in path.split(separator: "/").map(String.init) where component != "." {
+            if component == ".." { _ = components.popLast() } else { components.append(component) }
         }
         return "/" + components.joined(separator: "/")
     }
@@ -335,9 +331,9 @@ enum SuiteLocation: Sendable {
     /// An absolute path without slashes at its end, so that of the root nothing is left; nil for a relative one.
     private static func absolute(_ path: String) -> String? {
         guard path.hasPrefix("/") else { return nil }
-        var path = path[...]
-        while path.last == "/" { path.removeLast() }
-        return String(path)
+        var path = path
+        while path.hasSuffix("/") { path.removeLast() }
+        return path
     }
     #endif
 }
@@ -353,26 +349,24 @@ struct LaunchArguments: Sendable {
     /// convert. Arguments with two hyphens and arguments without a key are left to the program.
     init(_ commandLine: [String]) {
         var values: [StoreKey: PropertyListValue] = [:]
-        var rest = commandLine.dropFirst()
-        while let argument = rest.popFirst() {
-            guard argument.hasPrefix("-"), !argument.hasPrefix("--"), !Self.isNumber(argument),
-                let key = try? StoreKey(String(argument.dropFirst())), let value = rest.first, !Self.isKey(value)
-            else {
-                continue
-            }
-            rest.removeFirst()
+        var index = 1
+        while index < commandLine.count - 1 {
+            let (argument, value) = (commandLine[index], commandLine[index + 1])
+            index += 1
+            guard Self.isKey(argument), !argument.hasPrefix("--"), !Self.isKey(value),
+                let key = try? StoreKey(String(argument.dropFirst()))
+            else { continue }
             values[key] = Self.parse(value)
+            index += 1
         }
         self.values = values
     }
 
+    /// Whether an argument begins with a hyphen and isn't a negative number; "-inf" and "-nan" are keys.
     private static func isKey(_ argument: String) -> Bool {
-        argument.hasPrefix("-") && !isNumber(argument)
-    }
-
-    /// Whether an argument that begins with a hyphen is a negative number; "-inf" and "-nan" are keys.
-    private static func isNumber(_ argument: String) -> Bool {
-        argument.utf8.dropFirst().first.map(".0123456789".utf8.contains) == true && Double(argument) != nil
+        guard argument.hasPrefix("-") else { return false }
+        let bytes = Array(argument.utf8)
+        return bytes.count < 2 || bytes[1] > UInt8(ascii: "9") || Double(argument) == nil
     }
 
     private static func parse(_ text: String) -> PropertyListValue {

@@ -37,9 +37,7 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
 
     func noteChange(of key: UnsafeRawBufferPointer, by origin: ChangeOrigin) {
         // The library's own keys begin with NUL.
-        guard key.first != 0 else {
-            return
-        }
+        guard key.first != 0 else { return }
         let key = String(decoding: key, as: UTF8.self)
         switch origin {
         case .thisThread: changedByThread.append((Threads.current, key))
@@ -58,11 +56,11 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
     /// Called under the journal's lock.
     func takeChangedKeys() -> Set<String> {
         let thread = Threads.current
-        defer {
-            changed = []
-            changedByThread.removeAll { $0.thread == thread }
-        }
-        return changed.union(changedByThread.filter { $0.thread == thread }.map(\.key))
+        var keys = changed
+        changed = []
+        for change in changedByThread where change.thread == thread { keys.insert(change.key) }
+        changedByThread.removeAll { $0.thread == thread }
+        return keys
     }
 
     func register(_ defaults: [StoreKey: PropertyListValue]) {
@@ -103,26 +101,29 @@ extension OpenSuite {
     /// All stored values, including changes by this thread's transaction.
     var values: [StoreKey: PropertyListValue] {
         var values: [StoreKey: PropertyListValue] = [:]
-        for (key, stored) in entries {
-            values[key] = stored.value
-        }
+        for (key, stored) in entries { values[key] = stored.value }
         return values
     }
 
     /// All keys, including changes by this thread's transaction.
-    var keys: some Collection<StoreKey> {
-        entries.keys
+    var keys: [String] {
+        var keys: [String] = []
+        for (key, _) in entries { keys.append(key.string) }
+        return keys
     }
 
-    private var entries: [StoreKey: StoredValue] {
+    // A list: a dictionary of another type takes three kilobytes.
+    private var entries: [(key: StoreKey, value: StoredValue)] {
+        let changes = journal.hasExclusiveAccess ? state.transaction ?? [:] : [:]
+        var entries: [(key: StoreKey, value: StoredValue)] = []
         let token = journal.beginReading()
-        var entries = journal.entries.values
+        journal.entries.forEach { entry in
+            if let key = entry.storeKey, changes[key] == nil { entries.append((key, entry.storedValue)) }
+        }
         journal.endReading(token)
         notifyChanges()
-        if journal.hasExclusiveAccess, let changes = state.transaction {
-            for (key, change) in changes {
-                entries[key] = change
-            }
+        for (key, change) in changes {
+            if let change { entries.append((key, change)) }
         }
         return entries
     }
@@ -134,7 +135,7 @@ extension OpenSuite {
     func write(
         _ value: PropertyListValue?,
         for key: StoreKey,
-        durability: JournalDurability
+        durability: FileDefaults.Durability
     ) throws(JournalError) {
         if journal.hasExclusiveAccess, state.transaction != nil {
             let value = value.map { StoredValue($0) }
@@ -143,22 +144,17 @@ extension OpenSuite {
             state.transaction?.updateValue(value, forKey: key)
             return
         }
-        switch value {
-        case nil: try remove(key, durability: durability)
-        case let value?: try set(value, for: key, durability: durability)
-        }
+        if let value { try set(value, for: key) } else { try remove(key) }
+        // With the lock released. What is stored or removed already may not have reached the disk yet.
+        if durability == .everyWrite { try journal.synchronize() }
     }
 
-    private func set(
-        _ value: PropertyListValue,
-        for key: StoreKey,
-        durability: JournalDurability
-    ) throws(JournalError) {
+    private func set(_ value: PropertyListValue, for key: StoreKey) throws(JournalError) {
         var failure: JournalError?
         value.withBytes { tag, rest in
             key.withUTF8 { utf8 in
                 do throws(JournalError) {
-                    try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest, durability: durability)
+                    try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest)
                 } catch {
                     failure = error
                 }
@@ -169,19 +165,11 @@ extension OpenSuite {
         }
     }
 
-    private func remove(_ key: StoreKey, durability: JournalDurability) throws(JournalError) {
-        try removeStored(key)
-        // With the lock released. The removal by another call may not have reached the disk yet.
-        if durability == .everyWrite { try journal.synchronize() }
-    }
-
-    private func removeStored(_ key: StoreKey) throws(JournalError) {
+    private func remove(_ key: StoreKey) throws(JournalError) {
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
         // A key without a value needs no record.
-        guard journal.entries.contains(key) else {
-            return
-        }
+        guard journal.entries.contains(key) else { return }
         try key.withUTF8 { key throws(JournalError) in try journal.remove(key: UnsafeRawBufferPointer(key)) }
     }
 }
@@ -192,9 +180,7 @@ extension OpenSuite {
     /// Called wherever the index may have been updated, after its locks are released, because observers may use the suite.
     /// During exclusive access it does nothing; the end of the access notifies observers.
     func notifyChanges() {
-        guard state.changes.isActive, !journal.hasExclusiveAccess else {
-            return
-        }
+        guard state.changes.isActive, !journal.hasExclusiveAccess else { return }
         journal.lockForReading()
         let keys = state.takeChangedKeys()
         journal.unlockForReading()
@@ -232,7 +218,7 @@ extension FileDefaults {
 }
 
 /// The in-memory form of a value: `Data` and strings are ready to be returned, everything else is in its binary form.
-enum StoredValue: Equatable, Sendable {
+enum StoredValue: Sendable {
     case data(Data)
     /// A string whose UTF-8 is contiguous.
     case string(String)
@@ -280,8 +266,9 @@ enum StoredValue: Equatable, Sendable {
     /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
     func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
         switch self {
-        case .data(let data): PropertyListValue.data(data).withBytes(body)
-        case .string(let string): PropertyListValue.string(string).withBytes(body)
+        case .data(let data): data.withUnsafeBytes { body(PropertyListValue.Tag.data.rawValue, $0) }
+        case .string(var string):
+            string.withUTF8 { body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .encoded(let bytes):
             bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
         }
@@ -293,17 +280,6 @@ enum StoredValue: Equatable, Sendable {
         case .data(let data): .data(data)
         case .string(let string): .string(string)
         case .encoded(let bytes): PropertyListValue(binaryForm: bytes)
-        }
-    }
-
-    /// Whether two values are the same bytes.
-    ///
-    /// Equal strings need not be: "é" has two forms.
-    static func == (lhs: StoredValue, rhs: StoredValue) -> Bool {
-        switch (lhs, rhs) {
-        case (.data(let left), .data(let right)), (.encoded(let left), .encoded(let right)): left.isSame(as: right)
-        case (.string(let left), .string(let right)): left.hasSameUTF8(as: right)
-        default: false
         }
     }
 }
@@ -350,9 +326,7 @@ extension EntryTable {
     /// The value for a key; called while no other thread reads.
     func makeValue(for key: StoreKey) -> StoredValue? {
         key.withUTF8 { utf8 in
-            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else {
-                return nil
-            }
+            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return nil }
             if let form = entry.readForm {
                 return form.pointee
             }
@@ -362,24 +336,16 @@ extension EntryTable {
             return form.pointee
         }
     }
-
-    /// All values.
-    var values: [StoreKey: StoredValue] {
-        var values: [StoreKey: StoredValue] = [:]
-        values.reserveCapacity(count)
-        forEach { entry in
-            if !entry.isOwn {
-                let key = StoreKey(unchecked: String(decoding: entry.key, as: UTF8.self))
-                values[key] = entry.readForm?.pointee ?? StoredValue(entry.value)
-            }
-        }
-        return values
-    }
 }
 
 extension EntryTable.Entry {
-    /// Whether it is the library's own: no caller's key begins with NUL.
-    fileprivate var isOwn: Bool { key.first == 0 }
+    /// The key; nil if it is the library's own: no caller's key begins with NUL.
+    fileprivate var storeKey: StoreKey? {
+        key.first == 0 ? nil : StoreKey(unchecked: String(decoding: key, as: UTF8.self))
+    }
+
+    /// The value, made now if it hasn't been read.
+    fileprivate var storedValue: StoredValue { readForm?.pointee ?? StoredValue(value) }
 
     /// The form in which the value is read, if it has been read.
     fileprivate var readForm: UnsafeMutablePointer<StoredValue>? { form?.assumingMemoryBound(to: StoredValue.self) }
