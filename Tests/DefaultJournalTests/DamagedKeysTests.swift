@@ -12,16 +12,14 @@ struct DamagedKeysTests {
             let range = sample.records[record]
             bytes[offset < 0 ? range.upperBound + offset : range.lowerBound + offset] ^= 0x80
         }
-        var keys = DamagedKeys()
-        bytes.withUnsafeMutableBytes { bytes in
+        return bytes.withUnsafeBytes { bytes in
             let records = UnsafeRawBufferPointer(rebasing: bytes[JournalHeader.size...])
-            _ = Replay.run(records, at: UInt64(JournalHeader.size), salt: sample.salt) { payload in
-                Operation.forEach(in: payload) { keys.visit($0) }
-            } visitDamaged: { payload in
-                keys.add(payload)
+            return Replay.with(records, at: UInt64(JournalHeader.size), salt: sample.salt) {
+                replay throws(JournalError) in
+                while try replay.next() != nil {}
+                return replay.damagedKeys.names(limit: JournalReport.Damage.keyLimit)
             }
         }
-        return keys.names(limit: JournalReport.DamagedKeys.limit)
     }
 
     @Test("are named if their names can be read and nothing valid follows, in the order of the file")
@@ -99,12 +97,12 @@ struct DamagedKeysTests {
             let looking = ReportCollector()
             let reader = try Journal.openUnregisteredForReading(directory.suite, looking.options)
             #expect(reader.all.count == 3)
-            #expect(looking.damage.map(\.keys.possible) == [possible])
+            #expect(looking.damage.map(\.possibleKeys) == [possible])
             #endif
             let reports = ReportCollector()
             #expect(try Journal.openUnregistered(directory.suite, reports.options).all.count == 3)
-            #expect(reports.damage.map(\.keys.possible) == [possible])
-            #expect(reports.damage.map(\.keys.changed) == [[]])
+            #expect(reports.damage.map(\.possibleKeys) == [possible])
+            #expect(reports.damage.map(\.changedKeys) == [[]])
         }
     }
 }

@@ -236,7 +236,7 @@ extension Journal {
     static func openUnregistered(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
         do throws(JournalError) {
             let suite = try SuiteDirectory.open(path, calls: options.calls)
-            let journal = try Journal(suite: suite, path: path, options: options, observer: nil)
+            let journal = try Journal.unopened(suite, at: path, options)
             defer { journal.deliverReports() }
             try journal.openFirst(waitingAtMost: options.lockTimeout)
             return journal

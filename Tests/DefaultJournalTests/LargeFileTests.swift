@@ -11,13 +11,11 @@ struct LargeFileTests {
         let calls = SystemCalls()
         let file = try calls.open(path, .read)
         let size = try calls.status(file.raw).size
-        var window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: 48)
+        let window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: 48)
         var collected = CollectedOperations()
-        let base = UInt64(JournalHeader.size)
-        guard size > base else { return (collected, ReplayReport(validEnd: base)) }
-        var report = ReplayReport(validEnd: base)
-        try Replay.run(&window, salt: salt, report: &report) { collected.add($0) }
-        return (collected, report)
+        var replay = Replay(window, salt: salt)
+        while let payload = try replay.next() { collected.add(payload) }
+        return (collected, replay.report)
     }
 
     private func expectSameReplay(_ bytes: [UInt8], in directory: TemporaryDirectory, _ comment: Comment) throws {

@@ -90,7 +90,7 @@ struct JournalObserverTests {
         for record in [0, 2, 3] { bytes[JournalHeader.size + record * 32 + 12] ^= 1 }
         try directory.write(bytes, to: "suite/journal")
         try journal.compact()
-        #expect(reports.damage.map(\.keys.changed) == [["a", "c"]])
+        #expect(reports.damage.map(\.changedKeys) == [["a", "c"]])
         #expect(journal.all.keys.map { String(decoding: $0, as: UTF8.self) } == ["b"])
         #expect(observer.take().isEmpty)
     }

@@ -326,7 +326,7 @@ extension Journal {
         _ options: JournalOptions = JournalOptions()
     ) throws -> Journal {
         let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
-        let journal = try Journal(suite: suite, path: path, options: options, observer: nil)
+        let journal = try Journal.unopened(suite, at: path, options)
         journal.state.refusal = JournalError(.readOnly(.requested), path: path)
         try journal.load()
         journal.deliverReports()

@@ -13,3 +13,8 @@ extension Journal {
         return all
     }
 }
+
+/// When a write has to be on the disk.
+package enum JournalDurability: Sendable {
+    case background, everyWrite
+}

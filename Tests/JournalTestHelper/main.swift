@@ -33,10 +33,11 @@ func set(
 ) throws {
     let outcome = Array(key.utf8).withUnsafeBytes { key in
         Array(value.utf8).withUnsafeBytes { value in
-            Result { () throws(JournalError) in try journal.set(key: key, value: value, durability: durability) }
+            Result { () throws(JournalError) in try journal.set(key: key, value: value) }
         }
     }
     try outcome.get()
+    if durability == .everyWrite { try journal.synchronize() }
 }
 
 func get(_ journal: Journal, _ key: String) -> String? {

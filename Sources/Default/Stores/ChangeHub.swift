@@ -130,9 +130,7 @@ private final class Observer: Sendable {
     /// The change to call the handler for; nil when there is none, or another thread calls it.
     private func next() -> Set<String>?? {
         state.withLock { state in
-            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty else {
-                return nil
-            }
+            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty else { return nil }
             state.isDelivering = true
             return .some(state.pending.removeFirst())
         }
@@ -157,9 +155,7 @@ enum SharedHubs {
 
     /// The hub for a name, or nil; costs one atomic load while nothing at all is observed.
     static func hub(named name: @autoclosure () -> String) -> ChangeHub? {
-        guard hasHubs.load() else {
-            return nil
-        }
+        guard hasHubs.load() else { return nil }
         let name = name()
         return hubs.withLock { $0[name] }
     }
@@ -260,3 +256,172 @@ final class ChangeSignal: Sendable {
         waiter?.resume()
     }
 }
+
+/// A recursive lock that notifies observers of the changes made under it when it is released.
+///
+/// Observers may use any store, so they are never called while a lock is held. Otherwise two stores that mirror each other
+/// would deadlock.
+final class ExclusiveAccess: @unchecked Sendable {
+    // Except for the owner, the state is only used by the thread that holds the lock.
+    private let lock = ThreadLock(isRecursive: true)
+    private let owner = Guarded<UInt?>(nil)
+    private var depth = 0
+    private var changes = PendingChanges()
+
+    /// The lock of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
+    /// third-party store may be a struct.
+    static let ofProcess = ExclusiveAccess()
+
+    /// Waits until no other thread has access; calls nest.
+    func acquire() {
+        lock.lock()
+        depth += 1
+        if depth == 1 {
+            owner.withLock { $0 = Threads.current }
+        }
+    }
+
+    /// Ends the access that ``acquire()`` began; the outermost call notifies observers.
+    func release() {
+        depth -= 1
+        var changes = PendingChanges()
+        if depth == 0 {
+            swap(&changes, &self.changes)
+            owner.withLock { $0 = nil }
+        }
+        lock.unlock()
+        changes.notify()
+    }
+
+    /// Notifies a hub's observers of a change: immediately, or at the end of the calling thread's access if it has any.
+    func notify(_ hub: ChangeHub, _ keys: Set<String>) {
+        if owner.withLock({ $0 }) == Threads.current {
+            changes.add(keys, for: hub)
+        } else {
+            hub.notify(keys)
+        }
+    }
+
+    /// Runs a body with access.
+    func callAsFunction<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        acquire()
+        defer { release() }
+        return try body()
+    }
+
+    /// Runs a body with access; when it throws, its changes are not reported, because the body rolls them back.
+    func withRollback<Result>(_ body: () throws -> Result) throws -> Result {
+        try self {
+            let before = changes
+            do {
+                return try body()
+            } catch {
+                changes = before
+                throw error
+            }
+        }
+    }
+}
+
+/// The changes under a lock that is still held.
+private struct PendingChanges {
+    private var changes: [(hub: ChangeHub, keys: Set<String>)] = []
+
+    mutating func add(_ keys: Set<String>, for hub: ChangeHub) {
+        if let index = changes.firstIndex(where: { $0.hub === hub }) {
+            changes[index].keys.formUnion(keys)
+        } else {
+            changes.append((hub, keys))
+        }
+    }
+
+    func notify() {
+        for (hub, keys) in changes {
+            hub.notify(keys)
+        }
+    }
+}
+
+// On other systems only tests use it.
+#if canImport(Darwin) || DEBUG
+/// Finds out what changed in a suite whose signals say only that something may have changed.
+///
+/// Foundation's signals on Apple platforms are of this kind: there may be several for one change, on any thread, and also
+/// for this library's own writes, from inside `set` and while the caller has exclusive access. So a signal only makes the
+/// watch compare what is stored with what it knows. The first that finds a change reports it, with its key, and the later
+/// ones find nothing.
+///
+/// The suite is read without a lock, because Foundation may send a signal while it holds locks of its own. So two threads may
+/// read a key and note its value in another order than they read it. The later of two comparisons wins: it was begun by the
+/// signal for the later change, or after it.
+final class SuiteWatch: @unchecked Sendable {
+    // The store is only read.
+    private let store: any DefaultsStore
+    private let hub: ChangeHub
+
+    /// A value, and the comparison that found it.
+    private typealias Known = (value: PropertyListValue?, comparison: Int)
+
+    private struct State {
+        var values: [String: Known] = [:]
+        /// Whether keys that get their first value are watched too.
+        var includesNewKeys = false
+        var comparisons = 0
+    }
+
+    private let state = Guarded(State())
+
+    init(of store: any DefaultsStore, reportingTo hub: ChangeHub) {
+        self.store = store
+        self.hub = hub
+    }
+
+    /// Watches more keys.
+    ///
+    /// - Parameter keys: The keys; nil for all, those that are stored later included.
+    /// - Returns: The keys that were not watched before.
+    func add(_ keys: Set<String>?) -> Set<String> {
+        let found = (keys ?? Set(store.storedKeys())).map { ($0, store.storedValue(forKey: $0)) }
+        return state.withLock { state in
+            if keys == nil {
+                state.includesNewKeys = true
+            }
+            let new = found.filter { state.values[$0.0] == nil }
+            for (key, value) in new {
+                state.values[key] = (value, state.comparisons)
+            }
+            return Set(new.map(\.0))
+        }
+    }
+
+    /// Reports the keys that have changed, at the end of the calling thread's exclusive access if it has any.
+    ///
+    /// - Parameter keys: The keys to compare; nil compares all that are watched.
+    func check(_ keys: Set<String>? = nil) {
+        let (comparison, watched, includesNewKeys) = state.withLock { state in
+            state.comparisons += 1
+            return (state.comparisons, Set(state.values.keys), state.includesNewKeys)
+        }
+        var candidates = keys ?? watched
+        if !includesNewKeys {
+            candidates.formIntersection(watched)
+        } else if keys == nil {
+            candidates.formUnion(store.storedKeys())
+        }
+        let found = candidates.map { ($0, store.storedValue(forKey: $0)) }
+        let changed = state.withLock { state in
+            found.filter { key, value in
+                let known = state.values[key] ?? (value: nil, comparison: 0)
+                guard known.comparison < comparison else {
+                    return false
+                }
+                state.values[key] = (value, comparison)
+                return !value.isSame(as: known.value)
+            }
+        }
+        if !changed.isEmpty {
+            ExclusiveAccess.ofProcess.notify(hub, Set(changed.map(\.0)))
+        }
+    }
+}
+#endif

@@ -1,7 +1,15 @@
 #if canImport(Darwin)
-internal import Foundation
+public import Foundation
 #endif
 internal import DefaultJournal
+
+#if canImport(Darwin)
+/// The type of the default store: `UserDefaults` on Apple platforms, ``FileDefaults`` on Linux.
+public typealias StandardDefaults = UserDefaults
+#else
+/// The type of the default store: `UserDefaults` on Apple platforms, ``FileDefaults`` on Linux.
+public typealias StandardDefaults = FileDefaults
+#endif
 
 /// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {

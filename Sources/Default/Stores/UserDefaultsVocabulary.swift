@@ -46,9 +46,7 @@ extension UserDefaultsVocabulary {
     /// - Parameter key: The key.
     /// - Returns: The bytes; nil when there is no value or it is not `Data`.
     public func data(forKey key: String) -> Data? {
-        guard case .data(let data) = storedValue(forKey: key) else {
-            return nil
-        }
+        guard case .data(let data) = storedValue(forKey: key) else { return nil }
         return data
     }
 

@@ -12,7 +12,7 @@ extension Journal {
     /// when there is no suite and none can be created.
     package static func open(
         at path: String,
-        options: JournalOptions = JournalOptions(),
+        options: JournalOptions = .standard,
         isPatient: Bool = true,
         makeObserver: () -> (any JournalObserver)? = { nil }
     ) throws(JournalError) -> Journal {
@@ -63,7 +63,14 @@ extension Journal {
         {
             return existing
         }
-        let journal = try Journal(suite: suite, path: path, options: options, observer: makeObserver())
+        let journal = Journal(
+            suite: suite,
+            path: path,
+            options: options,
+            observer: makeObserver(),
+            state: try JournalState(calls: options.calls),
+            buffer: try Buffer(capacity: Writer.bufferSize)
+        )
         made = journal
         journal.state.refusal = refusal
         try journal.openFirst(waitingAtMost: limit)
@@ -162,5 +169,67 @@ extension JournalError {
         case .system(_, let code): JournalError(.readOnly(.refused(code: code)), path: path)
         default: self
         }
+    }
+}
+
+/// The journals that this process has open: one for each suite directory, however many callers open it by whatever path.
+///
+/// Two engines of one process on one suite would be correct, since each has a file lock of its own, but a thread that
+/// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a second
+/// engine, and then written to by the first, which moves to the new directory.
+final class JournalRegistry: Sendable {
+    static var shared: JournalRegistry { ProcessServices.current.part(JournalRegistry.self) { JournalRegistry() } }
+
+    /// A suite directory, with a lock under which it is opened once.
+    final class Slot: Sendable {
+        let id: FileID
+        let opening = ThreadLock()
+        private let reference = Guarded(WeakReference())
+
+        init(_ id: FileID) { self.id = id }
+
+        var journal: Journal? {
+            get { reference.withLock(\.journal) }
+            set { reference.withLock { $0.journal = newValue } }
+        }
+    }
+
+    private struct WeakReference {
+        weak var journal: Journal?
+    }
+
+    // A list: the first dictionary of another type would cost more than to open a suite.
+    private let slots = Guarded<[Slot]>([])
+
+    func slot(for id: FileID) -> Slot {
+        slots.withLock { slots in
+            for slot in slots where slot.id == id { return slot }
+            let slot = Slot(id)
+            slots.append(slot)
+            return slot
+        }
+    }
+
+    /// Drops a directory's slot if its journal is closed and no thread is opening it.
+    func forget(_ id: FileID) {
+        // A journal may lose its last other reference during this check. Its deinit calls this function, so it must not
+        // run while the registry is locked: the journal is returned and released outside.
+        _ = slots.withLock { slots -> Journal? in
+            guard let index = slots.firstIndex(where: { $0.id == id }) else { return nil }
+            let journal = slots[index].journal
+            // A thread that has the slot is about to open the directory, and others must find the same slot.
+            if isKnownUniquelyReferenced(&slots[index]), journal == nil { slots.remove(at: index) }
+            return journal
+        }
+    }
+
+    /// Moves a journal to another directory, unless another journal is open there.
+    func move(_ journal: Journal, from old: FileID, to new: FileID) {
+        guard old != new else { return }
+        let target = slot(for: new)
+        if target.journal == nil { target.journal = journal }
+        // No variable keeps the slot: `forget` leaves one that anybody has.
+        if slot(for: old).journal === journal { slot(for: old).journal = nil }
+        forget(old)
     }
 }

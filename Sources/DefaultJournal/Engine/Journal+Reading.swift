@@ -132,3 +132,193 @@ extension Journal {
         JournalRegistry.shared.move(self, from: before.id, to: suite.id)
     }
 }
+
+extension Journal {
+    /// What the records after the position were like.
+    enum Progress {
+        /// All were whole.
+        case complete
+        /// The last one is shorter than it says: it is in flight, or its writer was killed.
+        case torn
+        /// There is something that isn't a record, or a damaged one, or the file is shorter than it was.
+        case broken
+    }
+
+    /// Under `stateLock`: applies the records after the position, as far as they are whole.
+    ///
+    /// The record that a thread of this process is writing it applies to the entries itself.
+    func catchUp() throws(JournalError) -> Progress {
+        var hasApplied = false
+        // What the last thread with exclusive access has read is read: no other process could write before it released the `flock`.
+        _ = owner.load()
+        defer { if hasApplied { scheduleFlush() } }
+        while true {
+            let hasFollowed = try state.move.map { move throws(JournalError) in try follow(move) } ?? false
+            guard state.look != 0,
+                appending.load() != state.position
+            else {
+                if hasFollowed { continue }
+                return .complete
+            }
+            // Where another program has written other records over those that are known, these follow them.
+            guard let mark = state.mark, try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark
+            else {
+                return .broken
+            }
+            let before = state.position
+            defer { hasApplied = hasApplied || state.position > before }
+            let progress = try applyRecords()
+            if progress != .complete { return progress }
+            if state.position == before {
+                // What the look saw has been cut off, or the mapping shows a page that the file once lacked.
+                if state.look != 0 { state.renewLook(calls: calls) }
+                return .complete
+            }
+        }
+    }
+
+    /// Bytes that are read at once: most records take a few hundred.
+    private static let pieceSize = 8_192
+
+    private func applyRecords() throws(JournalError) -> Progress {
+        let (file, start) = (state.file, state.position)
+        let size = try calls.size(of: file.raw)
+        guard size > start else { return .broken }
+        let window = try FileWindow(of: file.raw, to: size, calls: calls, pieceSize: Self.pieceSize)
+        var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
+        var move: (salt: UInt64, end: UInt64)?
+        do {
+            // What was applied is applied, even if the rest can't be read.
+            defer {
+                if let mark = replay.report.lastRecord {
+                    state.advance(to: replay.report.validEnd, mark: mark, move: move, calls: calls)
+                }
+            }
+            while let payload = try replay.next() {
+                Operation.forEach(in: payload) { operation in
+                    move = operation.move
+                    apply(operation, by: .journal)
+                }
+            }
+        }
+        if !replay.report.damage.isEmpty { return .broken }
+        guard let tail = replay.report.tornTail else { return .complete }
+        return ByteSearch.isZero(try replay.source.bytes(tail..<min(tail + 8, size))) ? .complete : .torn
+    }
+
+    /// Under `stateLock`: looks at the path, after the journal has said that another file is about to replace it.
+    ///
+    /// - Returns: Whether another file is used now.
+    private func follow(_ move: (salt: UInt64, end: UInt64)) throws(JournalError) -> Bool {
+        let status = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
+        guard let status, status.id != state.file.id, appending.load() != state.position,
+            let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls)
+        else { return false }
+        let (id, size) = (opened.status.id, opened.status.size)
+        var window = try FileWindow(of: opened.file.raw, to: size, calls: calls, pieceSize: JournalHeader.size)
+        guard case .valid(let header, damage: []) = try JournalHeader.read(&window), header.salt == move.salt,
+            size >= move.end
+        else {
+            // It was replaced more than once.
+            try load()
+            return true
+        }
+        let mark = try JournalMark(of: opened.file.raw, calls: calls)
+        let file = JournalFile(opened.file, in: suite, id: id, salt: header.salt)
+        state.use(file, position: move.end, mark: mark, headerMark: mark, calls: calls)
+        return true
+    }
+}
+
+extension Journal {
+    /// Nanoseconds after which a writer compares the open files with those at the path.
+    static let writersInterval: UInt64 = 1_000_000
+    /// Nanoseconds in which a copy under way changes its file.
+    static let stillness: UInt64 = 50_000_000
+
+    /// How the suite at the path compares with the open files.
+    enum Finding {
+        case same
+        /// Nothing is at the path.
+        case missing
+        /// Another journal has its name.
+        case otherJournal
+        /// Another directory has its name.
+        case otherSuite
+        /// The open journal has other contents than it had, or is shorter.
+        case overwritten
+        /// The same, with a tail that isn't whole.
+        case torn
+        /// The same, which was overwritten when it was read.
+        case unsettled
+    }
+
+    /// Under `stateLock`: compares what is known of the suite with what is at its path.
+    func compareIdentity() throws(JournalError) -> Finding {
+        guard let directory = try calls.status(of: path) else { return .missing }
+        guard directory.id == suite.id else { return .otherSuite }
+        guard let journal = try calls.status(of: journalPath) else { return .otherJournal }
+        guard journal.id == state.file.id else { return .otherJournal }
+        guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
+            try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
+            try JournalMark(of: state.file.raw, calls: calls) == headerMark
+        else { return .overwritten }
+        return .same
+    }
+
+    /// An error of an operation in a directory: `replaced` if a file is missing because the suite was deleted meanwhile.
+    func explained(_ error: JournalError, from directory: SuiteDirectory) throws(JournalError) -> JournalError {
+        guard error.isNotFound, try calls.status(of: path)?.id != directory.id else { return error }
+        return JournalError(.replaced, path: path)
+    }
+
+    /// Whether a file may have changed within the last nanoseconds, by default within the last second.
+    func hasJustChanged(_ status: FileStatus, within limit: Int64 = 1_000_000_000) -> Bool {
+        // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is far in the
+        // future has been there for long.
+        let precision: Int64 = status.changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
+        return abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < limit + precision
+    }
+
+    /// Under the lock: returns when a file that has to be repaired hasn't changed for 50 milliseconds.
+    ///
+    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is making. Writers
+    /// wait for the lock, so only such a program changes the file meanwhile.
+    ///
+    /// - Returns: Whether that took time, so that the file has to be read again.
+    /// - Throws: `overwritten` if it changes for half a second.
+    func waitForCopy(of file: JournalFile) throws(JournalError) -> Bool {
+        let stillness = Self.stillness
+        var status = try calls.status(file.raw)
+        var seen = calls.fileTime
+        let wait = LockWait(atMost: 10 * stillness)
+        var hasWaited = false
+        while hasJustChanged(status, within: Int64(stillness)), calls.fileTime &- seen < stillness {
+            guard wait.pause != nil else { throw JournalError(.overwritten) }
+            Threads.sleep(nanoseconds: stillness / 5)
+            hasWaited = true
+            let last = (status.size, status.changed)
+            status = try calls.status(file.raw)
+            if (status.size, status.changed) != last { seen = calls.fileTime }
+        }
+        return hasWaited
+    }
+
+    /// Reopens the suite at the path, creating it if there is none, and takes its lock.
+    ///
+    /// If that fails, reads continue with the entries in memory.
+    func reattach(waitingAtMost limit: UInt64) throws(JournalError) {
+        // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
+        releaseFileLock()
+        let present = try SuiteDirectory.open(path, calls: calls)
+        let (old, new) = (suite.id, present.id)
+        stateLock.withLock {
+            suite = present
+            // Whatever is there is read under the lock.
+            state.isDamaged = true
+        }
+        JournalRegistry.shared.move(self, from: old, to: new)
+        try takeFileLock(waitingAtMost: limit)
+        try reload()
+    }
+}

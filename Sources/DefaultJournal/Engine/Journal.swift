@@ -116,8 +116,10 @@ package final class Journal: @unchecked Sendable {
         suite: SuiteDirectory,
         path: String,
         options: JournalOptions,
-        observer: (any JournalObserver)?
-    ) throws(JournalError) {
+        observer: (any JournalObserver)?,
+        state: consuming JournalState,
+        buffer: consuming Buffer
+    ) {
         self.observer = observer
         let owner = observer.map { type(of: $0) }
         entries = EntryTable(freeForm: { owner?.free($0) })
@@ -126,8 +128,8 @@ package final class Journal: @unchecked Sendable {
         self.options = options
         flusher = Flusher(calls: options.calls)
         self.suite = suite
-        state = try JournalState(calls: options.calls)
-        writer = Writer(buffer: try Buffer(capacity: Writer.bufferSize))
+        self.state = state
+        writer = Writer(buffer: buffer)
     }
 
     deinit {

@@ -1,5 +1,5 @@
 /// An event that no caller's error covers, because it happened outside of their calls.
-package enum JournalReport: Sendable, Equatable {
+package enum JournalReport: Sendable {
     /// Damage was found in a journal; all that was valid is kept.
     case damaged(Damage)
     /// Committed bytes are missing at the journal's end: it was truncated, or power was lost before a sync.
@@ -22,7 +22,7 @@ package enum JournalReport: Sendable, Equatable {
     case watchRefused(JournalError, isPolled: Bool)
 
     /// What was damaged, and where the damaged file is backed up.
-    package struct Damage: Sendable, Equatable {
+    package struct Damage: Sendable {
         package internal(set) var path: String
         /// Bytes that could not be used.
         package internal(set) var bytes: UInt64
@@ -33,19 +33,81 @@ package enum JournalReport: Sendable, Equatable {
         /// The copy of the damaged file; nil when it could not be made, and the journal was left as it is.
         package internal(set) var copy: String?
         package internal(set) var copyError: JournalError?
-        /// The keys that it is known to have changed, or may have.
-        package internal(set) var keys = DamagedKeys()
-    }
-
-    /// Keys that have something to do with damage: 20 of each kind at most.
-    package struct DamagedKeys: Sendable, Equatable {
-        /// Those that have another value now, or none, than this process had before it read the journal again, sorted.
-        package internal(set) var changed: [String] = []
-        /// Those whose newest value, or whose removal, may have been in a damaged record, in the order of the file.
+        /// The keys that have another value now, or none, than this process had before it read the journal again, sorted.
+        package internal(set) var changedKeys: [String]
+        /// The keys whose newest value, or whose removal, may have been in a damaged record, in the order of the file.
         ///
         /// The names were read from damaged records, so they may be damaged too.
-        package internal(set) var possible: [String] = []
+        package internal(set) var possibleKeys: [String]
 
-        package static let limit = 20
+        /// How many keys of each kind are named.
+        package static let keyLimit = 20
+    }
+}
+
+#if DEBUG
+// For tests.
+extension JournalReport: Equatable {}
+extension JournalReport.Damage: Equatable {}
+#endif
+
+// Here and not beside the type, since the messages state limits of the format.
+extension JournalError: CustomStringConvertible {
+    package var description: String {
+        switch kind {
+        case .system(let call, let code):
+            "The system call \(call.rawValue) failed for \(path): \(SystemCalls.message(for: code)) (error \(code)). "
+                + SystemCalls.advice(for: code, of: call)
+        case .newerFormat(let version):
+            path + " has format version \(version), which a later version of this library wrote; nothing was changed. "
+                + "Update the library to open it."
+        case .notARegularFile:
+            path + " is not a regular file; links are not followed. Move it away, and a new one is created."
+        case .linked:
+            "\(path) is a hard link to a file that has another name, and a write here would change that file. Remove one of the "
+                + "names, or replace this file with a copy of itself."
+        case .notADirectory:
+            "\(path) is not a directory; links are not followed. Move it away, or choose another directory for the suite."
+        case .notOwned:
+            path + " belongs to another user. Change its owner, or choose another directory for the suite."
+        case .valueTooLarge(let bytes):
+            "A value of \(bytes) bytes is too large for \(path), which takes at most \(Operation.maximumValue - 1). "
+                + "Nothing was stored; store large data in a file of its own."
+        case .keyInvalid(let bytes):
+            "A key of \(bytes) bytes can't be used in \(path): keys have 1 to \(Operation.maximumKey) bytes of UTF-8."
+        case .batchTooLarge(let bytes):
+            "A transaction of \(bytes) bytes is too large for \(path), which takes at most \(Record.maximumPayload). "
+                + "Nothing was stored; split it into smaller ones."
+        case .alreadyExists:
+            path + " exists already, and nothing is overwritten. Choose a path that is not in use."
+        case .invalidPath:
+            "\"\(path)\" can't be the path of a suite. Give the path of a directory."
+        case .replaced:
+            path + " was deleted or replaced while it was open. The next write goes to the suite that is there then."
+        case .overwritten:
+            "\(path) is being overwritten by another program, such as one that copies a backup. Nothing was changed. Try again "
+                + "when it has not changed for a second."
+        case .busy(let process):
+            "\(path) is in use by \(Self.name(of: process)), which has not released the suite's lock in time. Nothing was "
+                + "changed. Try again, and find out whether that process is stopped or waits for a disk."
+        case .forked:
+            "\(path) was opened by the process that this one was forked from, and can't be used here. Open it again in this "
+                + "process, with an object of its own."
+        case .readOnly(.refused(let code)):
+            "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). What is stored there can be "
+                + "read. " + SystemCalls.advice(for: code)
+        case .readOnly(.otherUser):
+            "Nothing is written to \(path), which belongs to another user: the owner couldn't use files that root creates. What "
+                + "is stored there can be read. To change it, run the program as the owner."
+        case .readOnly(.requested):
+            path + " was opened for reading only, and nothing was changed. Open the suite for writing to change it."
+        case .unstable:
+            "The files of \(path) were replaced repeatedly while they were being opened. Try again."
+        }
+    }
+
+    /// A process in the middle of a sentence.
+    package static func name(of process: Int32?) -> String {
+        process.map { "the process \($0)" } ?? "another process"
     }
 }

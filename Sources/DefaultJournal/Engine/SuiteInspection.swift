@@ -51,8 +51,11 @@ extension Journal {
             var found = SuiteInspection()
             for _ in 0..<8 {
                 found = SuiteInspection()
-                let isStable = try inspectJournal(in: suite, calls: calls, &found)
+                guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { break }
+                found = try inspect(opened.file.raw, to: opened.status.size, calls: calls)
                 // While it changes, what a writer takes back may look like damage.
+                let after = try calls.status(opened.file.raw)
+                let isStable = after.size == opened.status.size && after.changed == opened.status.changed
                 if isStable || found.damage.isEmpty { break }
             }
             try found.findDamagedCopies(in: suite, calls: calls)
@@ -60,19 +63,6 @@ extension Journal {
         } catch {
             throw error.located(in: path)
         }
-    }
-
-    /// - Returns: Whether the journal didn't change meanwhile.
-    private static func inspectJournal(
-        in suite: SuiteDirectory,
-        calls: SystemCalls,
-        _ found: inout SuiteInspection
-    ) throws(JournalError) -> Bool {
-        guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { return true }
-        let status = opened.status
-        found = try inspect(opened.file.raw, to: status.size, calls: calls)
-        let after = try calls.status(opened.file.raw)
-        return after.size == status.size && after.changed == status.changed
     }
 
     /// Reads a journal up to an offset, with the salt of its header if it isn't known otherwise.
@@ -102,7 +92,7 @@ extension Journal {
         found.isReadable = salt != nil
         guard let salt, end > base else { return found }
         var table = EntryTable()
-        let report = try table.replay(&window, salt: salt)
+        let report = try table.replay(window, salt: salt)
         found.damage += report.damage
         if let torn = report.tornTail { found.tornBytes = end - torn }
         found.records = report.records
@@ -110,5 +100,75 @@ extension Journal {
         table.forEach { entry in if entry.key.first != 0 { found.settings += 1 } }
         found.liveBytes = table.journalSize
         return found
+    }
+}
+
+extension Journal {
+    /// Reads the whole journal from the disk and checks it, changing nothing.
+    ///
+    /// Writers don't wait for it; what they write meanwhile isn't checked.
+    package func verify() throws(JournalError) -> SuiteInspection {
+        defer { deliverReports() }
+        return try located { () throws(JournalError) in
+            let found = try isReadOnly ? Self.inspect(at: path, calls: calls) : inspectOpenJournal()
+            if let version = found.formatVersion, version > JournalHeader.currentVersion {
+                throw JournalError(.newerFormat(version: version))
+            }
+            return found
+        }
+    }
+
+    private func inspectOpenJournal() throws(JournalError) -> SuiteInspection {
+        let (file, end, directory) = try withFilesLocked(compares: true) { (state.file, state.position, suite) }
+        let size = try calls.size(of: file.raw)
+        var found = try Self.inspect(file.raw, to: min(end, size), salt: file.salt, calls: calls)
+        // What is before the position was whole once: a torn tail there is damage.
+        let validEnd = min(end, size) - found.tornBytes
+        if validEnd < end { found.damage.append(validEnd..<end) }
+        found.fileBytes = size
+        try found.findDamagedCopies(in: directory, calls: calls)
+        return found
+    }
+
+    /// The journal, compared with the one at the path, and the end of what is committed.
+    private func snapshot() throws(JournalError) -> (JournalFile, UInt64) {
+        if isReadOnly {
+            let (file, position, _) = current
+            return (file, position)
+        }
+        return try withFilesLocked(compares: true) { (state.file, state.position) }
+    }
+
+    /// Writes a suite with the same entries to a new directory, durably.
+    ///
+    /// - Parameter destination: A path where nothing exists yet. Missing parents are created.
+    /// - Throws: `alreadyExists`, or the system call that failed; nothing is left at the destination then.
+    package func copy(to destination: String) throws(JournalError) {
+        defer { deliverReports() }
+        let target = try SuiteDirectory.absolutePath(destination, calls: calls)
+        var table = EntryTable()
+        try located { () throws(JournalError) in
+            let (file, end) = try snapshot()
+            _ = try table.replay(FileWindow(of: file.raw, to: end, calls: calls), salt: file.salt)
+        }
+        do throws(JournalError) {
+            guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }
+            try SuiteDirectory.makeDirectory(target, calls: calls)
+            let suite = try SuiteDirectory.open(target, calls: calls)
+            do throws(JournalError) {
+                let name = try NewJournal.make(of: table, in: suite, calls: calls).name
+                try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
+                try calls.sync(suite.raw, name: ".")
+            } catch {
+                // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
+                for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
+                    do throws(JournalError) { try calls.unlink(name, in: suite.raw) } catch {}
+                }
+                do throws(JournalError) { try calls.unlink(target, isDirectory: true) } catch {}
+                throw error
+            }
+        } catch {
+            throw error.located(in: target)
+        }
     }
 }

@@ -1,3 +1,106 @@
+internal import CDefaultSystem
+
+/// The beginning of a journal: the same 32 bytes at offset 0 and at offset 4096.
+///
+/// No sector of a disk holds both, so that a lost one costs only the records that lie in it. Between the two are the
+/// ``Flag``s, and bytes that mean nothing and are written as 0.
+///
+/// | offset | size | content |
+/// | --- | --- | --- |
+/// | 0 | 8 | the magic bytes `DfJrnl\r\n` |
+/// | 8 | 4 | format version |
+/// | 12 | 4 | reserved, 0 |
+/// | 16 | 8 | salt, random, never 0 |
+/// | 24 | 4 | reserved, 0 |
+/// | 28 | 4 | CRC-32C of the 28 bytes before |
+///
+/// Records follow the second copy.
+struct JournalHeader: Equatable, Sendable {
+    /// Bytes that the header takes, both copies and what is between them.
+    static let size = offsets[1] + copySize
+    /// The format that this version of the library writes.
+    static let currentVersion: UInt32 = 1
+
+    static let copySize = 32
+    static let offsets = [0, 4096]
+    static let saltOffset = 16
+    /// The line ending catches a transfer that translated line endings, as in PNG's signature.
+    static let magic: UInt64 = 0x0A0D_6C6E_724A_6644
+
+    /// The first input of the checksums of the journal's records; also the journal's identity.
+    let salt: UInt64
+
+    init(salt: UInt64) {
+        self.salt = salt
+    }
+
+    /// A word that says something about the file while it is used, whose value is 0 or 1.
+    ///
+    /// Each is written by itself. No checksum covers them, since a wrong one costs a sync or leaves one out.
+    enum Flag: UInt64 {
+        /// The file's name may not be on the disk.
+        case renameUnsynced = 32
+        /// A sync of the file has failed: what was written before it may never reach the disk.
+        case syncFailed = 40
+        /// A flush has returned since a compaction last asked: what it has promised must be in the new file's synced part.
+        case isFlushed = 48
+    }
+
+    /// Writes the header to `target`, which has room for ``size`` bytes, with the flag of a file whose name isn't on the disk.
+    func encode(to target: UnsafeMutableRawPointer) {
+        target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
+        for offset in Self.offsets {
+            let start = target + offset
+            start.storeLittleEndian(Self.magic, at: 0)
+            start.storeLittleEndian(Self.currentVersion, at: 8)
+            start.storeLittleEndian(UInt32(0), at: 12)
+            start.storeLittleEndian(salt, at: Self.saltOffset)
+            start.storeLittleEndian(UInt32(0), at: 24)
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(start: start, count: 28))
+            start.storeLittleEndian(checksum, at: 28)
+        }
+        target.storeLittleEndian(UInt64(1), at: Int(Flag.renameUnsynced.rawValue))
+    }
+}
+
+extension JournalHeader {
+    /// The result of reading the first bytes of a file.
+    package enum Reading: Equatable, Sendable {
+        /// A header of this format, with the ranges of those of its copies that are damaged.
+        case valid(JournalHeader, damage: [Range<UInt64>])
+        /// A header of a later format, which must not be changed.
+        case newer(version: UInt32)
+        /// No copy is usable.
+        case unusable
+    }
+
+    /// Reads the header from the beginning of a file, however short.
+    static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading {
+        var header: JournalHeader?
+        var damage: [Range<UInt64>] = []
+        for start in offsets {
+            guard bytes.count >= start + copySize,
+                case let copy = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + copySize)]),
+                copy.littleEndian(at: 0, as: UInt64.self) == magic,
+                copy.littleEndian(at: 28, as: UInt32.self)
+                    == CRC32C.checksum(UnsafeRawBufferPointer(rebasing: copy[0..<28]))
+            else {
+                damage.append(UInt64(start)..<UInt64(start + copySize))
+                continue
+            }
+            let version = copy.littleEndian(at: 8, as: UInt32.self)
+            guard version == currentVersion else {
+                return .newer(version: version)
+            }
+            if header == nil {
+                header = JournalHeader(salt: copy.littleEndian(at: saltOffset, as: UInt64.self))
+            }
+        }
+        guard let header else { return .unusable }
+        return .valid(header, damage: damage)
+    }
+}
+
 /// A record: the unit of an append, which becomes visible as a whole or not at all.
 ///
 /// | offset | size | content |
@@ -62,5 +165,46 @@ enum Record {
         start.storeLittleEndian(header, at: 8)
         start.storeLittleEndian(CRC32C.checksum(body, continuing: header), at: 12)
         return size
+    }
+}
+
+/// CRC-32C, the checksum of every header and record.
+///
+/// The polynomial is Castagnoli's (G. Castagnoli, S. Bräuer, M. Herrmann, 1993) in the form of RFC 3720, appendix B.4:
+/// reflected 0x1EDC6F41, initial value and final XOR all ones.
+enum CRC32C {
+    /// The checksum of `bytes`, continuing from `previous`, the checksum of the bytes before them.
+    static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
+        guard isInHardware else { return checksumByTable(bytes, continuing: previous) }
+        guard let start = bytes.baseAddress else { return previous }
+        return ~default_crc32c_in_hardware(~previous, start, bytes.count)
+    }
+
+    private static let isInHardware = default_crc32c_is_in_hardware()
+
+    /// The same for processors without an instruction for it, a byte at a time.
+    static func checksumByTable(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
+        var state = ~previous
+        for byte in bytes { state = (state >> 8) ^ table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] }
+        return ~state
+    }
+
+    private static let table = (0..<256).map { byte in
+        (0..<8).reduce(UInt32(byte)) { value, _ in (value >> 1) ^ (value & 1 == 1 ? 0x82F6_3B78 : 0) }
+    }
+}
+
+/// Integers in the byte order of the file, at any alignment.
+extension UnsafeRawBufferPointer {
+    /// The integer at `offset`, which the caller has checked to lie within the bytes.
+    func littleEndian<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type) -> Value {
+        Value(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}
+
+extension UnsafeMutableRawPointer {
+    /// Stores `value` in the file's byte order.
+    func storeLittleEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+        storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
     }
 }

@@ -1,11 +1,11 @@
 #if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
 internal import CDefaultSystem
 #if canImport(Darwin)
-internal import Darwin
+package import Darwin
 #elseif canImport(Glibc)
-internal import Glibc
+package import Glibc
 #elseif canImport(Musl)
-internal import Musl
+package import Musl
 #endif
 
 /// A file descriptor that is closed at the end of its lifetime.
@@ -405,5 +405,59 @@ extension SystemCalls {
         // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.
         String(cString: strerror(code))
     }
+}
+
+extension SystemCalls {
+    /// The number for what doesn't exist.
+    static let notFound = ENOENT
+
+    /// What to do about an error, for the message about it.
+    static func advice(for code: Int32, of call: SystemCall? = nil) -> String {
+        switch (call, code) {
+        case (.inotifyInit, EMFILE), (.inotifyInit, ENFILE):
+            "Raise fs.inotify.max_user_instances or the limit of open files, or close unused files."
+        case (.inotifyAddWatch, ENOSPC): "Raise fs.inotify.max_user_watches, or watch fewer directories."
+        case (.inotifyAddWatch, _): "Check whether /proc is mounted."
+        case (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
+            "Nothing that is stored has changed; try again when there is room on the disk."
+        case (_, EACCES), (_, EPERM):
+            "Give this user permission to read and write there, or choose another directory for the suite."
+        case (_, EROFS): "The disk can only be read. Make it writable, or choose another directory for the suite."
+        case (_, EMFILE), (_, ENFILE):
+            "Close files that are not needed, or raise the limit of open files, and try again."
+        default: "Nothing that is stored has changed; remove the cause, and try again."
+        }
+    }
+}
+
+extension JournalError {
+    /// The system's error number as a type; nil without one, and for an unknown one.
+    package var systemErrorCode: POSIXErrorCode? { code.flatMap(POSIXErrorCode.init(rawValue:)) }
+
+    /// The refusal of a directory whose permissions don't let its owner write.
+    static func noPermission(path: String) -> JournalError { JournalError(.system(.open, code: EACCES), path: path) }
+
+    /// Whether this is a refusal to write that doesn't keep the same file from being read.
+    var isReadOnlyPlace: Bool {
+        switch kind {
+        case .system(_, let code): code == EROFS || code == EACCES || code == EPERM
+        case .notOwned: SystemCalls.user == 0
+        case .readOnly: true
+        default: false
+        }
+    }
+
+    /// Whether the disk, or the file system on it, became read-only.
+    package var isReadOnlyDisk: Bool { code == EROFS }
+
+    /// Whether the system refuses to lock a directory.
+    var isUnlockable: Bool {
+        code == EBADF || code == EINVAL || code == EISDIR || code == EOPNOTSUPP || code == ENOTSUP || code == ENOSYS
+    }
+
+    var isNotFound: Bool { code == ENOENT }
+    var isExisting: Bool { code == EEXIST }
+    /// What `open` reports for a link, or for a file of the wrong type.
+    var isWrongType: Bool { code == ELOOP || code == ENOTDIR || code == EISDIR || code == ENXIO || code == EMLINK }
 }
 #endif

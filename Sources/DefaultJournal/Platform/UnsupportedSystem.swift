@@ -9,7 +9,7 @@ package import WASILibc
 #endif
 internal import Synchronization
 
-// What SystemCalls.swift, SystemErrors.swift and Threads.swift declare, for systems on which the engine doesn't run. Locks and the
+// What SystemCalls.swift and Threads.swift declare, for systems on which the engine doesn't run. Locks and the
 // current thread work there. Every other call throws, so that no suite is ever opened. A port replaces this file.
 
 struct OwnedDescriptor: ~Copyable {
@@ -62,12 +62,8 @@ package struct SystemCalls: Sendable {
     }
     static func allocate(_: Int) throws(JournalError) -> UnsafeMutableRawPointer { throw .unsupported }
     static func deallocate(_: UnsafeMutableRawPointer, count: Int) {}
-    static func message(for _: Int32) -> String { "FileDefaults doesn't run on this system" }
-}
-
-enum SystemErrors {
     static let notFound: Int32 = 0
-
+    static func message(for _: Int32) -> String { "FileDefaults doesn't run on this system" }
     static func advice(for _: Int32, of _: SystemCall? = nil) -> String {
         "Nothing was stored; use a MemoryDefaults, or a store of your own."
     }

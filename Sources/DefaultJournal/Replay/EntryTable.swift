@@ -144,6 +144,8 @@ package struct EntryTable: ~Copyable {
         if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
     }
 
+    // Compiled once, as is the next.
+    @inline(never)
     mutating func remove(_ key: UnsafeRawBufferPointer) {
         var gap = slot(of: key, hash(key))
         guard let block = slots[gap] else { return }
@@ -164,6 +166,7 @@ package struct EntryTable: ~Copyable {
         }
     }
 
+    @inline(never)
     mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
 
     private mutating func free(_ entry: Entry) {

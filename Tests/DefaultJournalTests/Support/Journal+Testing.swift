@@ -18,6 +18,22 @@ extension Journal {
         return state.file.salt
     }
 
+    /// A journal that has read nothing yet.
+    static func unopened(
+        _ suite: SuiteDirectory,
+        at path: String,
+        _ options: JournalOptions
+    ) throws(JournalError) -> Journal {
+        Journal(
+            suite: suite,
+            path: path,
+            options: options,
+            observer: nil,
+            state: try JournalState(calls: options.calls),
+            buffer: try Buffer(capacity: Writer.bufferSize)
+        )
+    }
+
     /// Whether all that is committed is known to be on the disk.
     var isSynced: Bool {
         stateLock.lock()
@@ -28,10 +44,11 @@ extension Journal {
     func set(_ key: [UInt8], _ value: [UInt8], durability: JournalDurability = .background) throws(JournalError) {
         let outcome = key.withUnsafeBytes { key in
             value.withUnsafeBytes { value in
-                Result { () throws(JournalError) in try set(key: key, value: value, durability: durability) }
+                Result { () throws(JournalError) in try set(key: key, value: value) }
             }
         }
         try outcome.get()
+        if durability == .everyWrite { try synchronize() }
     }
 
     func set(_ key: String, _ value: [UInt8], durability: JournalDurability = .background) throws {

@@ -11,26 +11,37 @@ import Musl
 #endif
 
 extension Replay {
-    /// Delivers the payload of every valid record in bytes that begin where a record begins, at an offset of a journal.
-    static func run(
+    /// Calls a body with a replay of bytes that begin where a record begins, at an offset of a journal.
+    static func with<Result>(
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
         salt: UInt64,
-        visit: (UnsafeRawBufferPointer) -> Void,
-        visitDamaged: (UnsafeRawBufferPointer) -> Void = { _ in }
-    ) -> ReplayReport {
+        _ body: (inout Replay) throws(JournalError) -> Result
+    ) -> Result {
         guard let stream = tmpfile() else { preconditionFailure("There is no temporary file.") }
         defer { fclose(stream) }
         let file = fileno(stream)
         let written = pwrite(file, bytes.baseAddress, bytes.count, off_t(base))
         precondition(written == bytes.count, "The temporary file can't be written.")
         do throws(JournalError) {
-            var source = try FileWindow(of: file, to: base + UInt64(bytes.count), calls: SystemCalls())
-            var report = ReplayReport(validEnd: base)
-            try run(&source, salt: salt, report: &report, visit: visit, visitDamaged: visitDamaged)
-            return report
+            let source = try FileWindow(of: file, to: base + UInt64(bytes.count), calls: SystemCalls())
+            var replay = Replay(source, from: base, salt: salt)
+            return try body(&replay)
         } catch {
             preconditionFailure("The temporary file can't be read: \(error)")
+        }
+    }
+
+    /// Delivers the payload of every valid record in such bytes.
+    static func run(
+        _ bytes: UnsafeRawBufferPointer,
+        at base: UInt64,
+        salt: UInt64,
+        visit: (UnsafeRawBufferPointer) -> Void
+    ) -> ReplayReport {
+        with(bytes, at: base, salt: salt) { replay throws(JournalError) in
+            while let payload = try replay.next() { visit(payload) }
+            return replay.report
         }
     }
 }

@@ -86,7 +86,9 @@ struct DiskErrorTests {
             ranges: [8..<16],
             keptRecords: 3,
             copy: nil,
-            copyError: error
+            copyError: error,
+            changedKeys: [],
+            possibleKeys: []
         )
         typealias Kind = DefaultsDiagnostics.Event.Kind
         let expected: [(JournalReport, Kind, DefaultsError.Code, DefaultsDiagnostics.Event.Severity)] = [

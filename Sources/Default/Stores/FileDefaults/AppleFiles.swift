@@ -27,9 +27,7 @@ enum AppleFiles {
                 defer { wasAllowed = wasAllowed ?? !hasExpired }
                 return wasAllowed == nil
             }
-            guard isFirst else {
-                return
-            }
+            guard isFirst else { return }
             if !hasExpired {
                 work()
             }

@@ -85,20 +85,20 @@ extension JournalError {
     }
 }
 
-extension JournalReport.DamagedKeys {
+extension JournalReport.Damage {
     /// What is known of the keys, after a space; empty if that is nothing.
-    fileprivate var sentences: String {
+    fileprivate var keySentences: String {
         var sentences = ""
-        if !changed.isEmpty {
+        if !changedKeys.isEmpty {
             sentences += """
-                 These keys have another value now than this program last read, or none: \(Self.list(changed)). Another \
+                 These keys have another value now than this program last read, or none: \(Self.list(changedKeys)). Another \
                 program may have changed them too.
                 """
         }
-        if !possible.isEmpty {
+        if !possibleKeys.isEmpty {
             sentences += """
                  The damaged bytes perhaps held newer changes of these keys, which may have an older value now, or none: \
-                \(Self.list(possible)).
+                \(Self.list(possibleKeys)).
                 """
         }
         return sentences
@@ -106,7 +106,7 @@ extension JournalReport.DamagedKeys {
 
     private static func list(_ keys: [String]) -> String {
         keys.map { String($0.prefix(64)).debugDescription }.joined(separator: ", ")
-            + (keys.count == limit ? " and perhaps more" : "")
+            + (keys.count == keyLimit ? " and perhaps more" : "")
     }
 }
 
@@ -120,7 +120,7 @@ extension DefaultsDiagnostics.Event {
                 ?? "The damaged file could not be backed up and was left unchanged."
             let reason = """
                 \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
-                (\(damage.keptRecords) records) was kept. \(fate)\(damage.keys.sentences)
+                (\(damage.keptRecords) records) was kept. \(fate)\(damage.keySentences)
                 """
             self.init(.storeDamaged, .storeDamaged, at: damage.path, reason, causedBy: damage.copyError)
         case .shortened(let path, let bytes):
@@ -162,6 +162,8 @@ extension DefaultsDiagnostics.Event {
         }
     }
 
+    // Compiled once.
+    @inline(never)
     private init(
         _ kind: Kind,
         _ code: DefaultsError.Code,

@@ -15,7 +15,8 @@ extension FileDefaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeFailed`` when the journal can't be read.
     public func verify() throws(DefaultsError) -> Inspection {
-        try Inspection(found: onJournal { journal throws(JournalError) in try journal.verify() })
+        let journal = try suite.open().journal
+        return try Inspection(found: wrappingErrors { () throws(JournalError) in try journal.verify() })
     }
 
     /// Rewrites the journal so that it contains only the current values.
@@ -25,7 +26,8 @@ extension FileDefaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. The journal is unchanged then.
     public func compact() throws(DefaultsError) {
-        try onJournal { journal throws(JournalError) in try journal.compact() }
+        let journal = try suite.open().journal
+        try wrappingErrors { () throws(JournalError) in try journal.compact() }
     }
 
     /// Copies the suite in its current state; when the call returns, the copy is on the disk.
@@ -35,18 +37,8 @@ extension FileDefaults {
     ///   ``DefaultsError/Code/storeFailed``. There is no copy then.
     public func copy(to url: URL) throws(DefaultsError) {
         let path = try SuiteLocation.directory(url).path()
-        try onJournal { journal throws(JournalError) in try journal.copy(to: path) }
-    }
-
-    private func onJournal<Result>(
-        _ body: (Journal) throws(JournalError) -> Result
-    ) throws(DefaultsError) -> Result {
         let journal = try suite.open().journal
-        do {
-            return try body(journal)
-        } catch {
-            throw .failing(error, in: storeDescription)
-        }
+        try wrappingErrors { () throws(JournalError) in try journal.copy(to: path) }
     }
 }
 

@@ -5,17 +5,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// An open suite: its journal with the entries, and what else is known of it.
-final class OpenSuite: Sendable {
-    let journal: Journal
-    let state: SuiteState
-
-    init(journal: Journal, state: SuiteState) {
-        self.journal = journal
-        self.state = state
-    }
-}
-
 /// A suite that may not be open yet.
 final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
@@ -104,7 +93,9 @@ final class FileSuite: @unchecked Sendable {
             return current
         }
         let path = try location.path()
-        var options = JournalOptions(report: { events.report(.init($0)) }, lockTimeout: lockTimeout)
+        var options = JournalOptions.standard
+        options.report = { events.report(.init($0)) }
+        options.lockTimeout = lockTimeout
         options.isReadOnly = isReadOnly
         #if canImport(Darwin)
         options.backgroundActivity = AppleFiles.performActivity
@@ -247,64 +238,143 @@ final class DeferredEvents: Sendable {
     }
 }
 
-/// What a process knows of an open suite beside its entries: observers, the changes that they have to learn of, a transaction, and
-/// registered defaults.
-final class SuiteState: JournalObserver, @unchecked Sendable {
-    /// The changes so far in the transaction of the thread with exclusive access; used only by that thread.
-    var transaction: [StoreKey: StoredValue?]?
+/// The location of a suite that may not exist yet.
+enum SuiteLocation: Sendable {
+    /// In the configuration directory, under a name.
+    case named(String)
+    case directory(URL)
 
-    /// The observers of the suite.
-    let changes = ChangeHub()
-    /// The changes by other processes that were not reported yet; used under the journal's lock, while there are observers.
-    private var changed: Set<String> = []
-    /// The unreported changes by threads of this process.
+    /// The suite's directory.
     ///
-    /// Each thread reports its own before the call that made them returns.
-    private var changedByThread: [(thread: UInt, key: String)] = []
-
-    private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
-
-    var isObserving: Bool { changes.isActive }
-
-    func noteChange(of key: UnsafeRawBufferPointer, by origin: ChangeOrigin) {
-        // The library's own keys begin with NUL.
-        guard key.first != 0 else {
-            return
-        }
-        let key = String(decoding: key, as: UTF8.self)
-        switch origin {
-        case .thisThread: changedByThread.append((Threads.current, key))
-        case .journal: changed.insert(key)
+    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when there is no home directory.
+    func path() throws(DefaultsError) -> String {
+        switch self {
+        case .named(let name):
+            try Self.check(name)
+            return try Self.configurationHome() + "/" + name + ".defaults"
+        case .directory(let url):
+            guard url.isFileURL, !url.path.isEmpty else {
+                throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
+            }
+            return Self.standardized(url.absoluteURL.path)
         }
     }
 
-    static func free(_ form: UnsafeMutableRawPointer) {
-        let form = form.assumingMemoryBound(to: StoredValue.self)
-        form.deinitialize(count: 1)
-        form.deallocate()
+    /// The property list in which Foundation keeps the suite with the same name.
+    func foundationPropertyList() throws(DefaultsError) -> URL? {
+        guard case .named(let name) = self else { return nil }
+        #if canImport(Darwin)
+        let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
+        #else
+        let directory = try Self.configurationHome()
+        #endif
+        return URL(fileURLWithPath: directory + "/" + name + ".plist", isDirectory: false)
     }
 
-    /// The changed keys that the calling thread has to report: its own changes, and those of other processes.
+    /// A path without empty components, "." and "..", if it is absolute.
     ///
-    /// Called under the journal's lock.
-    func takeChangedKeys() -> Set<String> {
-        let thread = Threads.current
-        defer {
-            changed = []
-            changedByThread.removeAll { $0.thread == thread }
+    /// Foundation's `standardizedFileURL` also removes "/private" while there is a file at the rest of the path, and so leads
+    /// to another directory on systems where the two differ.
+    private static func standardized(_ path: String) -> String {
+        // A URL without a base, or one that was made in a working directory that is gone; the engine refuses the latter.
+        guard path.hasPrefix("/") else { return path }
+        var components: [String] = []
+        for component in path.split(separator: "/").map(String.init) where component != "." {
+            if component == ".." { _ = components.popLast() } else { components.append(component) }
         }
-        return changed.union(changedByThread.filter { $0.thread == thread }.map(\.key))
+        return "/" + components.joined(separator: "/")
     }
 
-    func register(_ defaults: [StoreKey: PropertyListValue]) {
-        registered.withLock { $0.replaceValues(with: defaults) }
+    private static func check(_ name: String) throws(DefaultsError) {
+        let utf8 = name.utf8
+        guard (1...200).contains(utf8.count), name != ".", name != "..", !utf8.contains(0),
+            !utf8.contains(UInt8(ascii: "/"))
+        else {
+            throw .invalidSuiteName(name)
+        }
     }
 
-    func registeredValue(for key: StoreKey) -> PropertyListValue? {
-        registered.withLock { $0[key] }
+    #if canImport(Darwin)
+    private static func userDirectory(_ directory: FileManager.SearchPathDirectory) throws(DefaultsError) -> String {
+        guard let url = FileManager.default.urls(for: directory, in: .userDomainMask).first else {
+            throw .storeUnavailable(at: "the user's library", because: "the system names no such directory")
+        }
+        return url.path
+    }
+    #endif
+
+    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms the
+    /// user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
+    private static func configurationHome() throws(DefaultsError) -> String {
+        #if os(tvOS)
+        return try userDirectory(.cachesDirectory)
+        #elseif canImport(Darwin)
+        return try userDirectory(.applicationSupportDirectory)
+        #else
+        if let directory = directory(inEnvironment: "XDG_CONFIG_HOME") { return directory }
+        guard
+            let home = directory(inEnvironment: "HOME")
+                ?? absolute(FileManager.default.homeDirectoryForCurrentUser.path)
+        else {
+            throw .storeUnavailable(at: ".config", because: "the user has no home directory")
+        }
+        return home + "/.config"
+        #endif
     }
 
-    var registeredValues: [StoreKey: PropertyListValue] {
-        registered.withLock { $0 }
+    #if !canImport(Darwin)
+    /// The directory that a variable names; nil without one, and for a relative path, which the specification calls invalid.
+    private static func directory(inEnvironment name: String) -> String? {
+        ProgramEnvironment.variable(name).flatMap(absolute)
+    }
+
+    /// An absolute path without slashes at its end, so that of the root nothing is left; nil for a relative one.
+    private static func absolute(_ path: String) -> String? {
+        guard path.hasPrefix("/") else { return nil }
+        var path = path
+        while path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+    #endif
+}
+
+/// Values from the command line: `-key value`, as in `UserDefaults`'s argument domain.
+struct LaunchArguments: Sendable {
+    let values: [StoreKey: PropertyListValue]
+
+    /// Parses a command line, which begins with the program's name.
+    ///
+    /// A key is an argument that begins with one hyphen. Its value is the next argument. Property lists in a textual form
+    /// (`(a, b)`, `{ a = 1; }`, XML) become arrays and dictionaries. Everything else is a string, which the typed getters
+    /// convert. Arguments with two hyphens and arguments without a key are left to the program.
+    init(_ commandLine: [String]) {
+        var values: [StoreKey: PropertyListValue] = [:]
+        var index = 1
+        while index < commandLine.count - 1 {
+            let (argument, value) = (commandLine[index], commandLine[index + 1])
+            index += 1
+            guard Self.isKey(argument), !argument.hasPrefix("--"), !Self.isKey(value),
+                let key = try? StoreKey(String(argument.dropFirst()))
+            else { continue }
+            values[key] = Self.parse(value)
+            index += 1
+        }
+        self.values = values
+    }
+
+    /// Whether an argument begins with a hyphen and isn't a negative number; "-inf" and "-nan" are keys.
+    private static func isKey(_ argument: String) -> Bool {
+        guard argument.hasPrefix("-") else { return false }
+        let bytes = Array(argument.utf8)
+        return bytes.count < 2 || bytes[1] > UInt8(ascii: "9") || Double(argument) == nil
+    }
+
+    private static func parse(_ text: String) -> PropertyListValue {
+        if let first = text.first, "({<".contains(first),
+            let value = PropertyListFile.value(of: Data(utf8Of: text))
+        {
+            return value
+        }
+        return .string(text)
     }
 }

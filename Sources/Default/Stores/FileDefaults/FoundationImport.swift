@@ -19,18 +19,21 @@ enum FoundationImport {
         into suite: OpenSuite,
         events: DeferredEvents
     ) throws(DefaultsError) {
-        guard let propertyList, isNew(suite), let contents = contents(of: propertyList, events: events) else {
-            return
-        }
+        guard let propertyList, isNew(suite), let entries = entries(of: propertyList, events: events) else { return }
         do {
             try suite.journal.withExclusiveAccess {
                 // Another process may have imported the values in the meantime.
-                guard isNew(suite) else {
-                    return
-                }
+                guard isNew(suite) else { return }
                 var batch = JournalBatch()
-                for (key, value) in contents {
-                    batch.set(key, to: value)
+                for (name, entry) in entries {
+                    do {
+                        try batch.add(entry.get(), named: name)
+                    } catch {
+                        // Foundation accepts keys and values that this library doesn't, such as the empty key. The other keys
+                        // are still imported.
+                        let error = DefaultsError.importFailed(propertyList: propertyList, error, key: name)
+                        events.report(.init(kind: .importFailed, error: error))
+                    }
                 }
                 batch.set(StoreKey(unchecked: importMark), to: StoredValue(.boolean(true)))
                 try suite.journal.append(batch)
@@ -51,43 +54,34 @@ enum FoundationImport {
         return suite.journal.entries.count == 0
     }
 
-    private static func contents(of propertyList: URL, events: DeferredEvents) -> [StoreKey: StoredValue]? {
-        guard FileManager.default.fileExists(atPath: propertyList.path) else {
-            return nil
-        }
-        let entries: [String: Result<PropertyListValue, any Error>]
+    private static func entries(
+        of propertyList: URL,
+        events: DeferredEvents
+    ) -> [String: Result<PropertyListValue, any Error>]? {
+        guard FileManager.default.fileExists(atPath: propertyList.path) else { return nil }
         do {
             let data = try Data(contentsOf: propertyList)
             // Bytes that aren't safe may take exponential time: each use of a shared object is a copy in a suite.
-            guard BinaryPropertyList.isSafe(data) else {
-                throw CocoaError(.propertyListReadCorrupt)
-            }
-            entries = try PropertyListFile.entries(of: data)
+            guard BinaryPropertyList.isSafe(data) else { throw CocoaError(.propertyListReadCorrupt) }
+            return try PropertyListFile.entries(of: data)
         } catch {
             events.report(.init(kind: .importFailed, error: .importFailed(propertyList: propertyList, error)))
             return nil
         }
-        var contents: [StoreKey: StoredValue] = [:]
-        for (name, entry) in entries {
-            do {
-                let key = try StoreKey(FoundationKey.key(forName: name))
-                let value = StoredValue(try entry.get())
-                guard value.byteCount <= DefaultJournal.Operation.maximumValue else {
-                    throw PropertyListValue.UnsupportedObject(reason: "The value is larger than 64 MiB", path: "")
-                }
-                contents[key] = value
-            } catch {
-                // Foundation accepts keys and values that this library doesn't, such as the empty key. The other keys are
-                // still imported.
-                let error = DefaultsError.importFailed(propertyList: propertyList, error, key: name)
-                events.report(.init(kind: .importFailed, error: error))
-            }
-        }
-        return contents
     }
 }
 
 extension JournalBatch {
+    /// Adds a value that Foundation stored.
+    fileprivate mutating func add(_ value: PropertyListValue, named name: String) throws {
+        let key = try StoreKey(FoundationKey.key(forName: name))
+        let value = StoredValue(value)
+        guard value.byteCount <= DefaultJournal.Operation.maximumValue else {
+            throw PropertyListValue.UnsupportedObject(reason: "The value is larger than 64 MiB", path: "")
+        }
+        set(key, to: value)
+    }
+
     /// Adds an operation that stores a value under a key, or removes the key.
     // Compiled once: inlined, it takes several kilobytes in each of its callers.
     @inline(never)
