@@ -389,19 +389,23 @@ struct CompactionTests {
         #expect(try journal.verify().isIntact)
     }
 
-    @Test("Damage that a compaction finds is backed up and reported once, and the valid records are kept")
-    func damage() throws {
+    @Test(
+        "Damage that a compaction finds is backed up and reported once, and the valid records are kept",
+        arguments: [(JournalHeader.size + 20, 3), (0, 4), (4_096, 4)]
+    )
+    func damage(at offset: Int, kept: Int) throws {
         let reports = ReportCollector()
         var options = reports.options
         options.automaticMaintenance = false
         let journal = try Journal.openUnregistered(directory.suite, options)
         for key in 0..<4 { try journal.set("key\(key)", "value") }
         try journal.synchronize()
-        try directory.overwriteInPlace("suite/journal", at: UInt64(JournalHeader.size + 20), with: [0xEE])
+        try directory.overwriteInPlace("suite/journal", at: UInt64(offset), with: [0xEE])
         try journal.compact()
         #expect(reports.damage.count == 1)
+        #expect(reports.damage.first?.ranges.first?.contains(UInt64(offset)) == true)
         #expect(try directory.damagedCopies.count == 1)
-        #expect(journal.all.count == 3)
+        #expect(journal.all.count == kept)
         try journal.compact()
         #expect(reports.damage.count == 1)
         #expect(try journal.verify().isIntact)

@@ -194,6 +194,92 @@ struct FlushTests {
         }
     }
 
+    @Test("What was written less than a minute before an opening is flushed by it: its writer may have been killed")
+    func writtenShortlyBefore() throws {
+        do { try open(SystemCallProbe()).set("a", "1") }
+        let modified = try #require(try SystemCalls().status(of: directory.journal)).modified
+        let ages: [(age: UInt64, isScheduled: Bool)] = [
+            (0, true), (1_000_000_000, true), (59_999_999_999, true), (60_000_000_000, false),
+        ]
+        for (age, isScheduled) in ages {
+            let journal = try openWithoutBackground(at: modified + age)
+            #expect(journal.hasFlushScheduled == isScheduled, "\(age)")
+        }
+        // A suite without a value has nothing to flush.
+        try FileManager.default.removeItem(atPath: directory.suite)
+        do { _ = try open(SystemCallProbe()) }
+        let created = try #require(try SystemCalls().status(of: directory.journal)).modified
+        #expect(try !openWithoutBackground(at: created).hasFlushScheduled)
+    }
+
+    /// Opens the suite at a time, with a background that does nothing.
+    private func openWithoutBackground(at time: UInt64? = nil) throws -> Journal {
+        let probe = SystemCallProbe()
+        probe.stoppedFileTime = time
+        var options = ReportCollector().options(probe)
+        options.backgroundActivity = { _ in false }
+        return try Journal.openUnregistered(directory.suite, options)
+    }
+
+    @Test("What another process has written is flushed by one that reads it, too")
+    func writtenByOthers() throws {
+        let other = try open(SystemCallProbe())
+        let journal = try openWithoutBackground()
+        for value in ["1", "2"] {
+            try other.set("a", value)
+            #expect(!journal.hasFlushScheduled)
+            #expect(journal["a"] == value)
+            #expect(journal.hasFlushScheduled && !journal.isSynced)
+            journal.flushInBackground()
+            #expect(!journal.hasFlushScheduled && journal.isSynced)
+        }
+    }
+
+    @Test("A sync during which the journal was read again from its beginning counts for nothing")
+    func forgottenSync() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        let syncs = Guarded(0)
+        probe.onStep { [unowned journal] step in
+            guard step.call == .fdatasync else { return }
+            let number = syncs.withLock { syncs in
+                syncs += 1
+                return syncs
+            }
+            if number == 1 { journal.flusher.forget() }
+        }
+        try journal.synchronize()
+        probe.onStep(nil)
+        #expect(syncs.withLock { $0 } == 2 && journal.isSynced)
+    }
+
+    @Test("The program's end waits for no work that is done")
+    func endAfterWork() throws {
+        let probe = SystemCallProbe()
+        let options = ReportCollector().options(probe)
+        let worker = try #require(options.worker)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        func end() throws {
+            let hasEnded = Guarded(false)
+            Thread.detachNewThread {
+                worker.flushAtExit(waitingAtMost: 1 << 60)
+                hasEnded.withLock { $0 = true }
+            }
+            try wait(for: "the end") { hasEnded.withLock { $0 } }
+        }
+        for value in ["1", "2"] {
+            try journal.set("a", value)
+            // It doesn't wait for the time of the flush.
+            try end()
+            #expect(journal.isSynced)
+        }
+        let locks = probe.counts[.flock, default: 0]
+        #expect(worker.compact(journal))
+        try wait(for: "a compaction") { probe.counts[.flock, default: 0] > locks }
+        try end()
+    }
+
     @Test("A flush in the background that fails is reported once, and tried again until it succeeds")
     func background() throws {
         let probe = SystemCallProbe()
@@ -250,12 +336,6 @@ struct FlushTests {
             journal.flushInBackground()
             #expect(journal.flushFailures.load() == 0)
         }
-    }
-}
-
-extension Journal {
-    fileprivate var hasFlushScheduled: Bool {
-        isFlushScheduled.load()
     }
 }
 #endif

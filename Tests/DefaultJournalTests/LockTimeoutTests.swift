@@ -77,6 +77,18 @@ struct LockTimeoutTests {
         #expect(reports.all.count == 1)
     }
 
+    @Test("that ends after a second is reported, too")
+    func reportedAtEnd() throws {
+        let reports = ReportCollector()
+        var options = reports.options
+        options.lockTimeout = 1_000_000_000
+        let journal = try Journal.openTest(directory.suite, options)
+        let helper = try holder()
+        let error = #expect(throws: JournalError.self) { try journal.set("a", "1") }
+        #expect(error?.kind == .busy(process: helper.process.processIdentifier))
+        #expect(reports.all == [.waiting(path: directory.suite, process: helper.process.processIdentifier)])
+    }
+
     @Test("ends at once when the process is killed")
     func killed() throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))

@@ -52,6 +52,7 @@ struct LookingTests {
         case write
         case verification
         case compaction
+        case copy
     }
 
     @Test(
@@ -76,10 +77,18 @@ struct LookingTests {
                 try wait(for: "a millisecond") { Clock.monotonic() - start > 1_000_000 }
                 // What is stored already is judged by what is in the file.
                 try journal.set("key", "old")
-            case .verification, .compaction:
-                // These compare at once, even if they have just done so.
+            // These compare at once, even if they have just done so.
+            case .verification:
                 journal.noteComparison()
-                if look == .compaction { try journal.compact() } else { #expect(try journal.verify().isIntact) }
+                #expect(try journal.verify().isIntact)
+            case .compaction:
+                journal.noteComparison()
+                try journal.compact()
+            case .copy:
+                journal.noteComparison()
+                let copy = directory.path + "/copy-\(journal === journals[0])"
+                try journal.copy(to: copy)
+                #expect(try Journal.openUnregistered(copy, options)["key"] == "new")
             }
             #expect(journal["key"] == (look == .write ? "old" : "new"))
         }

@@ -223,6 +223,29 @@ struct ReadOnlyTests {
         }
     }
 
+    @Test("by request is a journal of its own, which never becomes writable, whichever was opened first")
+    func requested() throws {
+        try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false)).set("a", "1")
+        var reading = JournalOptions()
+        reading.isReadOnly = true
+        let first = try Journal.openTest(directory.suite, reading)
+        let probe = SystemCallProbe()
+        probe.plan(.fail(code: EROFS), call: .open, number: 0)
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openTest(directory.suite, options)
+        #expect(journal !== first && journal.isReadOnly)
+        let second = try Journal.openTest(directory.suite, reading)
+        #expect(second !== journal && second !== first)
+        try journal.set("a", "2")
+        #expect(!journal.isReadOnly)
+        #expect(try Journal.openTest(directory.suite) === journal)
+        for reader in [first, second] {
+            #expect(reader["a"] == "2")
+            #expect(throws: JournalError(.readOnly(.requested), path: directory.suite)) { try reader.set("a", "3") }
+            #expect(reader.isReadOnly)
+        }
+    }
+
     @Test("and doesn't exist is an error that says so")
     func missing() throws {
         for code in [EROFS, EACCES] {
@@ -249,6 +272,40 @@ struct ReadOnlyTests {
         } while probe.counts != [:]
     }
     #endif
+
+    @Test("is opened for reading only whatever others do to it, and has nothing to flush")
+    func descriptors() throws {
+        let writer = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try writer.set("a", "first")
+        var options = JournalOptions()
+        options.isReadOnly = true
+        let journal = try Journal.openTest(directory.suite, options)
+        let changes: [(name: String, make: () throws -> Void)] = [
+            ("a write", {}),
+            ("a compaction", { try writer.compact() }),
+            ("two compactions", { for _ in 0..<2 { try writer.compact() } }),
+            (
+                "another suite",
+                {
+                    try files.removeItem(atPath: directory.suite)
+                    writer.forgetComparison()
+                }
+            ),
+        ]
+        for change in changes {
+            try change.make()
+            try writer.set("a", change.name)
+            journal.forgetComparison()
+            #expect(journal["a"] == change.name)
+            #expect(fcntl(journal.state.file.raw, F_GETFL) & O_ACCMODE == O_RDONLY, "\(change.name)")
+            #expect(!journal.hasFlushScheduled, "\(change.name)")
+            // What is stored already is refused, too.
+            journal.noteComparison()
+            #expect(throws: JournalError(.readOnly(.requested), path: directory.suite)) {
+                try journal.set("a", change.name)
+            }
+        }
+    }
 
     @Test("reports damage once, keeps the file, and has every valid record")
     func damage() throws {

@@ -119,6 +119,32 @@ struct RecoveryTests {
         }
     }
 
+    #if DEBUG
+    @Test("A damaged journal is replaced when its backup is on the disk by its name, and not before")
+    func backupOnDisk() throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[4_200] ^= 1
+        try suite(bytes, in: directory)
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        probe.startRecording()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        #expect(journal.all.count == 49)
+        let backup = directory.suite + "/" + (try #require(try directory.damagedCopies.first))
+        let calls = probe.records.compactMap { record -> String? in
+            switch record.call {
+            case .pwrite where record.path == backup: "write"
+            case .fsync where record.path == backup: "sync"
+            case .fsync where record.path == directory.suite: "sync name"
+            case .rename: "replace"
+            default: nil
+            }
+        }
+        #expect(calls == ["write", "sync", "sync name", "replace"])
+    }
+    #endif
+
     @Test("A file that is not a journal is backed up, and the suite starts empty")
     func noJournal() throws {
         let directory = TemporaryDirectory()

@@ -41,6 +41,8 @@ extension Journal {
         return flusher.isSynced(state.file, to: state.position)
     }
 
+    var hasFlushScheduled: Bool { isFlushScheduled.load() }
+
     func set(_ key: [UInt8], _ value: [UInt8], durability: JournalDurability = .background) throws(JournalError) {
         let outcome = key.withUnsafeBytes { key in
             value.withUnsafeBytes { value in

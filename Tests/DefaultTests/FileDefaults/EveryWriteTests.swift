@@ -48,6 +48,9 @@ struct EveryWriteTests {
             let bodies: [() throws -> Void] = [
                 { try durable.set(1, forKey: "k") },
                 { try durable.removeObject(forKey: "absent") },
+                { try durable.removeObject(forKey: "k") },
+                { try durable.withExclusiveAccess { try durable.set(1, forKey: "k") } },
+                { try durable.withExclusiveAccess { try durable.removeObject(forKey: "absent") } },
                 { try durable.transaction { try durable.set(1, forKey: "k") } },
                 { try durable.transaction { try durable.removeObject(forKey: "absent") } },
             ]

@@ -60,6 +60,23 @@ struct ReadingFromTests {
         }
     }
 
+    @Test("leaves its suite to an object that writes and is created later")
+    func openedFirst() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            #expect(try TestHelper.run(["assign", url.path, "color", "string", "old"]).status == 0)
+            let reader = try FileDefaults(readingFrom: url)
+            #expect(reader.string(forKey: "color") == "old")
+            let writer = try FileDefaults(url: url)
+            try writer.set("new", forKey: "color")
+            #expect(reader.string(forKey: "color") == "new")
+            expectError(.storeReadOnly) { try reader.set("red", forKey: "color") }
+            expectError(.storeReadOnly) { try reader.set("new", forKey: "color") }
+            expectError(.storeReadOnly) { try reader.removeObject(forKey: "absent") }
+            #expect(writer.string(forKey: "color") == "new")
+        }
+    }
+
     @Test("makes no suite where there is none")
     func missing() throws {
         try withTemporaryDirectory { directory in
