@@ -36,6 +36,12 @@ struct FlushTests {
         #expect(!journal.isRenameUnsynced)
     }
 
+    @Test("A suite that was created is on the disk by its name, without a value")
+    func created() throws {
+        let journal = try open(SystemCallProbe())
+        #expect(journal.isSynced && !journal.isRenameUnsynced)
+    }
+
     @Test("A write with a flush flushes itself, its file's name, and a value that is stored already")
     func everyWrite() throws {
         let probe = SystemCallProbe()

@@ -53,7 +53,8 @@ struct FormatTests {
     func sizes() {
         let sizes: [(payload: Int, offset: UInt64, size: Int)] = [
             (1, 4_128, 24), (8, 4_128, 24), (9, 4_128, 32), (16, 8_152, 32), (8, 8_160, 24), (9, 8_160, 40),
-            (16, 8_160, 40), (17, 8_160, 40), (16, 8_168, 32), (1, 8_168, 32), (4_048, 4_128, 4_072), (4_049, 4_128, 4_072),
+            (16, 8_160, 40), (17, 8_160, 40), (16, 8_168, 32), (1, 8_168, 32), (4_048, 4_128, 4_072),
+            (4_049, 4_128, 4_072),
         ]
         for (payload, offset, size) in sizes {
             #expect(Record.size(payload: payload, at: offset) == size, "\(payload) at \(offset)")
