@@ -115,6 +115,29 @@ struct JournalTests {
         try journal.synchronize()
     }
 
+    @Test("What is stored at the ends of pages is seen by others at once, and by whoever opens the suite later")
+    func pageEnds() throws {
+        let reports = ReportCollector()
+        var options = reports.options
+        options.automaticMaintenance = false
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        let other = try Journal.openUnregistered(directory.suite, options)
+        // Each takes 32 bytes, so that one would end where the second page does.
+        for number in 100..<400 {
+            try journal.set("k\(number)", "1")
+            #expect(other["k\(number)"] == "1")
+            #expect(try directory.bytes().count % 4_096 != 0)
+            if (220..<230).contains(number) {
+                #expect(try Journal.openUnregistered(directory.suite, options).all == journal.all)
+            }
+        }
+        try journal.compact()
+        try journal.set("k400", "1")
+        #expect(try Journal.openUnregistered(directory.suite, options).all.count == 301)
+        #expect(try journal.verify().isIntact)
+        #expect(reports.all.isEmpty)
+    }
+
     @Test("A batch is one record and becomes visible as a whole")
     func batches() throws {
         let journal = try Journal.openTest(directory.suite)
@@ -191,6 +214,30 @@ struct JournalTests {
         }
         #expect(journal["a"] == "2")
     }
+
+    #if DEBUG
+    @Test("A copy that fails at whichever call leaves nothing, so that it can be made afterwards")
+    func failingCopy() throws {
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        for number in 0..<9 { try journal.set("key\(number)", "1") }
+        let target = directory.path + "/copy"
+        probe.clear()
+        try journal.copy(to: target)
+        for (call, count) in probe.counts {
+            for number in 0..<count {
+                try FileManager.default.removeItem(atPath: target)
+                probe.clear()
+                probe.plan(.fail(code: ENOSPC), call: call, number: number)
+                #expect(throws: JournalError.self, "\(call) \(number)") { try journal.copy(to: target) }
+                #expect(!FileManager.default.fileExists(atPath: target), "\(call) \(number)")
+                try journal.copy(to: target)
+                #expect(try Journal.openUnregistered(target).all == journal.all)
+            }
+        }
+    }
+    #endif
 
     @Test("Files are private to the user")
     func modes() throws {

@@ -153,22 +153,32 @@ extension Journal {
         }
         do throws(JournalError) {
             guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }
-            try SuiteDirectory.makeDirectory(target, calls: calls)
-            let suite = try SuiteDirectory.open(target, calls: calls)
             do throws(JournalError) {
-                let name = try NewJournal.make(of: table, in: suite, calls: calls).name
-                try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
-                try calls.sync(suite.raw, name: ".")
+                try SuiteDirectory.makeDirectory(target, calls: calls)
+                try write(table, to: SuiteDirectory.open(target, calls: calls))
             } catch {
-                // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
-                for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
-                    do throws(JournalError) { try calls.unlink(name, in: suite.raw) } catch {}
-                }
                 do throws(JournalError) { try calls.unlink(target, isDirectory: true) } catch {}
                 throw error
             }
         } catch {
             throw error.located(in: target)
+        }
+    }
+
+    /// Makes an empty directory a suite with these entries.
+    ///
+    /// - Throws: The system call that failed; the directory is empty then.
+    private func write(_ table: borrowing EntryTable, to suite: SuiteDirectory) throws(JournalError) {
+        do throws(JournalError) {
+            let name = try NewJournal.make(of: table, in: suite, calls: calls).name
+            try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
+            try calls.sync(suite.raw, name: ".")
+        } catch {
+            // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
+            for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {
+                do throws(JournalError) { try calls.unlink(name, in: suite.raw) } catch {}
+            }
+            throw error
         }
     }
 }
