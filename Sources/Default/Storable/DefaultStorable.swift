@@ -1,4 +1,9 @@
 internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A settings type that saves and loads itself.
 ///
