@@ -394,6 +394,23 @@ struct OldBytesTests {
         #expect(report.filledIn == ["panes.left.height"] && report.unusable.isEmpty)
     }
 
+    @Test("have the version that is recorded when they are replaced, not the one that they had when they were read")
+    func recordedLater() throws {
+        struct Levels: DefaultStorable {
+            var level = 1
+            static var schemaVersion: Int { 2 }
+        }
+        let store = MemoryDefaults()
+        try Levels().save(to: store)
+        #expect(try Levels.load(from: store)?.level == 1)
+        let record = try #require(store.string(forKey: "Levels.schemaVersion"))
+        #expect(record.hasPrefix("2 "))
+        // A newer release finds that its values are the same, and that the older one can read and write them.
+        try store.set("3/" + record, forKey: "Levels.schemaVersion")
+        try Levels(level: 2).save(to: store)
+        #expect(store.string(forKey: "Levels.schemaVersion")?.hasPrefix("3/2 ") == true)
+    }
+
     @Test("lose their removed properties when they are migrated, once")
     func removed() throws {
         for (json, expected) in [
