@@ -291,6 +291,7 @@ struct RestoringTests {
                 try Restored.Lenient.remove(from: store)
                 #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == old)
                 #expect(try Restored.Lenient.quarantined(in: store).isEmpty)
+                #expect(store.storedKeys() == ["Restored"])
                 #expect(try Restored.Lenient.restoreQuarantined(in: store) == nil)
                 // What is stored already is not quarantined when it is stored again.
                 try Restored.Strict(level: 3).save(to: store)

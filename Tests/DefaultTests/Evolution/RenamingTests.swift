@@ -100,6 +100,10 @@ struct RenamingTests {
             #expect(store.data(forKey: "Second") == Data(#"{"color":"2","window":{"height":1}}"#.utf8))
             #expect(try Renamed.load()?.color == "2!")
 
+            // A key that is given is the only one.
+            Renamed.clear(forKey: "other")
+            try Renamed.remove(forKey: "First")
+            #expect(Set(store.storedKeys()) == ["Renamed.Type", "Second", "Renamed"])
             Renamed.clear()
             #expect(try Renamed.load() == nil)
             for key in keys {
@@ -164,6 +168,9 @@ struct RenamingTests {
             try Old(size: 3).save()
             #expect(try New.load()?.size == 30)
             try New.migrate()
+            #expect(try New.load()?.size == 30)
+            try New.remove(forKey: "New")
+            #expect(Set(store.storedKeys()) == ["Old", "Old.schemaVersion"])
             #expect(try New.load()?.size == 30)
             try New.remove()
             #expect(store.object(forKey: "Old.schemaVersion") == nil)
