@@ -253,6 +253,39 @@ struct ObserverTests {
         }
     }
 
+    @Test(
+        "is called for all that a thread with exclusive access has changed, whatever other threads read meanwhile",
+        arguments: StoreKind.allCases
+    )
+    func readsDuringExclusiveAccess(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let shared = UnsafeStore(store)
+            let notices = Notices()
+            let observation = store.observeChanges(notices.note)
+            func readElsewhere() {
+                let count = onAnotherThread {
+                    _ = shared.store.storedValue(forKey: "k")
+                    _ = shared.store.storedKeys()
+                    return notices.count
+                }
+                #expect(count == 0)
+            }
+            try store.withExclusiveAccess {
+                try store.setStoredValue(.integer(1), forKey: "k")
+                readElsewhere()
+                try store.setStoredValue(.integer(1), forKey: "other")
+                readElsewhere()
+            }
+            #expect(notices.all == [["k", "other"]])
+            try store.transaction {
+                try store.setStoredValue(.integer(2), forKey: "k")
+                _ = onAnotherThread { shared.store.storedKeys().count }
+            }
+            #expect(notices.all.last == ["k"])
+            observation.cancel()
+        }
+    }
+
     @Test("of a store without words for it is called after exclusive access too, of its own keys only")
     func defaultImplementation() throws {
         let store = Plain()
