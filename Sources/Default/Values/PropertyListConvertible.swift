@@ -180,10 +180,13 @@ extension Float: PropertyListConvertible {
     /// The number, in double precision.
     public var propertyListValue: PropertyListValue { .real(Double(self)) }
 
-    /// Creates a number from a stored value, rounded to single precision; the result is nil when the value is not a number.
+    /// Creates a number from a stored value, rounded to single precision; the result is nil when the value is not a number, or
+    /// is too large.
     public init?(propertyListValue: PropertyListValue) {
         guard let double = Double(propertyListValue: propertyListValue) else { return nil }
         self.init(double)
+        // A finite number that became infinite would be lost at the next write.
+        guard isFinite == double.isFinite else { return nil }
     }
 }
 

@@ -568,6 +568,70 @@ struct CompletionTests {
         }
     }
 
+    @Test("uses the first of several fields with one name, as Foundation's decoder does, also if it has to fill in")
+    func repeatedFields() throws {
+        struct Sound: Codable, Equatable {
+            struct Band: Codable, Equatable { var gain = 1 }
+            var volume = 0
+            var band = Band()
+            var added: Int? = 7
+            var muted = false
+        }
+        let fields = #""volume":1,"volume":2,"band":{"gain":3,"gain":4},"band":{"gain":5},"\u0076olume":6"#
+        let expected = Sound(volume: 1, band: .init(gain: 3), added: nil)
+        #expect(try JSONDecoder().decode(Sound.self, from: Data("{\(fields),\"muted\":false}".utf8)) == expected)
+        let (value, report) = try #require(fillIn("{\(fields)}", with: Sound()))
+        #expect(value == expected)
+        #expect(report.filledIn == ["muted"] && report.unusable.isEmpty)
+        // The default takes the place of the first, and not the second one.
+        let other = try #require(fillIn(#"{"volume":"loud","volume":2}"#, with: Sound()))
+        #expect(other.value.volume == 0 && other.report.unusablePaths == ["volume"])
+    }
+
+    @Test("fills in an entry from the default's entry of that name, and others from the default of their type")
+    func entriesOfDefault() throws {
+        struct Theme: DefaultProviding, Equatable {
+            var size = 1
+            var name = "n"
+            static var defaultValue: Theme? { Theme() }
+        }
+        enum Mode: String, Codable, CodingKeyRepresentable { case day, night, off }
+        struct Look: Codable, Equatable {
+            var themes = ["dark": Theme(size: 20, name: "d"), "gone": Theme(size: 30)]
+            var byNumber = [7: Theme(size: 21)]
+            var byMode = [Mode.night: Theme(size: 22)]
+            var optional: [String: Theme?] = ["dark": Theme(size: 23), "none": nil]
+            var nested = ["a": ["dark": Theme(size: 24)]]
+            var added = true
+        }
+        let json = #"""
+            {"themes":{"dark":{"name":"x"},"light":{"name":"y"},"full":{"size":2,"name":"z"}},
+            "byNumber":{"7":{"name":"x"},"8":{"name":"y"}},"byMode":{"night":{"name":"x"},"day":{"size":"big"}},
+            "optional":{"dark":{"name":"x"},"none":{"name":"y"}},
+            "nested":{"a":{"dark":{"name":"x"},"light":{}},"b":{"dark":{}}}}
+            """#
+        var expected = Look()
+        expected.themes = [
+            "dark": Theme(size: 20, name: "x"), "light": Theme(name: "y"), "full": Theme(size: 2, name: "z"),
+        ]
+        expected.byNumber = [7: Theme(size: 21, name: "x"), 8: Theme(name: "y")]
+        expected.byMode = [.night: Theme(size: 22, name: "x"), .day: Theme()]
+        expected.optional = ["dark": Theme(size: 23, name: "x"), "none": Theme(name: "y")]
+        expected.nested = ["a": ["dark": Theme(size: 24, name: "x"), "light": Theme()], "b": ["dark": Theme()]]
+        for coder in [DefaultsCoder.json, .propertyList] {
+            let (value, report) = try #require(fillIn(coder.converted(json), with: Look(), coder: coder))
+            #expect(value == expected)
+            #expect(report.unusablePaths == ["byMode.day.size"])
+            // An entry that can't be used at all is replaced by the default's, and removed if that has none.
+            let other = #"{"themes":{"dark":7,"light":7},"byNumber":{"7":"x"},"optional":{"dark":[]}}"#
+            let (replaced, loss) = try #require(fillIn(coder.converted(other), with: Look(), coder: coder))
+            #expect(replaced.themes == ["dark": Theme(size: 20, name: "d")])
+            #expect(replaced.byNumber == [7: Theme(size: 21)])
+            #expect(replaced.optional == ["dark": Theme(size: 23)])
+            #expect(loss.unusablePaths == ["byNumber.7", "optional.dark", "themes.dark", "themes.light"])
+        }
+    }
+
     @Test("is reported with a limited number of parts, those that can't be used first")
     func manyParts() {
         let report = LoadReport(

@@ -576,6 +576,10 @@ struct ForeignFormTests {
             try expectUnread(reversed, Defaults.Key<Range<Int>?>("reversed"), in: store)
             try expectUnread(reversed, Defaults.Key<ClosedRange<Int>?>("reversed and closed"), in: store)
             try expectUnread(.array([.integer(5)]), Defaults.Key<ClosedRange<Int>?>("one bound"), in: store)
+            let three = PropertyListValue.array([.integer(5), .integer(6), .integer(7)])
+            try expectUnread(three, Defaults.Key<Range<Int>?>("three bounds"), in: store)
+            let words = PropertyListValue.array([.string("a"), .string("b")])
+            try expectUnread(words, Defaults.Key<Range<Int>?>("words for bounds"), in: store)
             try expectUnread(.data(Data("bplist00".utf8)), Defaults.Key<[URL]>("empty"), in: store)
         }
     }

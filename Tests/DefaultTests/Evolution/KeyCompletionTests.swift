@@ -15,6 +15,17 @@ private struct Page: DefaultProviding, Equatable {
     static var defaultValue: Page? { Page(url: "blank") }
 }
 
+/// Has a part that its readers share if they share the value.
+private struct Case: DefaultStorable {
+    final class Label: Codable {
+        var text = "l"
+    }
+
+    var label = Label()
+    var width = 1
+    static var defaultValue: Case? { Case() }
+}
+
 extension Defaults.Keys {
     fileprivate static let palette = Defaults.Key<Palette>("palette", default: Palette())
     fileprivate static let pages = Defaults.Key<[Page]>("pages")
@@ -113,6 +124,34 @@ struct KeyCompletionTests {
         }
     }
 
+    @Test(
+        "fills in a value with an object for each read separately, as its container and a settings type do",
+        arguments: [#"{"label":{"text":"l"}}"#, #"{"width":1}"#, #"{"label":7,"width":1}"#]
+    )
+    func objects(json: String) throws {
+        let store = MemoryDefaults()
+        let key = Defaults.Key<Case>("key", default: Case())
+        let optional = Defaults.Key<Case?>("optional")
+        let container = KeyValueContainer(storage: store, key: "container", defaultValue: Case())
+        for name in ["key", "optional", "container", "Case"] {
+            try store.set(Data(json.utf8), forKey: name)
+        }
+        let reads: [() throws -> Case?] = [
+            { Defaults(suite: store)[key] }, { Defaults(suite: store)[optional] },
+            { try Defaults(suite: store).load(key) }, { container.value }, { Case.read(from: store) },
+            { try Case.load(from: store) },
+        ]
+        try EventCollector().collect {
+            for (number, read) in reads.enumerated() {
+                for _ in 0..<5 {
+                    let label = try #require(try read()).label
+                    #expect(label.text == "l", "read \(number)")
+                    label.text = "changed"
+                }
+            }
+        }
+    }
+
     @Test("stores a quarantined value again that it can read now", arguments: StoreKind.allCases)
     func restoring(kind: StoreKind) throws {
         struct Lenient: Codable { var name: Int }
@@ -134,6 +173,9 @@ struct KeyCompletionTests {
                 // A key of any value takes each.
                 #expect(try defaults.restoreQuarantined(Defaults.Key<PropertyListValue?>("palette"))?.data == replaced)
                 expectError(.invalidKey) { try defaults.restoreQuarantined(Defaults.Key<Int?>("")) }
+                defaults.reset(.palette)
+                #expect(try defaults.restoreQuarantined(number)?.data == unusable)
+                #expect(store.storedKeys() == ["palette"])
             }
         }
     }

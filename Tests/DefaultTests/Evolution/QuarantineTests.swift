@@ -121,7 +121,8 @@ struct QuarantineTests {
     @Test("is not replaced if it can't be quarantined", arguments: StoreKind.allCases)
     func occupied(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            let foreign: [Any] = ["mine", [1, 2], [["date": 1]]]
+            let entry: [String: Any] = ["date": Date.distantPast, "type": "Player", "value": 1]
+            let foreign: [Any] = ["mine", [1, 2], [["date": 1]], [entry, 2] as [Any]]
             for object in foreign {
                 try store.set(object, forKey: "Player.quarantine")
                 try store.set(Data("{".utf8), forKey: "Player")
@@ -291,6 +292,7 @@ struct RestoringTests {
                 try Restored.Lenient.remove(from: store)
                 #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == old)
                 #expect(try Restored.Lenient.quarantined(in: store).isEmpty)
+                #expect(store.storedKeys() == ["Restored"])
                 #expect(try Restored.Lenient.restoreQuarantined(in: store) == nil)
                 // What is stored already is not quarantined when it is stored again.
                 try Restored.Strict(level: 3).save(to: store)

@@ -100,11 +100,64 @@ struct RenamingTests {
             #expect(store.data(forKey: "Second") == Data(#"{"color":"2","window":{"height":1}}"#.utf8))
             #expect(try Renamed.load()?.color == "2!")
 
+            // A key that is given is the only one.
+            Renamed.clear(forKey: "other")
+            try Renamed.remove(forKey: "First")
+            #expect(Set(store.storedKeys()) == ["Renamed.Type", "Second", "Renamed"])
             Renamed.clear()
             #expect(try Renamed.load() == nil)
             for key in keys {
                 #expect(store.object(forKey: key) == nil)
             }
+        }
+    }
+
+    @Test("a type uses no other key than the one that a call gives", arguments: StoreKind.allCases)
+    func givenKey(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            func snapshot() -> [String: PropertyListValue] {
+                var values: [String: PropertyListValue] = [:]
+                for key in store.storedKeys() {
+                    values[key] = store.storedValue(forKey: key)
+                }
+                return values
+            }
+            let old = Data(#"{"colour":"old","window":{"height":1}}"#.utf8)
+            for key in ["First", "Second", "Renamed"] {
+                try store.set("text", forKey: key)
+                EventCollector().collect { Renamed().write(withKey: key) }
+                try store.set(old, forKey: key)
+            }
+            let before = snapshot()
+            #expect(before.count == 6)
+
+            // Nothing is stored under it.
+            #expect(try Renamed.load(forKey: "other") == nil)
+            #expect(Renamed.read(forKey: "other") == Renamed())
+            #expect(try Renamed.loadWithReport(forKey: "other")?.value == nil)
+            #expect(try !Renamed.migrate(forKey: "other"))
+            #expect(try Renamed.quarantined(forKey: "other").isEmpty)
+            #expect(try Renamed.restoreQuarantined(forKey: "other") == nil)
+            #expect(try !Renamed.move(from: store, forKey: "other"))
+            #expect(try !Renamed.move(from: store, sourceKey: "none", to: store))
+            try Renamed.removeQuarantined(forKey: "other")
+            Renamed.clear(forKey: "other")
+            #expect(snapshot() == before)
+
+            try Renamed.update(forKey: "other") { $0.window.height = 9 }
+            #expect(try Renamed.load(forKey: "other") == Renamed(window: .init(height: 9)))
+            let live = LiveSettings<Renamed>(forKey: "live")
+            live.color = "x"
+            #expect(live.value == Renamed(color: "x"))
+            #expect(try Renamed.load(forKey: "live") == Renamed(color: "x"))
+            try store.set(old, forKey: "third")
+            #expect(try Renamed.migrate(forKey: "third"))
+            #expect(store.data(forKey: "third") != old)
+            #expect(try Renamed.loadWithReport(forKey: "third")?.value.color == "old")
+            for key in ["other", "live", "third"] {
+                Renamed.clear(forKey: key)
+            }
+            #expect(snapshot() == before)
         }
     }
 
@@ -164,6 +217,9 @@ struct RenamingTests {
             try Old(size: 3).save()
             #expect(try New.load()?.size == 30)
             try New.migrate()
+            #expect(try New.load()?.size == 30)
+            try New.remove(forKey: "New")
+            #expect(Set(store.storedKeys()) == ["Old", "Old.schemaVersion"])
             #expect(try New.load()?.size == 30)
             try New.remove()
             #expect(store.object(forKey: "Old.schemaVersion") == nil)

@@ -240,6 +240,36 @@ struct DefaultsTests {
     }
     #endif
 
+    @Test(
+        "do in their static form the same with the standard store, with quarantined values too",
+        arguments: StoreKind.allCases
+    )
+    func staticForms(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let number = DefaultsKey<Int>("static")
+            let text = DefaultsKey<String?>("static")
+            try store.set("text", forKey: "static")
+            expectEvents([.quarantined]) { Defaults[number] = 1 }
+            #expect(try Defaults.quarantined(number).map(\.value) == [.string("text")])
+            #expect(try Defaults.load(number) == 1)
+            try Defaults.save(2, for: number)
+            let sum = try Defaults.update(number) { value in
+                value += 1
+                return value
+            }
+            #expect(sum == 3 && store.storedValue(forKey: "static") == .integer(3))
+            #expect(Defaults.exists(key: number) && Defaults.hasKey("static") && !Defaults.hasKey("other"))
+            #expect(try Defaults.restoreQuarantined(text)?.value == .string("text"))
+            #expect(store.storedValue(forKey: "static") == .string("text"))
+            #expect(try Defaults.quarantined(number).map(\.value) == [.integer(3)])
+            try Defaults.removeQuarantined(number)
+            #expect(store.storedKeys() == ["static"])
+            Defaults["other"] = "x"
+            Defaults.remove("static", "other")
+            #expect(store.storedKeys().isEmpty)
+        }
+    }
+
     @Test("quarantine a value that a change in place can't read", arguments: StoreKind.allCases)
     func quarantined(kind: StoreKind) throws {
         try kind.withStore { store in

@@ -121,4 +121,58 @@ struct LaunchArgumentKeyTests {
             #expect(store.storedValue(forKey: "n") == .integer(7))
         }
     }
+
+    @Test(
+        "with a registered default that can't be read is changed in every way without it, and without a quarantine",
+        arguments: [StoreKind.memory, .file]
+    )
+    func changesOverRegisteredDefaults(kind: StoreKind) throws {
+        let registered: [String: PropertyListValue] = [
+            "n": .string("many"), "Settings": .string("loud"), "list": .data(Data("[1, 2]".utf8)),
+        ]
+        let changes: [(key: String, change: (any DefaultsStore) throws -> Void)] = [
+            ("n", { Defaults(suite: $0)[Self.number] += 1 }),
+            ("n", { Defaults(suite: $0)["n"] += 1 }),
+            ("n", { try Defaults(suite: $0).save(1, for: Self.number) }),
+            ("n", { KeyValueContainer<Int>(storage: $0, key: "n").value = 1 }),
+            ("n", { $0.setValue(1, forKey: "n") }),
+            ("Settings", { try Settings().save(to: $0) }),
+            ("list", { Defaults(suite: $0)[Self.list] = [3] }),
+        ]
+        for (number, (key, change)) in changes.enumerated() {
+            try kind.withStore { store in
+                let vocabulary = try #require(store as? any UserDefaultsVocabulary)
+                try vocabulary.registerValues(registered)
+                let collector = EventCollector()
+                try collector.collect { try change(store) }
+                #expect(collector.events.allSatisfy { $0.kind == .readFailed }, "change \(number)")
+                #expect(store.storedKeys() == [key], "change \(number)")
+                #expect(store.storedValue(forKey: key) != registered[key], "change \(number)")
+                // Removing what is stored shows the registered default again.
+                try store.setStoredValue(nil, forKey: key)
+                #expect(store.storedValue(forKey: key) == registered[key], "change \(number)")
+                #expect(store.storedKeys().isEmpty, "change \(number)")
+            }
+        }
+    }
+
+    @Test(
+        "with a registered default is neither converted, nor exchanged with a quarantined value",
+        arguments: [StoreKind.memory, .file]
+    )
+    func registeredDefaultsAreNotStored(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let vocabulary = try #require(store as? any UserDefaultsVocabulary)
+            let defaults = Defaults(suite: store)
+            try Quarantine(key: "n", type: Int.self, store: store).add(.integer(5))
+            // The form of another library for a list.
+            try vocabulary.registerValues(["n": .integer(8), "list": .data(Data("[1, 2]".utf8))])
+            #expect(defaults[Self.list] == [1, 2])
+            #expect(try defaults.convertForms(of: Self.list, Self.number) == [])
+            #expect(store.storedKeys() == ["n.quarantine"])
+            #expect(try defaults.restoreQuarantined(Self.number)?.value == .integer(5))
+            #expect(store.storedKeys() == ["n"])
+            #expect(defaults[Self.number] == 5)
+        }
+    }
 }

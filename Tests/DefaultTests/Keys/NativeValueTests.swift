@@ -137,6 +137,37 @@ struct NativeValueTests {
         try kind.withStore { store in try sample.check(store) }
     }
 
+    @Test("is a range too, of one element or of none", arguments: StoreKind.allCases)
+    func ranges(kind: StoreKind) throws {
+        func check<Value: PropertyListConvertible & Codable & Equatable>(
+            _ range: Value,
+            in store: any DefaultsStore
+        ) throws {
+            let defaults = Defaults(suite: store)
+            let optional = Defaults.Key<Value?>("optional")
+            let several = Defaults.Key<[String: [Value]]>("several")
+            defaults[optional] = range
+            defaults[several] = ["a": [range, range], "b": []]
+            #expect(defaults[optional] == range)
+            #expect(defaults[several] == ["a": [range, range], "b": []])
+            guard case .array(let bounds)? = store.storedValue(forKey: "optional") else {
+                Issue.record("\(range) is not stored as an array")
+                return
+            }
+            #expect(bounds.count == 2)
+            #expect(try store.df.load(forKey: "optional", type: Value.self) == range)
+        }
+        let now = Date(timeIntervalSinceReferenceDate: 8)
+        try kind.withStore { store in
+            for range in [2..<5, 3..<3, Int.min..<Int.max, Int.max..<Int.max] { try check(range, in: store) }
+            for range in [2...5, 3...3, Int.min...Int.max] { try check(range, in: store) }
+            for range in [0.5..<1, 0.5..<0.5] { try check(range, in: store) }
+            for range in ["a"..."b", ""...""] { try check(range, in: store) }
+            try check(now...now, in: store)
+            try check(now..<now, in: store)
+        }
+    }
+
     @Test("of an integer type wider than 64 bits is stored as JSON", arguments: StoreKind.allCases)
     func wideIntegers(kind: StoreKind) throws {
         try kind.withStore { store in

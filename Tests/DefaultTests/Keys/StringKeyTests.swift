@@ -53,6 +53,30 @@ struct StringKeyTests {
                 let expected = stored == nil ? .integer(1) : sum
                 #expect(store.storedValue(forKey: key) == expected, "\(String(describing: stored)) + \(summand)")
             }
+            // What is no number is quarantined, and counts as 0.
+            let others: [PropertyListValue] = [
+                .string("red"), .string(""), .string("-"), .data(Data("1".utf8)), .date(.distantPast), .array([]),
+                .array([.integer(1)]), .dictionary(["a": .integer(1)]),
+            ]
+            let changes: [(sum: PropertyListValue, change: (Defaults, String) -> Void)] = [
+                (.integer(2), { $0[$1] += 2 }), (.integer(-2), { $0[$1] -= 2 }), (.real(0.5), { $0[$1] += 0.5 }),
+                (.real(-0.5), { $0[$1] -= 0.5 }),
+            ]
+            for (number, (sum, change)) in changes.enumerated() {
+                for (index, other) in others.enumerated() {
+                    let key = "other \(number) \(index)"
+                    try store.setStoredValue(other, forKey: key)
+                    expectEvents([.readFailed, .quarantined]) { change(defaults, key) }
+                    #expect(store.storedValue(forKey: key) == sum, "\(other)")
+                    #expect(try defaults.quarantined(DefaultsKey<Int>(key)).map(\.value) == [other])
+                    expectEvents([]) { change(defaults, key) }
+                    #expect(try defaults.quarantined(DefaultsKey<Int>(key)).count == 1)
+                }
+            }
+            // Nothing is lost when the sum overflows.
+            try store.setStoredValue(.unsigned(.max), forKey: "full")
+            expectReport(.arithmeticOverflow) { defaults["full"] += 1 }
+            #expect(store.storedKeys().allSatisfy { $0 != "full.quarantine" })
             defaults["down"] -= 3
             defaults["down"] -= 0.5
             #expect(defaults["down"].double == -3.5)

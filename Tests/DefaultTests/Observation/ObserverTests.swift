@@ -253,6 +253,39 @@ struct ObserverTests {
         }
     }
 
+    @Test(
+        "is called for all that a thread with exclusive access has changed, whatever other threads read meanwhile",
+        arguments: StoreKind.allCases
+    )
+    func readsDuringExclusiveAccess(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let shared = UnsafeStore(store)
+            let notices = Notices()
+            let observation = store.observeChanges(notices.note)
+            func readElsewhere() {
+                let count = onAnotherThread {
+                    _ = shared.store.storedValue(forKey: "k")
+                    _ = shared.store.storedKeys()
+                    return notices.count
+                }
+                #expect(count == 0)
+            }
+            try store.withExclusiveAccess {
+                try store.setStoredValue(.integer(1), forKey: "k")
+                readElsewhere()
+                try store.setStoredValue(.integer(1), forKey: "other")
+                readElsewhere()
+            }
+            #expect(notices.all == [["k", "other"]])
+            try store.transaction {
+                try store.setStoredValue(.integer(2), forKey: "k")
+                _ = onAnotherThread { shared.store.storedKeys().count }
+            }
+            #expect(notices.all.last == ["k"])
+            observation.cancel()
+        }
+    }
+
     @Test("of a store without words for it is called after exclusive access too, of its own keys only")
     func defaultImplementation() throws {
         let store = Plain()
@@ -284,6 +317,68 @@ struct ObserverTests {
         observation.cancel()
         defaults[.count] = 0
         #expect(notices.count == 5)
+    }
+
+    @Test("of a store that reports nothing itself hears of each call that changes a value")
+    func everyCall() throws {
+        typealias Call = (Plain) throws -> Void
+        func store(_ value: PropertyListValue, under key: String) -> Call {
+            { try $0.setStoredValue(value, forKey: key) }
+        }
+        let nothing: Call = { _ in }
+        let level = PropertyListValue.data(Data(#"{"level":2}"#.utf8))
+        let list = DefaultsKey<[Int]>("list")
+        let rows: [(key: String, prepare: Call, call: Call)] = [
+            ("count", nothing, { Defaults(suite: $0)[.count] = 1 }),
+            ("count", nothing, { Defaults(suite: $0)[.count] += 1 }),
+            ("count", nothing, { Defaults(suite: $0)["count"] = 1 }),
+            ("count", nothing, { Defaults(suite: $0)["count"] += 1 }),
+            ("count", store(.string("x"), under: "count"), { Defaults(suite: $0)["count"] += 1 }),
+            ("count", nothing, { Defaults(suite: $0)["count"].setIfAbsent { 1 } }),
+            ("count", nothing, { try Defaults(suite: $0).save(1, for: .count) }),
+            ("count", nothing, { try Defaults(suite: $0).update(.count) { $0 = 1 } }),
+            ("count", store(.integer(1), under: "count"), { Defaults(suite: $0).reset(.count) }),
+            ("count", store(.integer(1), under: "count"), { Defaults(suite: $0).removeAll() }),
+            ("list", store(.data(Data("[1]".utf8)), under: "list"), { try Defaults(suite: $0).convertForms(of: list) }),
+            (
+                "count",
+                { try Quarantine(key: "count", type: Int.self, store: $0).add(.integer(5)) },
+                { try Defaults(suite: $0).restoreQuarantined(.count) }
+            ),
+            ("count", nothing, { $0.setValue(1, forKey: "count") }),
+            ("count", nothing, { KeyValueContainer<Int>(storage: $0, key: "count").value = 1 }),
+            ("count", nothing, { try KeyValueContainer<Int>(storage: $0, key: "count").update { $0 = 1 } }),
+            (
+                "count", store(.integer(1), under: "count"),
+                { KeyValueContainer<Int>(storage: $0, key: "count").remove() }
+            ),
+            ("value", nothing, { $0.df.store(1, forKey: "value") }),
+            ("Renamed", nothing, { try Renamed(level: 2).save(to: $0) }),
+            ("Renamed", nothing, { try Renamed.update(in: $0) { $0.level = 2 } }),
+            ("Renamed", nothing, { LiveSettings<Renamed>(in: $0).level = 2 }),
+            ("Renamed", store(level, under: "Oldest"), { try Renamed.migrate(in: $0) }),
+            ("Oldest", store(level, under: "Oldest"), { try Renamed.remove(from: $0) }),
+            ("Renamed", store(level, under: "theirs"), { try Renamed.move(from: $0, sourceKey: "theirs", to: $0) }),
+            (
+                "theirs", store(level, under: "theirs"),
+                { try Renamed.move(from: $0, sourceKey: "theirs", to: $0, removingOriginal: true) }
+            ),
+            (
+                "Renamed",
+                { try Quarantine(key: "Renamed", type: Renamed.self, store: $0).add(level) },
+                { try Renamed.restoreQuarantined(in: $0) }
+            ),
+        ]
+        for (number, (key, prepare, call)) in rows.enumerated() {
+            let store = Plain()
+            try prepare(store)
+            let notices = Notices()
+            let observation = store.observeChanges(notices.note)
+            try EventCollector().collect { try call(store) }
+            let heard = notices.all.reduce(into: Set<String>()) { $0.formUnion($1 ?? []) }
+            #expect(heard.contains(key), "call \(number) for \(key)")
+            observation.cancel()
+        }
     }
 
     @Test("is called at once for a change by a thread that has no exclusive access while another one has")

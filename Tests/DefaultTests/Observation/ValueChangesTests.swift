@@ -51,8 +51,23 @@ struct ValueChangesTests {
         try await kind.withStore { store in
             let defaults = Defaults(suite: store)
             var changes = defaults.changes(.count, limit: 2).makeAsyncIterator()
+            let others = withDefaults(store) {
+                (
+                    Defaults.changes(.count, limit: 2), Defaults.changes(.count, .title, limit: 2),
+                    defaults.changes(.count, .title, limit: 2)
+                )
+            }
+            var standard = others.0.makeAsyncIterator()
+            var pairs = [others.1.makeAsyncIterator(), others.2.makeAsyncIterator()]
             for number in 1...5 {
                 defaults[.count] = number
+            }
+            for change in [Change(7, 1), Change(1, 5)] {
+                #expect(Change(await standard.next(isolation: nil)) == change)
+                for index in pairs.indices {
+                    let pair = await pairs[index].next(isolation: nil)
+                    #expect(pair?.old.0 == change.old && pair?.new.0 == change.new)
+                }
             }
             #expect(Change(await changes.next(isolation: nil)) == Change(7, 1))
             #expect(Change(await changes.next(isolation: nil)) == Change(1, 5))
@@ -94,6 +109,24 @@ struct ValueChangesTests {
         #expect(log.record { [.integer(3)] })
         let change = log.removeFirst()
         #expect(change?.old == [.integer(1)] && change?.new == [.integer(3)])
+    }
+
+    @Test("wait one at a time, and as none when they cancel each other out, if the limit is one or less")
+    func smallLimits() {
+        for limit in [1, 0, -1] {
+            let log = ChangeLog(after: [.integer(0)], limit: limit)
+            for number: Int64 in [1, 2, 3] {
+                #expect(log.record { [.integer(number)] })
+            }
+            let change = log.removeFirst()
+            #expect(change?.old == [.integer(0)] && change?.new == [.integer(3)], "limit \(limit)")
+            #expect(log.removeFirst() == nil)
+            // Back to what the reader knows, with nothing stored in between.
+            for value in [PropertyListValue.integer(4), nil, .integer(3)] {
+                #expect(log.record { [value] })
+            }
+            #expect(log.removeFirst() == nil, "limit \(limit)")
+        }
     }
 
     @Test("form a chain that ends with the stored value, whoever makes them")
@@ -163,14 +196,20 @@ struct LaterUpdatesTests {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             defaults[.count] = 1
-            let counts = Guarded<[Int]>([])
-            let observation = defaults.updates(.count, initial: false).observe { count in
-                counts.withLock { $0.append(count) }
+            let counts = Guarded<[[Int]]>([[], [], [], []])
+            @Sendable func note(_ count: Int, _ form: Int) { counts.withLock { $0[form].append(count) } }
+            let observations = withDefaults(store) {
+                [
+                    defaults.updates(.count, initial: false).observe { note($0, 0) },
+                    defaults.updates(.count, .title, initial: false).observe { note($0.0, 1) },
+                    Defaults.updates(.count, initial: false).observe { note($0, 2) },
+                    Defaults.updates(.count, .title, initial: false).observe { note($0.0, 3) },
+                ]
             }
-            defer { observation.cancel() }
-            #expect(counts.withLock { $0 } == [])
+            defer { observations.forEach { $0.cancel() } }
+            #expect(counts.withLock { $0 } == [[], [], [], []])
             for count in [1, 2, 2, 1] { defaults[.count] = count }
-            #expect(counts.withLock { $0 } == [2, 1])
+            #expect(counts.withLock { $0 } == [[2, 1], [2, 1], [2, 1], [2, 1]])
         }
     }
 }

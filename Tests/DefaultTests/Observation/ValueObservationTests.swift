@@ -119,6 +119,7 @@ struct ValueObservationTests {
             let all = Record<Int>()
             let new = Record<Int>()
             let names = Record<String?>()
+            let others = Record<String?>()
             let numbers = Record<Int?>()
             let container: KeyValueContainer<Int> = store.makeContainer(key: "number")
             let observations = withDefaults(store) {
@@ -126,6 +127,7 @@ struct ValueObservationTests {
                     Defaults.updates(.count).observe(all.add),
                     Defaults.updates(.count, initial: false).observe(new.add),
                     Theme.updates(in: store).observe { names.add($0?.name) },
+                    Theme.updates(in: store, forKey: "other").observe { others.add($0?.name) },
                     container.updates.observe(numbers.add),
                 ]
             }
@@ -134,11 +136,13 @@ struct ValueObservationTests {
             defaults[.count] = 1
             defaults[.count] += 1
             Theme(name: "dark").write(to: store)
+            Theme(name: "pale").write(to: store, withKey: "other")
             container.value = 3
             defaults.reset(.count)
             #expect(all.values == [7, 1, 2, 7])
             #expect(new.values == [1, 2, 7])
             #expect(names.values == ["bright", "dark"])
+            #expect(others.values == ["bright", "pale"])
             #expect(numbers.values == [nil, 3])
             withExtendedLifetime(observations) {}
         }

@@ -97,6 +97,13 @@ struct PropertyListValueTests {
         #expect(Double(propertyListValue: .unsigned(.max)) == nil)
         #expect(Double(propertyListValue: .integer(1 << 53 + 1)) == nil)
         #expect(Float(propertyListValue: .real(0.1)) == 0.1)
+        // A number that is too large is not read as infinite.
+        for text in ["1e39", "-1e39"] {
+            #expect(Float(propertyListValue: .real(Double(text)!)) == nil, "\(text)")
+            #expect(Float(propertyListValue: .string(text)) == nil, "\(text)")
+        }
+        #expect(Float(propertyListValue: .real(-.infinity)) == -.infinity)
+        #expect(Float(propertyListValue: .real(.nan))?.isNaN == true)
         #expect((UInt64(1) << 63).propertyListValue == .unsigned(1 << 63))
         #expect(UInt64(Int64.max).propertyListValue == .integer(.max))
         #expect([Int](propertyListValue: .array([.integer(1), .string("two")])) == nil)
