@@ -411,6 +411,20 @@ struct OldBytesTests {
         #expect(store.string(forKey: "Levels.schemaVersion")?.hasPrefix("3/2 ") == true)
     }
 
+    @Test("are found under an earlier name, with an event about those under the present one that can't be read")
+    func unreadableBeforeEarlier() throws {
+        struct Named: DefaultStorable {
+            var level = 1
+            static var previousIdentifiers: [String] { ["Older"] }
+        }
+        let store = MemoryDefaults()
+        try store.set(Data("{".utf8), forKey: "Named")
+        try store.set(Data(#"{"level":7}"#.utf8), forKey: "Older")
+        let collector = EventCollector()
+        collector.collect { #expect(Named.read(from: store)?.level == 7) }
+        #expect(collector.events.map(\.kind) == [.readFailed])
+    }
+
     @Test("lose their removed properties when they are migrated, once")
     func removed() throws {
         for (json, expected) in [

@@ -192,6 +192,9 @@ struct QuarantineTests {
                 try Player(volume: index).save(withKey: key)
                 #expect(try Player.load(forKey: key)?.volume == index)
                 #expect(try Player.quarantined(forKey: key).map { $0.object as? String } == ["text \(index)"])
+                // Up to the length that leaves room for it, the name is the key's with a suffix.
+                let hasWholeName = key.utf8.count + ".quarantine".utf8.count <= 65_535
+                #expect(store.storedKeys().contains(key + ".quarantine") == hasWholeName)
             }
         }
     }

@@ -22,6 +22,8 @@ struct StringKeyTests {
             #expect(defaults["signs"].bool == nil)
             #expect(defaults["sign"].double == -0.5)
             #expect(defaults["yes"].bool == true)
+            #expect(defaults["yes"].int == nil)
+            #expect(defaults["yes"].double == nil)
             #expect(defaults["no"].bool == false)
             #expect(defaults["one"].bool == true)
             #expect(defaults["text"].bool == nil)
