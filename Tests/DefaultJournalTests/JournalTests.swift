@@ -115,7 +115,7 @@ struct JournalTests {
         try journal.synchronize()
     }
 
-    @Test("What is stored at the ends of pages is seen by others at once, and by whoever opens the suite later")
+    @Test("What is stored at the ends of pages is seen by others at once, and when the suite is opened again")
     func pageEnds() throws {
         let reports = ReportCollector()
         var options = reports.options

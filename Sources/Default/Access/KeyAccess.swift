@@ -437,7 +437,7 @@ struct ChangeInPlace {
     private let access: KeyAccess
     /// Whether the stored value could be read.
     private var isReadable = true
-    /// The reason why there is no exclusive access; nothing is stored then.
+    /// The error of a store that refused exclusive access; nothing was stored.
     private let refusal: (any Error)?
 
     init(forKey key: String, in store: any DefaultsStore) {

@@ -17,7 +17,7 @@ extension PropertyListValue {
         return try? PropertyListDecoder().decode(CodedPropertyList.self, from: data).value
     }
 
-    /// The value as a binary property list; nil for one that is no array or dictionary.
+    /// The value as a binary property list; nil unless it is an array or a dictionary.
     var propertyListData: Data? {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary

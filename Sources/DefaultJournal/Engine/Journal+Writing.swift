@@ -282,7 +282,7 @@ extension Journal {
         appending.store(0)
         stateLock.unlock()
         writer.hasWritten = true
-        // If there is no memory for a smaller one, the larger one stays.
+        // The larger one stays if a smaller one can't be allocated.
         if writer.buffer.capacity > 1 << 18 { try? writer.buffer.resize(to: Writer.bufferSize) }
         if !scheduleFlush() { writer.hasToFlush = true }
     }

@@ -55,7 +55,7 @@ struct StringKeyTests {
                 let expected = stored == nil ? .integer(1) : sum
                 #expect(store.storedValue(forKey: key) == expected, "\(String(describing: stored)) + \(summand)")
             }
-            // What is no number is quarantined, and counts as 0.
+            // A value that is not a number is quarantined, and counts as 0.
             let others: [PropertyListValue] = [
                 .string("red"), .string(""), .string("-"), .data(Data("1".utf8)), .date(.distantPast), .array([]),
                 .array([.integer(1)]), .dictionary(["a": .integer(1)]),

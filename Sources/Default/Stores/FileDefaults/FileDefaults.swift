@@ -148,7 +148,7 @@ public final class FileDefaults: Sendable {
 
     /// The suite's directory, even if the suite can't be opened.
     ///
-    /// - Throws: ``DefaultsError`` when there is no home directory, or the suite's name is invalid.
+    /// - Throws: ``DefaultsError`` when the home directory is unknown, or the suite's name is invalid.
     public var url: URL {
         get throws(DefaultsError) { URL(fileURLWithPath: try suite.path(), isDirectory: true) }
     }

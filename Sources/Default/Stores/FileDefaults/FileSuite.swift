@@ -246,7 +246,7 @@ enum SuiteLocation: Sendable {
 
     /// The suite's directory.
     ///
-    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when there is no home directory.
+    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory is unknown.
     func path() throws(DefaultsError) -> String {
         switch self {
         case .named(let name):
