@@ -29,9 +29,7 @@ extension ForeignForm {
         (try? ObjectArchive.objects(of: type, in: data).compactMap(form)).map { .array($0) }
     }
 
-    private static func string(of url: NSURL) -> PropertyListValue {
-        (url as URL).propertyListValue
-    }
+    private static func string(of url: NSURL) -> PropertyListValue { (url as URL).propertyListValue }
 }
 #else
 internal import FoundationEssentials

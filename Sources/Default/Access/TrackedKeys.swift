@@ -59,11 +59,7 @@ private final class TrackedKey: Observable, Sendable {
         let wasRead = wasAccessed.exchange(false)
         registrar.withMutation(of: self, keyPath: \.value) {}
         if !wasRead {
-            let ended = observation.withLock { observation in
-                defer { observation = nil }
-                return observation
-            }
-            ended?.cancel()
+            observation.exchange(nil)?.cancel()
         }
         return wasRead
     }

@@ -108,11 +108,7 @@ extension ValueUpdates {
             let hasNews = Guarded(true)
             var latest: (stored: [PropertyListValue?]?, value: Element)?
             func next() -> Element? {
-                let isNoted = hasNews.withLock { hasNews in
-                    defer { hasNews = false }
-                    return hasNews
-                }
-                guard isNoted else { return nil }
+                guard hasNews.exchange(false) else { return nil }
                 // The stored values are fetched before the value is read. If they change in between, the value is delivered once
                 // too often instead of being missed.
                 let stored = stored()
@@ -348,12 +344,7 @@ extension KeyChanges {
                 }
                 return true
             },
-            next: {
-                pending.withLock { pending in
-                    defer { pending = nil }
-                    return pending
-                }
-            }
+            next: { pending.exchange(nil) }
         )
     }
 }
@@ -394,23 +385,16 @@ extension StoreObservation {
         start: (_ withOwner: @escaping @Sendable ((Owner) -> Void) -> Void) -> StoreObservation
     ) -> StoreObservation {
         let kept = Guarded<StoreObservation?>(nil)
-        let end = { @Sendable in
-            let observation = kept.withLock { kept in
-                defer { kept = nil }
-                return kept
-            }
-            observation?.cancel()
-        }
         let calls = start { [weak owner] body in
             if let owner {
                 body(owner)
             } else {
-                end()
+                kept.exchange(nil)?.cancel()
             }
         }
         let observation = StoreObservation {
             calls.cancel()
-            end()
+            kept.exchange(nil)?.cancel()
         }
         // The object exists until here, so no handler has found it gone before.
         withExtendedLifetime(owner) {

@@ -59,9 +59,7 @@ enum ValueSemantics {
     }
 
     /// Whether values of a type have no parts that are coded by themselves.
-    static func isLeaf(_ type: Any.Type) -> Bool {
-        leaves.contains { $0 == type }
-    }
+    static func isLeaf(_ type: Any.Type) -> Bool { leaves.contains { $0 == type } }
 
     static func areEqual(_ one: Any, _ other: Any) -> Bool {
         func areEqual<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }

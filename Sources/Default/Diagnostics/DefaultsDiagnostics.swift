@@ -75,9 +75,7 @@ public enum DefaultsDiagnostics: Sendable {
     package struct TaskHandler: Sendable {
         package let handle: Handler
 
-        package init(_ handle: @escaping Handler) {
-            self.handle = handle
-        }
+        package init(_ handle: @escaping Handler) { self.handle = handle }
     }
 }
 
@@ -103,9 +101,7 @@ extension DefaultsDiagnostics.Event {
         /// Creates a kind, for third-party stores.
         ///
         /// - Parameter name: A few words.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// A non-throwing write stored nothing.
         public static let writeFailed = Kind("write failed")
@@ -283,6 +279,11 @@ public struct LoadReport: Equatable, Sendable {
         self.filledIn = filledIn.inOrder()
         self.unusable = unusable.inOrder { $0.path < $1.path }
         self.migratedFrom = migratedFrom
+    }
+
+    /// The path of some keys, of which indexes are put into brackets.
+    static func path(_ keys: [any CodingKey]) -> String {
+        path(keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue })
     }
 
     /// The path of some keys, of which indexes are in brackets.

@@ -127,9 +127,7 @@ extension DefaultsError {
         /// Creates a code, for third-party stores and coders.
         ///
         /// - Parameter name: Your own name, preferably with a prefix.
-        public init(_ name: String) {
-            self.name = name
-        }
+        public init(_ name: String) { self.name = name }
 
         /// The value could not be encoded; what was stored before is unchanged.
         public static let encodingFailed = Code("encodingFailed")
@@ -427,8 +425,7 @@ extension DefaultsError {
         if codingPath.isEmpty {
             return "the top level"
         }
-        let steps = codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
-        return LoadReport.path(steps).debugDescription
+        return LoadReport.path(codingPath).debugDescription
     }
 }
 

@@ -38,9 +38,7 @@ struct SchemaRecord {
         }
     }
 
-    var text: String {
-        entries.map { "\($0.version.text) \($0.digest.text)" }.joined(separator: " ")
-    }
+    var text: String { entries.map { "\($0.version.text) \($0.digest.text)" }.joined(separator: " ") }
 
     /// The version of some bytes; nil when it isn't known.
     func version(of data: Data) -> SchemaVersion? {

@@ -277,10 +277,7 @@ final class FaultFinder {
             default:
                 ([], "was rejected with \(type(of: error))")
             }
-        var inner: [String] = []
-        for key in path.dropFirst(depth) {
-            inner.append(key.intValue.map { "[\($0)]" } ?? key.stringValue)
-        }
+        let inner = Array(path.dropFirst(depth))
         return inner.isEmpty
             ? reason : "can't be used because \(LoadReport.path(inner).debugDescription) in it \(reason)"
     }
@@ -415,9 +412,7 @@ final class StoredKeys {
     /// The coding keys that were found so far, by the paths of the stored keys.
     private var found: [String: String] = [:]
 
-    init(coder: DefaultsCoder, format: StoredTree.Format) {
-        (self.coder, self.format) = (coder, format)
-    }
+    init(coder: DefaultsCoder, format: StoredTree.Format) { (self.coder, self.format) = (coder, format) }
 
     /// The stored key for a coding key.
     ///

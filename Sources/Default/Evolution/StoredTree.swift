@@ -173,9 +173,7 @@ extension StoredTree {
 
 extension [UInt8] {
     @inline(never)
-    fileprivate mutating func append(ascii character: Unicode.Scalar) {
-        append(UInt8(ascii: character))
-    }
+    fileprivate mutating func append(ascii character: Unicode.Scalar) { append(UInt8(ascii: character)) }
 
     fileprivate mutating func appendJSON(_ key: String) throws {
         let quote = UInt8(ascii: "\"")

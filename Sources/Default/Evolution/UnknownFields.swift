@@ -45,10 +45,7 @@ final class UnknownFields {
     var paths: [StoredTree.Path] { paths(below: []) }
 
     private func paths(below path: StoredTree.Path) -> [StoredTree.Path] {
-        var paths: [StoredTree.Path] = []
-        for name in fields.keys {
-            paths.append(path.appending(name))
-        }
+        var paths = fields.keys.map { path.appending($0) }
         for (name, part) in parts {
             paths += part.paths(below: path.appending(name))
         }
@@ -220,9 +217,7 @@ final class KnownKeys: DecodingHooks {
     /// The names of values that can't be used.
     private var unusable: Set<String> = []
 
-    private init(isSurvey: Bool = false) {
-        self.isSurvey = isSurvey
-    }
+    private init(isSurvey: Bool = false) { self.isSurvey = isSurvey }
 
     /// Decodes a value, and records what it asks for.
     ///

@@ -26,9 +26,7 @@ extension Defaults {
     ///
     /// This needs the package's trait `Foundation`.
     @_disfavoredOverload
-    public init(suite: UserDefaults) {
-        self.init(suite: suite as any DefaultsStore)
-    }
+    public init(suite: UserDefaults) { self.init(suite: suite as any DefaultsStore) }
 }
 #endif
 #endif

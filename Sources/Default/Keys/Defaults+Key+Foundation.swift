@@ -98,35 +98,27 @@ extension Defaults.Key where Value == NSData {
     /// Creates a key that reads as no bytes while nothing is stored.
     ///
     /// This needs the package's trait `Foundation`.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSData())
-    }
+    public convenience init(_ name: String) { self.init(name, default: NSData()) }
 }
 
 extension Defaults.Key where Value == NSString {
     /// Creates a key that reads as the empty string while nothing is stored.
     ///
     /// This needs the package's trait `Foundation`.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSString())
-    }
+    public convenience init(_ name: String) { self.init(name, default: NSString()) }
 }
 
 extension Defaults.Key where Value == NSArray {
     /// Creates a key that reads as an empty array while nothing is stored.
     ///
     /// This needs the package's trait `Foundation`.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSArray())
-    }
+    public convenience init(_ name: String) { self.init(name, default: NSArray()) }
 }
 
 extension Defaults.Key where Value == NSDictionary {
     /// Creates a key that reads as an empty dictionary while nothing is stored.
     ///
     /// This needs the package's trait `Foundation`.
-    public convenience init(_ name: String) {
-        self.init(name, default: NSDictionary())
-    }
+    public convenience init(_ name: String) { self.init(name, default: NSDictionary()) }
 }
 #endif

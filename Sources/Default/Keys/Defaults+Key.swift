@@ -17,9 +17,7 @@ extension Defaults {
         /// Each access with any other name is reported, reads the default and stores nothing.
         public let name: String
 
-        fileprivate init(name: String) {
-            self.name = name
-        }
+        fileprivate init(name: String) { self.name = name }
 
         /// Stores a value that another library stored in the own form of the key's type.
         ///
@@ -221,25 +219,19 @@ extension Defaults.Key {
 // Keys that need no default.
 extension Defaults.Key where Value: EmptyValueProviding & PropertyListConvertible {
     /// Creates a key that reads as 0, false or empty while nothing is stored.
-    public convenience init(_ name: String) {
-        self.init(name, bridge: .native, constant: Value.emptyValue)
-    }
+    public convenience init(_ name: String) { self.init(name, bridge: .native, constant: Value.emptyValue) }
 }
 
 extension Defaults.Key where Value: OptionSet, Value.RawValue: PropertyListConvertible {
     /// Creates a key for an option set, which is empty while nothing is stored.
     @_disfavoredOverload
-    public convenience init(_ name: String) {
-        self.init(name, bridge: .rawValue(by: .native), constant: [])
-    }
+    public convenience init(_ name: String) { self.init(name, bridge: .rawValue(by: .native), constant: []) }
 }
 
 extension Defaults.Key where Value: EmptyValueProviding & Codable {
     /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is stored.
     @_disfavoredOverload
-    public convenience init(_ name: String) {
-        self.init(name, bridge: .stored(), constant: Value.emptyValue)
-    }
+    public convenience init(_ name: String) { self.init(name, bridge: .stored(), constant: Value.emptyValue) }
 }
 
 extension Defaults {

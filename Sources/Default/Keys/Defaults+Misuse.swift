@@ -39,7 +39,5 @@ extension Defaults.Key {
             """
     )
     @_disfavoredOverload
-    public convenience init(_ name: String) {
-        fatalError("A key for this type needs a default.")
-    }
+    public convenience init(_ name: String) { fatalError("A key for this type needs a default.") }
 }

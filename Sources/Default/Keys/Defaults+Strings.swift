@@ -6,9 +6,7 @@ public import Foundation
 
 extension Defaults {
     /// The value of a string key, which can be read as any type.
-    public subscript(key: String) -> Proxy {
-        Proxy(suite: suite, key: key)
-    }
+    public subscript(key: String) -> Proxy { Proxy(suite: suite, key: key) }
 
     /// The value of a string key.
     ///
@@ -81,9 +79,7 @@ extension Defaults {
     }
 
     /// The value of a string key in the standard store, which can be read as any type.
-    public static subscript(key: String) -> Proxy {
-        Defaults()[key]
-    }
+    public static subscript(key: String) -> Proxy { Defaults()[key] }
 
     /// The value of a string key in the standard store.
     @_disfavoredOverload

@@ -46,25 +46,17 @@ public struct Defaults: @unchecked Sendable {
     private let explicitStore: (any DefaultsStore)?
 
     /// Creates an instance for a store that isn't `Sendable`, for use where the store is.
-    package init(suite: any DefaultsStore) {
-        explicitStore = suite
-    }
+    package init(suite: any DefaultsStore) { explicitStore = suite }
 
     /// Creates an instance for a store.
-    public init(suite: any DefaultsStore & Sendable) {
-        explicitStore = suite
-    }
+    public init(suite: any DefaultsStore & Sendable) { explicitStore = suite }
 
     /// Creates an instance for a store of the platform's default type, such as `Defaults(suite: .standard)`.
-    public init(suite: StandardDefaults) {
-        explicitStore = suite
-    }
+    public init(suite: StandardDefaults) { explicitStore = suite }
 
     /// Creates an instance for the platform's standard store: `UserDefaults.standard` on Apple platforms,
     /// ``FileDefaults/standard`` elsewhere.
-    public init() {
-        explicitStore = nil
-    }
+    public init() { explicitStore = nil }
 
     /// The store.
     public var suite: any DefaultsStore { explicitStore ?? StandardStore.current }
@@ -366,9 +358,7 @@ extension DefaultsStore {
 public struct DefaultsAccessor {
     private let suite: any DefaultsStore
 
-    init(suite: any DefaultsStore) {
-        self.suite = suite
-    }
+    init(suite: any DefaultsStore) { self.suite = suite }
 }
 
 @available(*, unavailable, message: "A store need not be Sendable: on Linux, UserDefaults isn't.")

@@ -52,9 +52,7 @@ public struct Stored<Value, Projection> {
 extension Stored where Projection == Void {
     /// Creates a property that is stored in the platform's standard store.
     @_disfavoredOverload
-    public init(_ key: Defaults.Key<Value>) {
-        self.init(key, in: Defaults()) { _, _ in }
-    }
+    public init(_ key: Defaults.Key<Value>) { self.init(key, in: Defaults()) { _, _ in } }
 }
 
 extension Stored where Projection == any DefaultsStore {

@@ -419,9 +419,7 @@ enum IdentifierRegistry {
         let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
         let location = Array("\(store)\0\(identifier)".utf8)
         let owner: (any DefaultStorable.Type)? = owners.withLock { owners in
-            for owner in owners where owner.location == location {
-                return owner.type
-            }
+            if let owner = owners.first(where: { $0.location == location }) { return owner.type }
             owners.append((location, type))
             return nil
         }

@@ -10,33 +10,19 @@ public final class StoreObservation: Sendable {
     /// Creates an observation, for third-party storages.
     ///
     /// - Parameter onCancel: Called once, when the observation is cancelled or released.
-    public init(onCancel: @escaping @Sendable () -> Void) {
-        self.onCancel = Guarded(onCancel)
-    }
+    public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Guarded(onCancel) }
 
     /// Ends the observation.
     ///
     /// A running call of the handler continues; no further call begins.
-    public func cancel() {
-        let end = onCancel.withLock { onCancel in
-            defer { onCancel = nil }
-            return onCancel
-        }
-        end?()
-    }
+    public func cancel() { onCancel.exchange(nil)?() }
 
-    deinit {
-        cancel()
-    }
+    deinit { cancel() }
 }
 
 /// The observers of one storage.
 final class ChangeHub: Sendable {
-    private struct State {
-        var observers: [Observer] = []
-    }
-
-    private let state = Guarded(State())
+    private let observers = Guarded<[Observer]>([])
     private let hasObservers = Atomic<Bool>(false)
     private let registrationLock = ThreadLock()
 
@@ -54,8 +40,8 @@ final class ChangeHub: Sendable {
         onEnd: @escaping @Sendable () -> Void = {}
     ) -> StoreObservation {
         let observer = Observer(handler)
-        state.withLock { state in
-            state.observers.append(observer)
+        observers.withLock { observers in
+            observers.append(observer)
             hasObservers.store(true)
         }
         return StoreObservation { [weak self] in
@@ -66,7 +52,7 @@ final class ChangeHub: Sendable {
 
     /// Calls all handlers; the caller must not hold a lock that a handler may need.
     func notify(_ keys: Set<String>?) {
-        let observers = state.withLock { $0.observers }
+        let observers = observers.withLock { $0 }
         // First for all, so that a handler that blocks this thread does not keep the others from being called by the next.
         for observer in observers {
             observer.add(keys)
@@ -84,9 +70,9 @@ final class ChangeHub: Sendable {
     }
 
     private func remove(_ observer: Observer) {
-        state.withLock { state in
-            state.observers.removeAll { $0 === observer }
-            hasObservers.store(!state.observers.isEmpty)
+        observers.withLock { observers in
+            observers.removeAll { $0 === observer }
+            hasObservers.store(!observers.isEmpty)
         }
         // What its handler has kept may be deallocated with it, and end other observations: not under the lock.
         observer.end()
@@ -107,13 +93,9 @@ private final class Observer: Sendable {
     private let handler: StoreObservation.Handler
     private let state = Guarded(State())
 
-    init(_ handler: @escaping StoreObservation.Handler) {
-        self.handler = handler
-    }
+    init(_ handler: @escaping StoreObservation.Handler) { self.handler = handler }
 
-    func add(_ keys: Set<String>?) {
-        state.withLock { $0.pending.append(keys) }
-    }
+    func add(_ keys: Set<String>?) { state.withLock { $0.pending.append(keys) } }
 
     /// Calls the handler for each change, unless another call is under way.
     func deliver() {
@@ -123,9 +105,7 @@ private final class Observer: Sendable {
         }
     }
 
-    func end() {
-        state.withLock { $0.hasEnded = true }
-    }
+    func end() { state.withLock { $0.hasEnded = true } }
 
     /// The change to call the handler for; nil when there is none, or another thread calls it.
     private func next() -> Set<String>?? {
@@ -187,9 +167,7 @@ extension StoreObservation {
         in storage: any KeyValueStorage,
         _ handler: @escaping Handler
     ) -> StoreObservation {
-        guard let keys else {
-            return storage.observeChanges(handler)
-        }
+        guard let keys else { return storage.observeChanges(handler) }
         let handler: Handler = { changed in
             if changed.map({ !$0.isDisjoint(with: keys) }) ?? true {
                 handler(changed)
@@ -212,9 +190,7 @@ final class ChangeSignal: Sendable {
     private let state = Guarded(State())
 
     /// Records that something has changed.
-    func note() {
-        wake { $0.isChanged = true }
-    }
+    func note() { wake { $0.isChanged = true } }
 
     /// Waits for a change since the last one that was waited for.
     ///
@@ -231,9 +207,7 @@ final class ChangeSignal: Sendable {
                 }
                 await withCheckedContinuation(isolation: isolation) { continuation in
                     let isWaiting = state.withLock { state in
-                        guard !state.isChanged, !state.isEnded else {
-                            return false
-                        }
+                        guard !state.isChanged, !state.isEnded else { return false }
                         state.waiter = continuation
                         return true
                     }
@@ -412,9 +386,7 @@ final class SuiteWatch: @unchecked Sendable {
         let changed = state.withLock { state in
             found.filter { key, value in
                 let known = state.values[key] ?? (value: nil, comparison: 0)
-                guard known.comparison < comparison else {
-                    return false
-                }
+                guard known.comparison < comparison else { return false }
                 state.values[key] = (value, comparison)
                 return !value.isSame(as: known.value)
             }

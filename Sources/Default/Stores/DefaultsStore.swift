@@ -221,14 +221,10 @@ extension KeyValueStorage {
     }
 
     /// Acquires the lock that is shared by all storages without their own.
-    public func beginExclusiveAccess() throws {
-        ExclusiveAccess.ofProcess.acquire()
-    }
+    public func beginExclusiveAccess() throws { ExclusiveAccess.ofProcess.acquire() }
 
     /// Releases the lock that is shared by all storages without their own.
-    public func endExclusiveAccess() {
-        ExclusiveAccess.ofProcess.release()
-    }
+    public func endExclusiveAccess() { ExclusiveAccess.ofProcess.release() }
 
     /// Calls a handler at each change that this library's typed calls make in storages with the same description.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
@@ -243,9 +239,7 @@ extension KeyValueStorage {
     }
 
     /// Identifies the storage among those without their own hub.
-    var hubName: String {
-        (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self)
-    }
+    var hubName: String { (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self) }
 }
 
 // The checks that every store makes before it stores a value; public, because third-party stores need them.

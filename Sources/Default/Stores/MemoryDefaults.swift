@@ -63,22 +63,16 @@ extension MemoryDefaults: DefaultsStore {
     }
 
     /// The keys that have a stored value; keys with only a registered default are not included.
-    public func storedKeys() -> [String] {
-        entries.withLock { $0.keys.map(\.string) }
-    }
+    public func storedKeys() -> [String] { entries.withLock { $0.keys.map(\.string) } }
 
     /// Does nothing: values in memory can't be made more durable.
     public func flush() {}
 
     /// Prevents other threads from changing this store, until the matching ``endExclusiveAccess()``.
-    public func beginExclusiveAccess() {
-        exclusiveAccess.acquire()
-    }
+    public func beginExclusiveAccess() { exclusiveAccess.acquire() }
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
-    public func endExclusiveAccess() {
-        exclusiveAccess.release()
-    }
+    public func endExclusiveAccess() { exclusiveAccess.release() }
 
     /// Calls a handler at each change of this store.
     ///

@@ -23,14 +23,10 @@ enum StandardStore {
     /// Whether any task of the process has ever substituted a store; until then, reads skip the lookup of the task local.
     private static let hasSubstitutes = Atomic<Bool>(false)
 
-    static var current: any DefaultsStore {
-        substitute ?? StandardDefaults.standard
-    }
+    static var current: any DefaultsStore { substitute ?? StandardDefaults.standard }
 
     /// The current task's substitute for the standard store.
-    static var substitute: (any DefaultsStore)? {
-        hasSubstitutes.load() ? substituted?.store : nil
-    }
+    static var substitute: (any DefaultsStore)? { hasSubstitutes.load() ? substituted?.store : nil }
 
     static func with<Result>(_ store: any DefaultsStore, _ body: () throws -> Result) rethrows -> Result {
         hasSubstitutes.store(true)

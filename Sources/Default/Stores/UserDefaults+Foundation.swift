@@ -71,9 +71,7 @@ extension FoundationStore {
     }
 
     /// The keys that have a value, including those in registered defaults and in the system's domains.
-    public func storedKeys() -> [String] {
-        dictionaryRepresentation().keys.map(FoundationKey.key(forName:))
-    }
+    public func storedKeys() -> [String] { dictionaryRepresentation().keys.map(FoundationKey.key(forName:)) }
 
     /// Calls `synchronize`.
     ///
@@ -176,9 +174,7 @@ enum FoundationSuite {
     }
 
     /// The name of a suite that was opened by ``open(_:)``; nil for any other.
-    static func name(of suite: UserDefaults) -> String? {
-        objc_getAssociatedObject(suite, &nameKey) as? String
-    }
+    static func name(of suite: UserDefaults) -> String? { objc_getAssociatedObject(suite, &nameKey) as? String }
     #else
     /// The name of a suite; nil if Foundation's stored property has another name than it had in Swift 6.
     static func name(of suite: UserDefaults) -> String? {

@@ -37,9 +37,7 @@ extension UserDefaultsVocabulary {
     /// - Parameter key: The key.
     /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or `[String: Any]`;
     ///   nil when there is none.
-    public func object(forKey key: String) -> Any? {
-        storedValue(forKey: key)?.object
-    }
+    public func object(forKey key: String) -> Any? { storedValue(forKey: key)?.object }
 
     /// The `Data` for a key.
     ///
@@ -55,84 +53,64 @@ extension UserDefaultsVocabulary {
     /// - Parameter key: The key.
     /// - Returns: The string, or a number's decimal notation ("1" and "0" for Booleans, "12.34" for a `Float`); nil for anything
     ///   else.
-    public func string(forKey key: String) -> String? {
-        storedValue(forKey: key)?.asString
-    }
+    public func string(forKey key: String) -> String? { storedValue(forKey: key)?.asString }
 
     /// The integer for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: A number without its fraction, clamped to the range of `Int`; the number that a string begins with; 1 for
     ///   true; 0 for anything else.
-    public func integer(forKey key: String) -> Int {
-        storedValue(forKey: key)?.asInteger ?? 0
-    }
+    public func integer(forKey key: String) -> Int { storedValue(forKey: key)?.asInteger ?? 0 }
 
     /// The floating-point number for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: A number; the number that a string begins with; 1 for true; 0 for anything else.
-    public func double(forKey key: String) -> Double {
-        storedValue(forKey: key)?.asDouble ?? 0
-    }
+    public func double(forKey key: String) -> Double { storedValue(forKey: key)?.asDouble ?? 0 }
 
     /// The floating-point number for a key, in single precision.
     ///
     /// - Parameter key: The key.
     /// - Returns: The result of ``double(forKey:)``, rounded.
-    public func float(forKey key: String) -> Float {
-        Float(double(forKey: key))
-    }
+    public func float(forKey key: String) -> Float { Float(double(forKey: key)) }
 
     /// The Boolean for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: The Boolean; true for numbers other than 0 and for strings that begin like "YES", "true" or "1"; false for
     ///   anything else.
-    public func bool(forKey key: String) -> Bool {
-        storedValue(forKey: key)?.asBool ?? false
-    }
+    public func bool(forKey key: String) -> Bool { storedValue(forKey: key)?.asBool ?? false }
 
     /// The array for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: The array; nil for anything else.
-    public func array(forKey key: String) -> [Any]? {
-        object(forKey: key) as? [Any]
-    }
+    public func array(forKey key: String) -> [Any]? { object(forKey: key) as? [Any] }
 
     /// The array of strings for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: The array; nil for anything else, including an array with other elements than strings.
-    public func stringArray(forKey key: String) -> [String]? {
-        object(forKey: key) as? [String]
-    }
+    public func stringArray(forKey key: String) -> [String]? { object(forKey: key) as? [String] }
 
     /// The dictionary for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: The dictionary; nil for anything else.
-    public func dictionary(forKey key: String) -> [String: Any]? {
-        object(forKey: key) as? [String: Any]
-    }
+    public func dictionary(forKey key: String) -> [String: Any]? { object(forKey: key) as? [String: Any] }
 
     /// The URL for a key.
     ///
     /// - Parameter key: The key.
     /// - Returns: The URL as it was set; a file URL for a string that is a path (with `~` for the home directory); nil
     ///   for anything else.
-    public func url(forKey key: String) -> URL? {
-        storedValue(forKey: key)?.asURL
-    }
+    public func url(forKey key: String) -> URL? { storedValue(forKey: key)?.asURL }
 
     /// All keys and values, including those that are only registered.
     ///
     /// - Returns: The values by their keys, as returned by ``object(forKey:)``. Only one of several canonically equivalent
     ///   keys is included.
-    public func dictionaryRepresentation() -> [String: Any] {
-        allValues().mapValues(\.object)
-    }
+    public func dictionaryRepresentation() -> [String: Any] { allValues().mapValues(\.object) }
 }
 
 extension UserDefaultsVocabulary {

@@ -73,21 +73,15 @@ extension Data {
     }
 
     /// Whether the bytes are the same, as in `==`.
-    func isSame(as other: Data) -> Bool {
-        withUnsafeBytes { other.isSame(as: $0) }
-    }
+    func isSame(as other: Data) -> Bool { withUnsafeBytes { other.isSame(as: $0) } }
 
     @inline(never)
-    private func isSame(as other: UnsafeRawBufferPointer) -> Bool {
-        withUnsafeBytes { $0.isSame(as: other) }
-    }
+    private func isSame(as other: UnsafeRawBufferPointer) -> Bool { withUnsafeBytes { $0.isSame(as: other) } }
 }
 
 extension String {
     /// Whether another string has the same UTF-8; equal strings need not: "é" has two forms.
-    func hasSameUTF8(as other: String) -> Bool {
-        StoreKey(unchecked: self) == StoreKey(unchecked: other)
-    }
+    func hasSameUTF8(as other: String) -> Bool { StoreKey(unchecked: self) == StoreKey(unchecked: other) }
 
     /// Whether the UTF-8 is in the order of bytes before that of another string.
     func precedesInUTF8(_ other: String) -> Bool {

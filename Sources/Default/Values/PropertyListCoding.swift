@@ -341,7 +341,5 @@ extension Data {
 
     /// Whether the bytes contain those of a text.
     @inline(never)
-    func contains(_ text: String) -> Bool {
-        withUnsafeBytes { ByteSearch.contains(text, in: $0) }
-    }
+    func contains(_ text: String) -> Bool { withUnsafeBytes { ByteSearch.contains(text, in: $0) } }
 }

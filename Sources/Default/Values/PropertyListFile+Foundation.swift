@@ -53,9 +53,7 @@ enum PropertyListFile {
     private struct Entry: Decodable {
         let value: Result<PropertyListValue, any Error>
 
-        init(from decoder: any Decoder) throws {
-            value = Result { try CodedPropertyList(from: decoder).value }
-        }
+        init(from decoder: any Decoder) throws { value = Result { try CodedPropertyList(from: decoder).value } }
     }
 }
 

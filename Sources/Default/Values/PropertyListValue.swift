@@ -364,9 +364,7 @@ extension [UInt8] {
 
 extension UnsafeRawBufferPointer {
     /// The bytes as a little-endian number; nil unless there are eight.
-    fileprivate var bits: UInt64? {
-        count == 8 ? UInt64(littleEndian: loadUnaligned(as: UInt64.self)) : nil
-    }
+    fileprivate var bits: UInt64? { count == 8 ? UInt64(littleEndian: loadUnaligned(as: UInt64.self)) : nil }
 
     /// Removes a four-byte length and that many bytes, and returns the latter.
     fileprivate mutating func takeCounted() -> UnsafeRawBufferPointer? {

@@ -24,6 +24,14 @@ public final class Guarded<Value>: @unchecked Sendable {
         defer { lock.unlock() }
         return try body(&value)
     }
+
+    /// Replaces the value, and returns the one before.
+    @inlinable public func exchange(_ new: Value) -> Value {
+        withLock { value in
+            defer { value = new }
+            return value
+        }
+    }
 }
 
 /// A lock that readers share, for many short reads on several processors.

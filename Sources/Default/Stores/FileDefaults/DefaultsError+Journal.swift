@@ -80,9 +80,7 @@ extension DefaultsError {
 
 extension JournalError {
     /// The system's error if there is one, because callers know its type; otherwise the engine's own error.
-    fileprivate var underlyingError: any Error {
-        systemErrorCode.map { POSIXError($0, path: path) } ?? self
-    }
+    fileprivate var underlyingError: any Error { systemErrorCode.map { POSIXError($0, path: path) } ?? self }
 }
 
 extension JournalReport.Damage {

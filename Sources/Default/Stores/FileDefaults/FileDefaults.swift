@@ -188,9 +188,7 @@ extension FileDefaults: DefaultsStore {
     }
 
     /// The keys that have a stored value; keys with only a launch argument or a registered default are not included.
-    public func storedKeys() -> [String] {
-        suite.openIfPossible()?.keys ?? []
-    }
+    public func storedKeys() -> [String] { suite.openIfPossible()?.keys ?? [] }
 
     /// Flushes all previous writes to the disk: when the call returns, they survive a loss of power.
     ///
@@ -240,14 +238,10 @@ extension FileDefaults: DefaultsStore {
     /// A suite that can only be read is available, and so is one that doesn't exist where nothing can be written: it is empty.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``.
-    public func checkAvailability() throws(DefaultsError) {
-        _ = try suite.openUnlessReadOnly()
-    }
+    public func checkAvailability() throws(DefaultsError) { _ = try suite.openUnlessReadOnly() }
 
     /// "FileDefaults" with the path of the suite's directory.
-    public var storeDescription: String {
-        "FileDefaults(\((try? suite.path()) ?? "unavailable"))"
-    }
+    public var storeDescription: String { "FileDefaults(\((try? suite.path()) ?? "unavailable"))" }
 }
 
 extension FileDefaults: LayeredStore {

@@ -49,18 +49,14 @@ final class FileSuite: @unchecked Sendable {
     }
 
     /// The open suite; nil while it has not been opened.
-    var current: OpenSuite? {
-        isOpen.load() ? opened?.suite : nil
-    }
+    var current: OpenSuite? { isOpen.load() ? opened?.suite : nil }
 
     /// Calls a body with the suite, which is opened first if it isn't open; nil if that fails.
     ///
     /// The reference to an open suite is not copied: its count would move between the processors of threads that read at
     /// once.
     func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
-        guard isOpen.load() else {
-            return openIfPossible().map(body)
-        }
+        guard isOpen.load() else { return openIfPossible().map(body) }
         switch opened {
         case .some(let opened): return body(opened.suite)
         case .none: return nil
@@ -76,11 +72,7 @@ final class FileSuite: @unchecked Sendable {
         // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
         let suite = try openFirst(events)
-        let observers = observersBefore.withLock { observers in
-            defer { observers = nil }
-            return observers ?? []
-        }
-        for observer in observers {
+        for observer in observersBefore.exchange(nil) ?? [] {
             observer.begin(suite)
         }
         return suite
@@ -139,11 +131,7 @@ final class FileSuite: @unchecked Sendable {
         do {
             return try open()
         } catch  where error.code == .storeReadOnly {
-            let isFirst = isReadOnlyReported.withLock { isReported in
-                defer { isReported = true }
-                return !isReported
-            }
-            if isFirst {
+            if !isReadOnlyReported.exchange(true) {
                 DefaultsDiagnostics.report(.openFailed, error)
             }
             return nil
@@ -228,11 +216,7 @@ final class DeferredEvents: Sendable {
 
     /// Reports the deferred events; later events are reported immediately.
     func release() {
-        let events = deferred.withLock { events in
-            defer { events = nil }
-            return events ?? []
-        }
-        for event in events {
+        for event in deferred.exchange(nil) ?? [] {
             DefaultsDiagnostics.report(event)
         }
     }

@@ -67,13 +67,9 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
         registered.withLock { $0.replaceValues(with: defaults) }
     }
 
-    func registeredValue(for key: StoreKey) -> PropertyListValue? {
-        registered.withLock { $0[key] }
-    }
+    func registeredValue(for key: StoreKey) -> PropertyListValue? { registered.withLock { $0[key] } }
 
-    var registeredValues: [StoreKey: PropertyListValue] {
-        registered.withLock { $0 }
-    }
+    var registeredValues: [StoreKey: PropertyListValue] { registered.withLock { $0 } }
 }
 
 extension OpenSuite {
@@ -294,9 +290,7 @@ enum StoredValue: Sendable {
 /// The journal keeps the bytes. The form in which a value is read is made when it is first read, and kept with the entry.
 extension EntryTable {
     /// Whether there is a value under a key.
-    func contains(_ key: StoreKey) -> Bool {
-        key.withUTF8 { entry(UnsafeRawBufferPointer($0)) != nil }
-    }
+    func contains(_ key: StoreKey) -> Bool { key.withUTF8 { entry(UnsafeRawBufferPointer($0)) != nil } }
 
     /// Whether a key has a value, or none.
     func holds(_ value: StoredValue?, for key: StoreKey) -> Bool {
