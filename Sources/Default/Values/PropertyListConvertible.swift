@@ -224,6 +224,8 @@ extension PropertyListValue {
     fileprivate var wholeNumber: PropertyListValue? {
         switch self {
         case .real(let real): Int64(exactly: real).map { .integer($0) } ?? UInt64(exactly: real).map { .unsigned($0) }
+        // Digits of more than 64 bits may be rounded to the least number of 64.
+        case .string(let text) where Double(text) == -0x1p63: Int64(digits: text).map { .integer($0) }
         case .string(let text): PropertyListValue(number: text).flatMap { $0.isReal ? $0.wholeNumber : $0 }
         default: nil
         }

@@ -131,7 +131,7 @@ struct PropertyListValueTests {
         let integers: [(String, Int?)] = [
             ("5", 5), ("-5", -5), ("+5", 5), ("5.0", 5), ("1e3", 1_000), ("9223372036854775807", .max), ("2.5", nil),
             ("", nil), ("-", nil), (" 5", nil), ("5 apples", nil), ("1a", nil), ("0x10", nil), ("YES", nil),
-            ("9223372036854775808", nil),
+            ("9223372036854775808", nil), ("-9223372036854775808", .min), ("-9223372036854775809", nil),
         ]
         for (text, number) in integers {
             #expect(Int(propertyListValue: .string(text)) == number, "\(text)")

@@ -22,8 +22,10 @@ final class FileSuite: @unchecked Sendable {
     private var registeredBefore: [StoreKey: PropertyListValue] = [:]
     /// Whether it was reported that there is no suite and none can be created.
     private let isReadOnlyReported = Guarded(false)
-    /// Called when the suite is opened; nil from then on.
-    private let observersBefore = Guarded<[(id: ObjectIdentifier, begin: @Sendable (OpenSuite) -> Void)]?>([])
+    /// Those who began to observe the suite before it was opened.
+    private let observersBefore = ChangeHub()
+    /// The observation of the open suite by which they hear of its changes.
+    private let passingOn = Guarded<StoreObservation?>(nil)
 
     /// A reference that can be used without being copied; see ``withOpenSuite(_:)``.
     private struct Opened: ~Copyable {
@@ -72,9 +74,7 @@ final class FileSuite: @unchecked Sendable {
         // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
         let suite = try openFirst(events)
-        for observer in observersBefore.exchange(nil) ?? [] {
-            observer.begin(suite)
-        }
+        passOnChanges(of: suite)
         return suite
     }
 
@@ -157,32 +157,27 @@ final class FileSuite: @unchecked Sendable {
         if let suite = openIfPossible() {
             return suite.observe(handler)
         }
-        let observation = Guarded<StoreObservation?>(nil)
-        let isActive = Guarded(true)
-        let id = ObjectIdentifier(isActive)
-        let begin = { @Sendable (suite: OpenSuite) in
-            guard isActive.withLock({ $0 }) else { return }
-            let begun = suite.observe(handler)
-            observation.withLock { $0 = begun }
-            // It may have ended in the meantime, and would not have found what has just begun.
-            guard isActive.withLock({ $0 }) else { return begun.cancel() }
-            handler(nil)
-        }
-        let isOpenNow = observersBefore.withLock { observers in
-            observers?.append((id, begin))
-            return observers == nil
+        let observation = observersBefore.add(handler) { [self] in
+            if !observersBefore.isActive {
+                passingOn.exchange(nil)?.cancel()
+            }
         }
         // Another thread may have opened it in the meantime.
-        if isOpenNow, let current {
-            return current.observe(handler)
+        if let current {
+            passOnChanges(of: current)
         }
-        return StoreObservation {
-            isActive.withLock { $0 = false }
-            // Released without the lock: what the handler has kept may end other observations when it is deallocated.
-            _ = self.observersBefore.withLock { observers in
-                observers?.firstIndex { $0.id == id }.map { observers?.remove(at: $0) }
-            }
-            observation.withLock { $0 }?.cancel()
+        return observation
+    }
+
+    /// Lets the observers from before the suite was opened hear of its changes, if there are any.
+    private func passOnChanges(of suite: OpenSuite) {
+        guard observersBefore.isActive else { return }
+        let begun = suite.observe { [observersBefore] keys in observersBefore.notify(keys) }
+        passingOn.exchange(begun)?.cancel()
+        observersBefore.notify(nil)
+        // They may have ended in the meantime, and would not have found what has just begun.
+        if !observersBefore.isActive {
+            begun.cancel()
         }
     }
 
