@@ -17,9 +17,7 @@ final class TemporaryDirectory: Sendable {
         }
     }
 
-    deinit {
-        do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path)") }
-    }
+    deinit { removeDirectory(atPath: path) }
 
     /// Where a suite may be created.
     var suite: String { path + "/suite" }

@@ -50,7 +50,7 @@ extension StoreKind {
 /// Runs a test with its own empty directory, which is removed afterwards.
 func withTemporaryDirectory<Result>(_ test: (URL) throws -> Result) throws -> Result {
     let directory = try makeTemporaryDirectory()
-    defer { try? FileManager.default.removeItem(at: directory) }
+    defer { removeDirectory(atPath: directory.path) }
     return try test(directory)
 }
 
@@ -84,7 +84,7 @@ extension StoreKind {
 
 func withTemporaryDirectory<Result>(_ test: (URL) async throws -> Result) async throws -> Result {
     let directory = try makeTemporaryDirectory()
-    defer { try? FileManager.default.removeItem(at: directory) }
+    defer { removeDirectory(atPath: directory.path) }
     return try await test(directory)
 }
 

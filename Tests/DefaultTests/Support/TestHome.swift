@@ -8,7 +8,7 @@ enum TestHome {
             .appending(path: "default-tests-\(UUID().uuidString)", directoryHint: .isDirectory)
             .resolvingSymlinksInPath()
         try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        atexit { try? FileManager.default.removeItem(at: TestHome.directory) }
+        atexit { removeDirectory(atPath: TestHome.directory.path) }
         return directory
     }()
 
