@@ -194,6 +194,8 @@ private struct ForwardingElements: UnkeyedDecodingContainer {
             }
         )
         let value = try hooks.decode(type, element)
+        // The hooks may have decoded it before.
+        if next.currentIndex == start.currentIndex { _ = try next.superDecoder() }
         base = next
         return value
     }

@@ -77,7 +77,7 @@ enum ObjectArchive {
     static func object<Object: NSObject & NSSecureCoding>(of type: Object.Type, in data: Data) throws -> Object {
         #if !canImport(Darwin)
         // Foundation ends the process when it finds an object of another class.
-        if !canName(type) || rootClass(of: data).map({ !($0 is Object.Type) }) ?? false {
+        if try !canName(type) || rootClass(of: data).map({ !($0 is Object.Type) }) ?? false {
             throw CocoaError(.coderReadCorrupt)
         }
         #endif
@@ -93,7 +93,7 @@ enum ObjectArchive {
     static func objects<Object: NSObject & NSSecureCoding>(of type: Object.Type, in data: Data) throws -> [Object] {
         #if !canImport(Darwin)
         let elements = try archivedClasses(in: data).filter { !($0 is NSArray.Type) }
-        guard canName(type), rootClass(of: data) is NSArray.Type,
+        guard canName(type), try rootClass(of: data) is NSArray.Type,
             elements.allSatisfy({ $0 is Object.Type || $0 is NSString.Type })
         else { throw CocoaError(.coderReadCorrupt) }
         #endif
@@ -121,9 +121,15 @@ enum ObjectArchive {
     }
 
     /// The class of the archived object; nil for a string or a number, and when it can't be found out.
-    private static func rootClass(of data: Data) -> AnyClass? {
+    ///
+    /// - Throws: `CocoaError` when an object refers to a class that isn't there. Foundation would end the process.
+    private static func rootClass(of data: Data) throws -> AnyClass? {
         guard let archive = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            let objects = archive["$objects"] as? [Any], let top = archive["$top"] as? [String: Any],
+            let objects = archive["$objects"] as? [Any]
+        else { return nil }
+        let classes = objects.compactMap { ($0 as? [String: Any])?["$class"] }
+        guard classes.allSatisfy({ object($0, in: objects) != nil }) else { throw CocoaError(.coderReadCorrupt) }
+        guard let top = archive["$top"] as? [String: Any],
             let root = object(top[NSKeyedArchiveRootObjectKey], in: objects),
             let name = object(root["$class"], in: objects)?["$classname"] as? String
         else { return nil }

@@ -16,6 +16,7 @@ extension Contrived {
 private struct Point: Codable, Equatable {
     var x = 1
     var y = 2
+    enum CodingKeys: CodingKey { case x, y }
 }
 
 /// Tries one part as three types.
@@ -101,6 +102,35 @@ private struct Nested: Contrived {
         var size = container.nestedContainer(keyedBy: SizeKeys.self, forKey: .size)
         try size.encode(width, forKey: .width)
         try size.encode(height, forKey: .height)
+    }
+}
+
+/// Opens its parts by itself, in each of the ways there are.
+private struct Opening: Contrived {
+    var width = 1
+    var tags = ["a"]
+    var x = 2
+    var y = 3
+    static var initial: Opening { .init() }
+    enum CodingKeys: CodingKey { case size, tags, x, y }
+    enum SizeKeys: CodingKey { case width }
+    init() {}
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        width = try container.nestedContainer(keyedBy: SizeKeys.self, forKey: .size).decode(Int.self, forKey: .width)
+        var elements = try container.nestedUnkeyedContainer(forKey: .tags)
+        tags = []
+        while !elements.isAtEnd { tags.append(try elements.decode(String.self)) }
+        x = try container.nestedContainer(keyedBy: Point.CodingKeys.self, forKey: .x).decode(Int.self, forKey: .x)
+        y = try container.superDecoder(forKey: .y).singleValueContainer().decode(Int.self)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var size = container.nestedContainer(keyedBy: SizeKeys.self, forKey: .size)
+        try size.encode(width, forKey: .width)
+        try container.encode(tags, forKey: .tags)
+        try container.encode(["x": x], forKey: .x)
+        try container.encode(y, forKey: .y)
     }
 }
 
@@ -206,8 +236,10 @@ struct ContrivedInitializerTests {
             Open.self,
             [#"{"a":71,"b":"72","c":73}"#, "{" + (0..<90).map { "\"k\($0)\":\"\($0)\"" }.joined(separator: ",") + "}"]
         ),
+        (ByHand.self, [#"{"points":[{"x":71,"y":72},{"x":73,"y":74}],"name":75}"#, #"{"points":[{"x":76,"y":77}]}"#]),
         (ByHand.self, [#"{"points":[{"x":71},{"x":72,"y":73}],"name":"74"}"#, #"{"points":[71],"name":72}"#]),
         (Nested.self, [#"{"size":{"width":71}}"#, #"{"size":{"width":71,"height":"72"}}"#, #"{"size":73}"#]),
+        (Opening.self, [#"{"size":71,"tags":"72","x":73,"y":"74"}"#, #"{"tags":[75],"x":{"y":76}}"#]),
         (Wrapper.self, [#"{"x":71}"#, #"{"x":71,"y":"72"}"#, #"{"y":{"x":73}}"#]),
         (Twice.self, [#"{"point":{"x":71}}"#, #"{"point":{"x":71,"y":"72"}}"#, #"{"point":[73]}"#]),
         (Dependent.self, [#"{"number":71,"limits":{"max":60}}"#, #"{"number":71,"limits":{"min":72}}"#]),
@@ -226,6 +258,36 @@ struct ContrivedInitializerTests {
                         try check(type, Data(json.utf8), in: store)
                     }
                 }
+            }
+        }
+    }
+
+    @Test("are used apart from the containers in them that can't be opened, however many these are")
+    func containers() throws {
+        let parts = [
+            ("size", #"{"width":71}"#, "72"), ("tags", #"["73"]"#, "74"), ("x", #"{"x":75}"#, #""76""#),
+            ("y", "77", "[]"),
+        ]
+        let initial = [#"{"width":1}"#, #"["a"]"#, #"{"x":2}"#, "3"]
+        let store = MemoryDefaults()
+        try CurrentStore.with(store) {
+            // Each part is good, of another kind or missing.
+            for number in 0..<81 {
+                let states = sequence(first: number) { $0 / 3 }.prefix(4).map { $0 % 3 }
+                let stored = zip(parts, states).filter { $1 < 2 }.map { #""\#($0.0)":\#($1 == 0 ? $0.1 : $0.2)"# }
+                let json = "{" + stored.joined(separator: ",") + "}"
+                try store.set(Data(json.utf8), forKey: "Contrived")
+                let (value, report) = try #require(try Opening.loadWithReport(), "\(json)")
+                let expected = parts.indices.map {
+                    #""\#(parts[$0].0)":\#(states[$0] == 0 ? parts[$0].1 : initial[$0])"#
+                }
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                let found = String(decoding: try encoder.encode(value), as: UTF8.self)
+                #expect(found == "{" + expected.joined(separator: ",") + "}", "\(json)")
+                func names(_ state: Int) -> [String] { zip(parts, states).filter { $1 == state }.map(\.0.0) }
+                #expect(report.unusablePaths.sorted() == names(1).sorted(), "\(json)")
+                #expect(report.filledIn.sorted() == names(2).sorted(), "\(json)")
             }
         }
     }
