@@ -286,6 +286,30 @@ struct FlushTests {
         try end()
     }
 
+    @Test("The program's end waits for a flush that has begun, and at most as long as it may")
+    func endDuringFlush() throws {
+        let probe = SystemCallProbe()
+        let options = ReportCollector().options(probe)
+        let worker = try #require(options.worker)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("a", "1")
+        let (hasBegun, hasTime) = (Guarded(false), Guarded(false))
+        probe.onStep { step in
+            guard step.call == .fdatasync else { return }
+            hasBegun.withLock { $0 = true }
+            try? wait(for: "the end of a flush") { hasTime.withLock { $0 } }
+        }
+        #expect(worker.flush(journal, after: 0))
+        try wait(for: "a flush") { hasBegun.withLock { $0 } }
+        let limit: UInt64 = 20_000_000
+        let start = Clock.monotonic()
+        worker.flushAtExit(waitingAtMost: limit)
+        #expect(Clock.monotonic() - start >= limit && !journal.isSynced)
+        hasTime.withLock { $0 = true }
+        worker.flushAtExit(waitingAtMost: 1 << 60)
+        #expect(journal.isSynced)
+    }
+
     @Test("A flush in the background that fails is reported once, and tried again until it succeeds")
     func background() throws {
         let probe = SystemCallProbe()

@@ -72,6 +72,26 @@ struct ReplayTests {
         #expect(found.entries["after"] == [1])
     }
 
+    @Test("A last record is taken for lost if all of its last sector is zeros, and for damaged if part of it isn't")
+    func zerosInLastSector() {
+        for length in [2_980, 3_000, 3_400, 3_480, 3_500] {
+            var sample = sample
+            let start = sample.bytes.count
+            sample.append(payload: [UInt8](repeating: 1, count: length))
+            let end = sample.bytes.count
+            let lastSector = max((end - 1) / 512 * 512, start + Record.headerSize)
+            for zeros in (1...20).map({ $0 * 32 }) + [end - lastSector, end - lastSector - 1, 1_024, 2_048] {
+                var bytes = sample.bytes
+                for index in (end - zeros)..<end { bytes[index] = 0 }
+                let report = replay(bytes).1
+                // An end that is hardly longer than what is added to a record says nothing.
+                let isLost = end - zeros <= lastSector && end - lastSector > 2 * Record.alignment
+                #expect(report.tornTail == (isLost ? UInt64(start) : nil), "\(length), \(zeros)")
+                #expect(report.damage == (isLost ? [] : [UInt64(start)..<UInt64(end)]), "\(length), \(zeros)")
+            }
+        }
+    }
+
     @Test("Records that were moved or duplicated aren't accepted")
     func movedRecords() {
         let first = sample.records[3]

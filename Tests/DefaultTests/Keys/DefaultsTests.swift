@@ -238,6 +238,35 @@ struct DefaultsTests {
             }
         }
     }
+
+    @Test("take an archive that refers to what isn't in it for unreadable")
+    func danglingReferences() throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        let token = try #require(NSUUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D"))
+        func check<Value>(
+            _ key: DefaultsKey<Value>,
+            _ object: any NSObject & NSSecureCoding,
+            _ code: DefaultsError.Code
+        ) throws {
+            let archive = [UInt8](try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true))
+            // In a binary property list a reference is 0x80 and a number.
+            let references = archive.indices.dropLast().filter { archive[$0] == 0x80 && archive[$0 + 1] < 32 }
+            #expect(references.count > 1)
+            for number in [UInt8(32), 255] {
+                for reference in references {
+                    var damaged = archive
+                    damaged[reference + 1] = number
+                    try store.set(Data(damaged), forKey: key.name)
+                    expectError(code) { try defaults.load(key) }
+                    #expect(store.data(forKey: key.name) == Data(damaged))
+                }
+            }
+        }
+        try check(DefaultsKey<NSUUID?>("token"), token, .undecodable)
+        // An array is stored as one; this is the form of another library.
+        try check(DefaultsKey<[NSUUID]>("tokens"), [token] as NSArray, .typeMismatch)
+    }
     #endif
 
     @Test(

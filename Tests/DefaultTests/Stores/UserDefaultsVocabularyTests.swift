@@ -152,6 +152,16 @@ struct UserDefaultsVocabularyTests {
             #expect(store.url(forKey: "u") == URL(filePath: "/tmp/a b"))
             try store.set("~/a", forKey: "u")
             #expect(store.url(forKey: "u")?.path == NSString("~/a").expandingTildeInPath)
+            // The slash at the end goes with the tilde.
+            for (path, expected) in [
+                ("~/no such folder/", "file://\(NSHomeDirectory())/no%20such%20folder"),
+                ("~/no such folder/a/", "file://\(NSHomeDirectory())/no%20such%20folder/a"),
+                ("/no such folder/a/", "file:///no%20such%20folder/a/"),
+                ("/no such folder", "file:///no%20such%20folder"),
+            ] {
+                try store.set(path, forKey: "u")
+                #expect(store.url(forKey: "u")?.absoluteString == expected)
+            }
             try store.set(1, forKey: "u")
             #expect(store.url(forKey: "u") == nil)
         }
