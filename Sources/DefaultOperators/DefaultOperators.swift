@@ -17,9 +17,7 @@ postfix operator ++
 /// - Parameters:
 ///   - proxy: The key to store it under.
 ///   - value: The value, as for assigning to a string key. It is evaluated only if it is needed.
-public func ?= (proxy: Defaults.Proxy, value: @autoclosure () -> Any) {
-    proxy.setIfAbsent(value)
-}
+public func ?= (proxy: Defaults.Proxy, value: @autoclosure () -> Any) { proxy.setIfAbsent(value) }
 
 /// Assigns a value if the target is nil, such as `Defaults[.username]` while nothing is stored.
 ///
@@ -36,11 +34,7 @@ public func ?= <Value>(target: inout Value?, value: @autoclosure () -> Value) {
 
 /// Adds 1 to the stored number, or to 0 if nothing is stored, atomically across threads and, on a `FileDefaults`,
 /// processes.
-public postfix func ++ (proxy: Defaults.Proxy) {
-    proxy += 1
-}
+public postfix func ++ (proxy: Defaults.Proxy) { proxy += 1 }
 
 /// Adds 1; for a typed key it is atomic across threads and, on a `FileDefaults`, processes.
-public postfix func ++ <Number: Numeric>(number: inout Number) {
-    number += 1
-}
+public postfix func ++ <Number: Numeric>(number: inout Number) { number += 1 }

@@ -22,9 +22,7 @@ extension Stored where Projection == Binding<Value> {
     /// this process or another. Assigning to the binding stores at once; errors are reported to `DefaultsDiagnostics`.
     ///
     /// - Parameter key: The key.
-    public init(_ key: Defaults.Key<Value>) {
-        self.init(key, in: Defaults(), project: Binding.init(_:_:))
-    }
+    public init(_ key: Defaults.Key<Value>) { self.init(key, in: Defaults(), project: Binding.init(_:_:)) }
 
     /// Creates a property of a view that is stored in a store; see ``init(_:)``.
     ///

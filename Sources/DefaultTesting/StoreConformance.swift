@@ -122,9 +122,7 @@ extension StoreConformance {
     /// Runs all checks, one after the other.
     ///
     /// - Returns: What was found, in the order of the checks; nothing for a store that keeps all promises.
-    public func findings() -> [Finding] {
-        Self.checks.flatMap(findings(of:))
-    }
+    public func findings() -> [Finding] { Self.checks.flatMap(findings(of:)) }
 
     /// Runs one check.
     ///
@@ -148,9 +146,7 @@ extension StoreConformance {
         /// Creates a set of its bits.
         ///
         /// - Parameter rawValue: The bits.
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// A transaction whose body throws rolls back what the body has changed.
         public static let rollback = Capabilities(rawValue: 1 << 0)

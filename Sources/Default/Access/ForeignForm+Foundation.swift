@@ -8,9 +8,7 @@ extension ForeignForm {
         if type == URL.self {
             return (try? ObjectArchive.object(of: NSURL.self, in: data)).map(string(of:))
         }
-        if element == URL.self {
-            return objects(of: NSURL.self, in: data, form: string(of:))
-        }
+        if element == URL.self { return objects(of: NSURL.self, in: data, form: string(of:)) }
         return (element as? any (NSObject & NSSecureCoding).Type).flatMap { list(of: $0, in: data) }
     }
 

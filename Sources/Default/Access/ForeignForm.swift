@@ -76,9 +76,7 @@ extension ForeignForm {
     /// The JSON of what the type was stored as before; nil when it can't be decoded as the type.
     private static func json<Value: Codable>(ofScalar stored: PropertyListValue, as type: Value.Type) -> String? {
         guard let scalar = (stored.object as? any Encodable).flatMap({ text(of: $0) }) else { return nil }
-        if decoded(type, from: Data(utf8Of: scalar)) != nil {
-            return scalar
-        }
+        if decoded(type, from: Data(utf8Of: scalar)) != nil { return scalar }
         // The raw value of a case that has none any more. A struct may take any object for its own.
         let enumCase = "{\(scalar):{}}"
         let value = decoded(type, from: Data(utf8Of: enumCase))
@@ -139,12 +137,8 @@ extension ForeignForm {
             return archived(data, as: type, element: element)
                 ?? (type as? any Codable.Type).flatMap { coded(data, as: $0) }
         case .string, .integer, .real:
-            if type == Date.self {
-                return date(of: stored)
-            }
-            if type == String.self {
-                return stored.asString.map { .string($0) }
-            }
+            if type == Date.self { return date(of: stored) }
+            if type == String.self { return stored.asString.map { .string($0) } }
             // No library stores strings, numbers and UUIDs as JSON in a string, so their text is not taken for it.
             guard case .string(let text) = stored, type == URL.self || !ValueSemantics.isLeaf(type),
                 let type = type as? any Codable.Type
@@ -160,9 +154,7 @@ extension ForeignForm {
         func isOwn<Value: Codable>(_ type: Value.Type) -> Bool {
             (try? ValueBridge<Value>.storedInside().decode(stored)) != nil
         }
-        if let type = type as? any Codable.Type, isOwn(type) {
-            return stored
-        }
+        if let type = type as? any Codable.Type, isOwn(type) { return stored }
         return native(of: stored, as: type) ?? stored
     }
 

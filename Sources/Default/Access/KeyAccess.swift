@@ -57,12 +57,8 @@ struct KeyAccess {
     /// The value that a write replaces, which no launch argument or registered default is.
     var ownValue: PropertyListValue? {
         // A cast to a class takes a tenth of the time of one to a protocol.
-        if let suite = store as? FileDefaults {
-            return suite.ownValue(forKey: key)
-        }
-        if let layered = store as? any LayeredStore {
-            return layered.ownValue(forKey: key)
-        }
+        if let suite = store as? FileDefaults { return suite.ownValue(forKey: key) }
+        if let layered = store as? any LayeredStore { return layered.ownValue(forKey: key) }
         return store.storedValue(forKey: key)
     }
 
@@ -465,9 +461,7 @@ struct ChangeInPlace {
     /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            if let refusal {
-                throw .wrapping(refusal, access.context(Value.self))
-            }
+            if let refusal { throw .wrapping(refusal, access.context(Value.self)) }
             try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
         }
     }

@@ -78,9 +78,7 @@ public struct ValueUpdates<Element>: AsyncSequence {
         /// Waits for the next element; a current value is returned without waiting.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             while !Task.isCancelled {
-                if let element = reader.next() {
-                    return element
-                }
+                if let element = reader.next() { return element }
                 guard await signal.next(isolation: actor) else { break }
             }
             observation.cancel()
@@ -295,9 +293,7 @@ final class ChangeLog: Sendable {
                 }
                 return true
             }
-            if let isChange {
-                return isChange
-            }
+            if let isChange { return isChange }
         }
     }
 

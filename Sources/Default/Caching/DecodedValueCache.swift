@@ -249,9 +249,7 @@ final class DecodedValueCache: Sendable {
             // The entry's key determines the type. A checked cast would dominate the cost of a read.
             return unsafeDowncast(entry, to: SharedEntry<Value>.self).value
         }
-        if case .failed(let error)? = entry?.knowledge {
-            throw error
-        }
+        if case .failed(let error)? = entry?.knowledge { throw error }
         let value: Value
         do {
             value = try decode()

@@ -169,9 +169,7 @@ public final class KeyValueContainer<Value: Codable> {
     }
 
     private func setCustomValue(_ value: Value?) throws(DefaultsError) {
-        guard let coder else {
-            return storage.setValue(value, forKey: key)
-        }
+        guard let coder else { return storage.setValue(value, forKey: key) }
         do {
             storage.setValue(try value.map { try coder.encodeTopLevel($0) }, forKey: key)
         } catch {

@@ -42,9 +42,7 @@ public enum DefaultsDiagnostics: Sendable {
         /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``. What could not be read, stored or
         /// imported is ``Severity/error``, and so is a default value that can't be encoded. Everything else is ``Severity/warning``.
         public var severity: Severity {
-            if let report, report.unusable.isEmpty {
-                return .info
-            }
+            if let report, report.unusable.isEmpty { return .info }
             return Self.errors.contains(kind) ? .error : .warning
         }
 

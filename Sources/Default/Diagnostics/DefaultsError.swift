@@ -391,9 +391,7 @@ extension DefaultsError {
 
     /// Returns the library's own errors unchanged and wraps those of third-party stores.
     static func wrapping(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
-        if let error = error as? DefaultsError {
-            return error
-        }
+        if let error = error as? DefaultsError { return error }
         let reason = """
             \(context.store ?? "")\(context.key.map { " failed for the key \($0.debugDescription)" } ?? " failed")\
             \(context.type.map { " and the type \($0)" } ?? "") (\(summary(of: error))).
@@ -422,9 +420,7 @@ extension DefaultsError {
     }
 
     private static func path(_ codingPath: [any CodingKey]) -> String {
-        if codingPath.isEmpty {
-            return "the top level"
-        }
+        if codingPath.isEmpty { return "the top level" }
         return LoadReport.path(codingPath).debugDescription
     }
 }

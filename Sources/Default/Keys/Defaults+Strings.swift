@@ -156,14 +156,9 @@ extension Defaults {
     /// each other. If there is no value, or none of that type, properties return nil, and those with `Value` in their name
     /// return 0, false or an empty value.
     public struct Proxy {
+        let suite: any DefaultsStore
         /// The key.
         public let key: String
-        let suite: any DefaultsStore
-
-        init(suite: any DefaultsStore, key: String) {
-            self.suite = suite
-            self.key = key
-        }
 
         var stored: PropertyListValue? {
             TrackedKeys.access([key], in: suite)
@@ -326,12 +321,8 @@ extension PropertyListValue {
             larger.isNegative == smaller.isNegative
             ? larger.magnitude.addingReportingOverflow(smaller.magnitude)
             : (larger.magnitude - smaller.magnitude, false)
-        if isOverflow || larger.isNegative && magnitude > Int64.min.magnitude {
-            return nil
-        }
-        if larger.isNegative {
-            return .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
-        }
+        if isOverflow || larger.isNegative && magnitude > Int64.min.magnitude { return nil }
+        if larger.isNegative { return .integer(Int64(truncatingIfNeeded: 0 &- magnitude)) }
         return Int64(exactly: magnitude).map { .integer($0) } ?? .unsigned(magnitude)
     }
 

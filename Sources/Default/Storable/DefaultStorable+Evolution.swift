@@ -193,9 +193,7 @@ extension SettingsAccess {
         typealias Original = (access: SettingsAccess, value: PropertyListValue, loss: DefaultsError?)
         let original = try values.withExclusiveAccess(type: type) { () -> Original? in
             let stored = store.storedValue(forKey: key)
-            if case .data? = stored {
-                return nil
-            }
+            if case .data? = stored { return nil }
             let isInPlace = stored != nil
             guard !isInPlace || isSameStore && sourceKeys.first == key,
                 store.storedValue(forKey: CompanionKey.moved(of: key)) == nil,
@@ -250,9 +248,7 @@ extension SettingsAccess {
     ) throws -> (origin: SettingsAccess, value: PropertyListValue)? {
         for key in keys {
             let origin = SettingsAccess(type: type, key: key, store: store)
-            if let value = store.storedValue(forKey: key) {
-                return (origin, value)
-            }
+            if let value = store.storedValue(forKey: key) { return (origin, value) }
             try origin.values.checkAbsence(type: type)
         }
         return nil

@@ -222,9 +222,7 @@ final class StoredSettings {
                 unreadable = unreadable ?? error
             }
         }
-        if let unreadable {
-            throw unreadable
-        }
+        if let unreadable { throw unreadable }
         return nil
     }
 
@@ -381,14 +379,8 @@ extension SettingsAccess {
             placement = unknown?.added(to: data) ?? .init()
         }
         lost += placement.homeless
-        let report = LoadReport(
-            unusable: lost.map {
-                .init(
-                    path: LoadReport.path($0),
-                    reason: "is not a property of the type, and has no place in the new value"
-                )
-            }
-        )
+        let reason = "is not a property of the type, and has no place in the new value"
+        let report = LoadReport(unusable: lost.map { .init(path: LoadReport.path($0), reason: reason) })
         return (lost.isEmpty ? nil : .filledIn(report, context), placement.data ?? data)
     }
 }

@@ -230,9 +230,7 @@ struct StoredBytes {
                 exactlyBy: types.filter { $0.hasVersion == hasVersion && claim?.claim != .all },
                 orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && claim == nil }
             )
-            if let outcome, outcome.form.completion?.usesNothing != true {
-                return outcome
-            }
+            if let outcome, outcome.form.completion?.usesNothing != true { return outcome }
             if let claim, outcome == nil, last == nil {
                 return try claim.type.read(data, coder: coder, fillingIn: true)
             }
@@ -261,9 +259,7 @@ struct StoredBytes {
             let isExact = index < exact.count
             do {
                 let outcome = try type.read(data, coder: coder, fillingIn: !isExact)
-                if isExact || outcome.form.unusedCount == 0 {
-                    return outcome
-                }
+                if isExact || outcome.form.unusedCount == 0 { return outcome }
                 if outcome.form.unusedCount < best?.form.unusedCount ?? .max {
                     best = outcome
                 }

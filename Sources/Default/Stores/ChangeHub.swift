@@ -202,9 +202,7 @@ final class ChangeSignal: Sendable {
                     defer { state.isChanged = false }
                     return (state.isChanged, state.isEnded)
                 }
-                if isChanged || isEnded {
-                    return !isEnded
-                }
+                if isChanged || isEnded { return !isEnded }
                 await withCheckedContinuation(isolation: isolation) { continuation in
                     let isWaiting = state.withLock { state in
                         guard !state.isChanged, !state.isEnded else { return false }

@@ -258,9 +258,7 @@ extension StoreKey {
     ///   over 65,535 bytes of UTF-8.
     public init(_ string: String) throws(DefaultsError) {
         self.init(unchecked: string)
-        if let fault {
-            throw .invalidKey(string, because: fault)
-        }
+        if let fault { throw .invalidKey(string, because: fault) }
     }
 }
 
@@ -272,9 +270,7 @@ extension PropertyListValue {
     ///   - store: The store, for the error.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/unsupportedValue`` for more than 256 levels.
     public func checkDepth(forKey key: String, in store: some DefaultsStore) throws(DefaultsError) {
-        if isTooDeep {
-            throw .unsupportedValue(.tooDeep, ErrorContext(key, in: store))
-        }
+        if isTooDeep { throw .unsupportedValue(.tooDeep, ErrorContext(key, in: store)) }
     }
 
     /// Creates a value from an object to store; nil when there is no object.

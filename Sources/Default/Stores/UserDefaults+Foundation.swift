@@ -77,9 +77,7 @@ extension FoundationStore {
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/synchronizationFailed`` when Foundation reports failure.
     public func flush() throws(DefaultsError) {
-        guard synchronize() else {
-            throw DefaultsError.synchronizationFailed(ErrorContext(in: self))
-        }
+        guard synchronize() else { throw DefaultsError.synchronizationFailed(ErrorContext(in: self)) }
     }
 
     /// Calls a handler at each change of the suite.
@@ -105,9 +103,7 @@ extension FoundationStore {
     /// "UserDefaults.standard", or a description with the suite's name; on Apple platforms with the object's address unless
     /// this library opened the suite, because Foundation has no getter for the name there.
     public var storeDescription: String {
-        if self === UserDefaults.standard {
-            return "UserDefaults.standard"
-        }
+        if self === UserDefaults.standard { return "UserDefaults.standard" }
         let name = FoundationSuite.name(of: self).map { "suiteName: \($0.debugDescription)" }
         return "UserDefaults(\(name ?? "\(ObjectIdentifier(self))"))"
     }
@@ -117,9 +113,7 @@ extension FoundationStore {
 
     private func replace(_ previous: PropertyListValue?, with value: PropertyListValue?, forKey key: String) {
         let name = FoundationKey.name(forKey: key)
-        guard let value else {
-            return removeObject(forKey: name)
-        }
+        guard let value else { return removeObject(forKey: name) }
         set(value.object, forKey: name)
         // Foundation ignores a value that compares equal to the stored one: 1 and 1.0, or "é" with different scalars.
         if let previous, let stored = storedValue(forKey: key), stored.isSame(as: previous), !stored.isSame(as: value) {

@@ -106,9 +106,7 @@ final class Flusher: @unchecked Sendable {
     /// The journal whose sync failed last, and how.
     private var failed: (salt: UInt64, error: JournalError)?
 
-    init(calls: SystemCalls) {
-        self.calls = calls
-    }
+    init(calls: SystemCalls) { self.calls = calls }
 
     /// Returns when a file is on the disk up to an offset.
     ///

@@ -176,9 +176,7 @@ struct JournalState: ~Copyable {
     /// The salt of the journal whose damage was reported and could not be repaired.
     var reportedDamage: UInt64?
 
-    init(calls: SystemCalls) throws(JournalError) {
-        window = try LookWindow(calls: calls)
-    }
+    init(calls: SystemCalls) throws(JournalError) { window = try LookWindow(calls: calls) }
 
     /// What is at the position; 0 if nothing was written there.
     var look: UInt64 { word?.load() ?? .max }

@@ -30,9 +30,7 @@ struct JournalHeader: Equatable, Sendable {
     /// The first input of the checksums of the journal's records; also the journal's identity.
     let salt: UInt64
 
-    init(salt: UInt64) {
-        self.salt = salt
-    }
+    init(salt: UInt64) { self.salt = salt }
 
     /// A word that says something about the file while it is used, whose value is 0 or 1.
     ///
@@ -89,9 +87,7 @@ extension JournalHeader {
                 continue
             }
             let version = copy.littleEndian(at: 8, as: UInt32.self)
-            guard version == currentVersion else {
-                return .newer(version: version)
-            }
+            guard version == currentVersion else { return .newer(version: version) }
             if header == nil {
                 header = JournalHeader(salt: copy.littleEndian(at: saltOffset, as: UInt64.self))
             }

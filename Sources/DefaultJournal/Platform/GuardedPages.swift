@@ -10,9 +10,7 @@ struct LookWindow: ~Copyable {
     /// Bytes that are mapped at once: a multiple of the page size of every supported system.
     static let size: UInt64 = 1 << 16
 
-    init(calls: SystemCalls) throws(JournalError) {
-        memory = try GuardedPages.shared.reserve(calls: calls)
-    }
+    init(calls: SystemCalls) throws(JournalError) { memory = try GuardedPages.shared.reserve(calls: calls) }
 
     deinit { GuardedPages.shared.release(memory) }
 

@@ -9,9 +9,7 @@ public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline @exclusivity(unchecked) var value: Value
 
     /// - Parameter value: The first value.
-    @inlinable public init(_ value: Value) {
-        self.value = value
-    }
+    @inlinable public init(_ value: Value) { self.value = value }
 
     /// Calls a body that may change the value, with the lock.
     ///
@@ -121,9 +119,7 @@ struct LockWait {
     private let start = Clock.monotonic()
     private let limit: UInt64
 
-    init(atMost limit: UInt64) {
-        self.limit = limit
-    }
+    init(atMost limit: UInt64) { self.limit = limit }
 
     /// Nanoseconds to sleep before the next attempt; nil when the time is over.
     var pause: UInt64? {

@@ -46,7 +46,5 @@ package func positions(_ count: Int, by isBefore: (Int, Int) -> Bool) -> [Int] {
 
 extension [String] {
     /// The strings in their own order.
-    func inOrder() -> [String] {
-        positions(count) { self[$0] < self[$1] }.map { self[$0] }
-    }
+    func inOrder() -> [String] { positions(count) { self[$0] < self[$1] }.map { self[$0] } }
 }

@@ -12,9 +12,7 @@ package import Musl
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32
 
-    init(_ raw: Int32) {
-        self.raw = raw
-    }
+    init(_ raw: Int32) { self.raw = raw }
 
     static var none: OwnedDescriptor { OwnedDescriptor(-1) }
 
@@ -83,9 +81,7 @@ package struct SystemCalls: Sendable {
     #if DEBUG
     private var probe: (any SystemCallObserver)?
 
-    init(probe: (any SystemCallObserver)? = nil) {
-        self.probe = probe
-    }
+    init(probe: (any SystemCallObserver)? = nil) { self.probe = probe }
     #else
     init() {}
     #endif

@@ -132,9 +132,7 @@ package enum Threads {
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 
-    init(run: @escaping @Sendable () -> Void) {
-        self.run = run
-    }
+    init(run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
 enum Clock {

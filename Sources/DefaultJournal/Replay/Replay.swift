@@ -177,9 +177,7 @@ struct ReplayReport: Equatable, Sendable {
 
     var isClean: Bool { damage.isEmpty && tornTail == nil }
 
-    var damagedBytes: UInt64 {
-        damage.reduce(0) { sum, range in sum + UInt64(range.count) }
-    }
+    var damagedBytes: UInt64 { damage.reduce(0) { sum, range in sum + UInt64(range.count) } }
 
     mutating func addDamage(_ range: Range<UInt64>) {
         if let last = damage.last, last.upperBound == range.lowerBound {

@@ -158,9 +158,7 @@ extension FileDefaults: DefaultsStore {
     /// The value for a key: a launch argument, otherwise the stored value, otherwise the registered one.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         let key = StoreKey(unchecked: key)
-        if !arguments.values.isEmpty, let argument = arguments.values[key] {
-            return argument
-        }
+        if !arguments.values.isEmpty, let argument = arguments.values[key] { return argument }
         guard let value = suite.withOpenSuite({ $0.value(for: key) ?? $0.state.registeredValue(for: key) }) else {
             return suite.registeredValue(for: key)
         }

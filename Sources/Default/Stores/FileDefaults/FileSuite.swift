@@ -44,9 +44,7 @@ final class FileSuite: @unchecked Sendable {
 
     /// The path of the suite's directory, as it was first opened in this process.
     func path() throws(DefaultsError) -> String {
-        if let current {
-            return current.journal.path
-        }
+        if let current { return current.journal.path }
         return try location.path()
     }
 
@@ -67,9 +65,7 @@ final class FileSuite: @unchecked Sendable {
 
     /// Opens the suite if it is not open.
     func open() throws(DefaultsError) -> OpenSuite {
-        if let current {
-            return current
-        }
+        if let current { return current }
         let events = DeferredEvents()
         // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
@@ -81,9 +77,7 @@ final class FileSuite: @unchecked Sendable {
     private func openFirst(_ events: DeferredEvents) throws(DefaultsError) -> OpenSuite {
         opening.lock()
         defer { opening.unlock() }
-        if let current {
-            return current
-        }
+        if let current { return current }
         let path = try location.path()
         var options = JournalOptions.standard
         options.report = { events.report(.init($0)) }
@@ -117,9 +111,7 @@ final class FileSuite: @unchecked Sendable {
 
     /// Opens the suite; nil if that fails.
     func openIfPossible() -> OpenSuite? {
-        if let current {
-            return current
-        }
+        if let current { return current }
         // The other errors were thrown to the code that created the object.
         return (try? openUnlessReadOnly()) ?? nil
     }
@@ -140,23 +132,17 @@ final class FileSuite: @unchecked Sendable {
 
     /// Registers defaults for keys that have no stored value, for as long as the process runs.
     func register(_ defaults: [StoreKey: PropertyListValue]) {
-        if let suite = openIfPossible() {
-            return suite.state.register(defaults)
-        }
+        if let suite = openIfPossible() { return suite.state.register(defaults) }
         opening.lock()
         defer { opening.unlock() }
         // Another thread may have opened it in the meantime.
-        if let current {
-            return current.state.register(defaults)
-        }
+        if let current { return current.state.register(defaults) }
         registeredBefore.replaceValues(with: defaults)
     }
 
     /// Calls a handler at each change of the suite, even if it can't be opened yet.
     func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        if let suite = openIfPossible() {
-            return suite.observe(handler)
-        }
+        if let suite = openIfPossible() { return suite.observe(handler) }
         let observation = observersBefore.add(handler) { [self] in
             if !observersBefore.isActive {
                 passingOn.exchange(nil)?.cancel()

@@ -88,9 +88,7 @@ extension JournalBatch {
     mutating func set(_ key: StoreKey, to value: StoredValue?) {
         key.withUTF8 { utf8 in
             let key = UnsafeRawBufferPointer(utf8)
-            guard let value else {
-                return remove(key: key)
-            }
+            guard let value else { return remove(key: key) }
             value.withBytes { tag, rest in set(key: key, prefix: tag, value: rest) }
         }
     }

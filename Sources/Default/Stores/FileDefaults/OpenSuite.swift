@@ -156,9 +156,7 @@ extension OpenSuite {
                 }
             }
         }
-        if let failure {
-            throw failure
-        }
+        if let failure { throw failure }
     }
 
     private func remove(_ key: StoreKey) throws(JournalError) {
@@ -294,9 +292,7 @@ extension EntryTable {
 
     /// Whether a key has a value, or none.
     func holds(_ value: StoredValue?, for key: StoreKey) -> Bool {
-        guard let value else {
-            return !contains(key)
-        }
+        guard let value else { return !contains(key) }
         var isSame = false
         key.withUTF8 { key in
             value.withBytes { isSame = holds(UnsafeRawBufferPointer(key), prefix: $0, $1) }
@@ -315,9 +311,7 @@ extension EntryTable {
     /// The value for a key; any number of threads may call this at once.
     func read(_ key: StoreKey) -> Reading {
         key.withUTF8 { utf8 in
-            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else {
-                return .none
-            }
+            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return .none }
             return entry.readForm.map { .value($0.pointee) } ?? .unmade
         }
     }
@@ -326,9 +320,7 @@ extension EntryTable {
     func makeValue(for key: StoreKey) -> StoredValue? {
         key.withUTF8 { utf8 in
             guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return nil }
-            if let form = entry.readForm {
-                return form.pointee
-            }
+            if let form = entry.readForm { return form.pointee }
             let form = UnsafeMutablePointer<StoredValue>.allocate(capacity: 1)
             form.initialize(to: StoredValue(entry.value))
             entry.form = UnsafeMutableRawPointer(form)
