@@ -183,6 +183,14 @@ struct FlushTests {
         for _ in 1...64 { #expect(worker.flush(journal, after: 1 << 60)) }
         #expect(!worker.flush(journal, after: 1 << 60))
         #expect(worker.compact(journal))
+        // One that finds no room isn't taken for scheduled: the next write tries again.
+        var options = JournalOptions()
+        options.worker = worker
+        let other = try Journal.openUnregistered(directory.path + "/other", options)
+        for value in ["1", "2"] {
+            try other.set("a", value)
+            #expect(!other.hasFlushScheduled)
+        }
     }
 
     @Test("A flush is scheduled until it begins, and then by the next write again")

@@ -9,8 +9,8 @@ import JournalProbe
 struct LockTimeoutTests {
     private let directory = TemporaryDirectory()
 
-    private func holder() throws -> Helper {
-        let helper = try Helper(["hold", directory.suite])
+    private func holder(of suite: String = "/suite") throws -> Helper {
+        let helper = try Helper(["hold", directory.path + suite])
         #expect(helper.nextLine() == "held")
         return helper
     }
@@ -32,7 +32,11 @@ struct LockTimeoutTests {
     func ends(limit: UInt64) throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: limit))
         try journal.set("a", "1")
+        // Others have the locks of other suites, for longer and for less long.
+        let before = try holder(of: "/before")
         let helper = try holder()
+        let after = try holder(of: "/after")
+        defer { withExtendedLifetime((before, after)) {} }
         let error = #expect(throws: JournalError.self) { try journal.set("a", "2") }
         #expect(error?.kind == .busy(process: helper.process.processIdentifier))
         #expect(error?.description.contains("\(helper.process.processIdentifier)") == true)

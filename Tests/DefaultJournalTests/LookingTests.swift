@@ -170,6 +170,39 @@ struct LookingTests {
         #expect(reports.all == [.replaced(path: directory.suite)])
     }
 
+    @Test("before exclusive access says what it found when the access has ended")
+    func beforeExclusiveAccess() throws {
+        let reports = ReportCollector()
+        var options = reports.options
+        options.automaticMaintenance = false
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "old")
+        try replace(.recreated)
+        journal.forgetComparison()
+        try journal.withExclusiveAccess {
+            #expect(journal["key"] == "new")
+            // As each call does in the end.
+            journal.deliverReports()
+            #expect(reports.all.isEmpty)
+        }
+        #expect(reports.all == [.replaced(path: directory.suite)])
+    }
+
+    @Test("at a directory that has another name now opens it by that name")
+    func renamed() throws {
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("key", "old")
+        let moved = directory.path + "/moved"
+        try FileManager.default.moveItem(atPath: directory.suite, toPath: moved)
+        let other = try Journal.openTest(moved, options)
+        #expect(other !== journal && other["key"] == "old")
+        try other.set("key", "new")
+        journal.forgetComparison()
+        try journal.set("key", "newest")
+        #expect(try Journal.openUnregistered(moved, options)["key"] == "new")
+        #expect(try Journal.openUnregistered(directory.suite, options)["key"] == "newest")
+    }
+
     @Test("of a write that would change nothing finds what others have written since")
     func storedAlready() throws {
         let journal = try Journal.openUnregistered(directory.suite, options)

@@ -79,6 +79,12 @@ struct ReportTests {
         #expect(journal["a"] == "2")
         #expect(reports.all == [failure(EIO), failure(ENOMEM), failure(ENOMEM)])
         #expect(journal["a"] == "3")
+        // A write that catches up is a success, too.
+        try journal.set("b", "1")
+        try other.set("a", "4")
+        probe.plan(.fail(code: ENOMEM), call: .pread, number: 0)
+        #expect(journal["a"] == "3")
+        #expect(reports.all == [failure(EIO), failure(ENOMEM), failure(ENOMEM), failure(ENOMEM)])
     }
 }
 #endif

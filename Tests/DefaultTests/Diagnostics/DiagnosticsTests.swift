@@ -29,6 +29,12 @@ struct DiagnosticsTests {
     func identifierConflict() throws {
         let collector = EventCollector()
         collector.collect {
+            // Under keys of the program's choice they are not in each other's way.
+            Player.Settings().write(withKey: "player")
+            Editor.Settings().write(withKey: "editor")
+            _ = try? Player.Settings.loadWithReport(forKey: "player")
+            _ = try? Editor.Settings.loadWithReport(forKey: "editor")
+            #expect(collector.events.isEmpty)
             Player.Settings().write()
             Elsewhere.Settings().write()
             _ = Player.Settings.read()
@@ -71,6 +77,34 @@ struct DiagnosticsTests {
         #expect(collector.codes == [.undecodable, .undecodable])
     }
 
+    @Test("report the same failure once for each key, store and type")
+    func distinctFailures() throws {
+        struct Point: Codable {
+            var x = 1
+            var y = 2
+        }
+        let stores = [MemoryDefaults(), MemoryDefaults()]
+        let collector = EventCollector()
+        try collector.collect {
+            for store in stores {
+                for key in ["a", "b"] { try store.set(Data("?".utf8), forKey: key) }
+                for key in ["c", "d"] { try store.set(Data(#"{"x":1}"#.utf8), forKey: key) }
+            }
+            for _ in 0..<2 {
+                for store in stores {
+                    for key in ["a", "b"] {
+                        _ = store.df.fetch(forKey: key, type: Int.self)
+                        _ = store.df.fetch(forKey: key, type: [Int].self)
+                    }
+                    for key in ["c", "d"] { _ = Defaults(suite: store)[Defaults.Key<Point>(key, default: Point())] }
+                }
+            }
+        }
+        let places = collector.events.map { "\($0.error.store ?? "") \($0.error.key ?? "")" }
+        #expect(places.count == 12 && Set(places).count == 8)
+        #expect(collector.events.count { $0.kind == .readFailed && $0.severity == .error } == 8)
+    }
+
     @Test("describe an event on one line, without stored values")
     func oneLine() throws {
         let store = MemoryDefaults()
@@ -80,7 +114,7 @@ struct DiagnosticsTests {
             _ = store.df.fetch(forKey: "a\nb", type: [String: Int].self)
             store.df.store(["pin": Double.nan], forKey: "a\nb")
         }
-        #expect(collector.events.count == 2)
+        #expect(collector.events.map(\.kind) == [.readFailed, .writeFailed])
         for event in collector.events {
             #expect(!event.description.contains("hunter2"))
             #expect(!event.description.contains("\n"))

@@ -244,6 +244,44 @@ struct UnknownFieldTests {
         #expect(store.data(forKey: "Amounts") == Data(#"{"deep":\#(deep),"large":7,"larger":6}"#.utf8))
     }
 
+    @Test("is kept by whatever name, and however the text is laid out")
+    func namesAndLayouts() throws {
+        struct Amounts: Codable, DefaultStorable {
+            var number = 1
+            var added = 2
+            static var defaultValue: Amounts? { Amounts() }
+        }
+        let names = [
+            "quote \"", "\"", "reverse solidus \\", "\\\"", "line\r\n", "\u{1}", "\u{7F}", "\u{2028}", "é🙂", "/", " ",
+            "",
+        ]
+        let store = MemoryDefaults()
+        for space in ["", " ", "\t", "\n", "\r", "\r\n"] {
+            for hasAdded in [true, false] {
+                let fields =
+                    try names.map { name in
+                        let quoted = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
+                        return "\(quoted)\(space):\(space)[\(space)\(quoted)\(space),\(space)1\(space)]"
+                    } + ["\"number\":5"] + (hasAdded ? ["\"added\":6"] : [])
+                let json = "\(space){\(space)\(fields.joined(separator: "\(space),\(space)"))\(space)}\(space)"
+                try store.set(Data(json.utf8), forKey: "Amounts")
+                var (value, report) = try #require(try Amounts.loadWithReport(from: store))
+                #expect(value.number == 5 && report.filledIn == (hasAdded ? [] : ["added"]) && report.unusable.isEmpty)
+                value.number = 7
+                try value.save(to: store)
+                let data = store.data(forKey: "Amounts") ?? Data()
+                let kept = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+                #expect(kept.count == names.count + 2)
+                for name in names {
+                    let field = kept[name] as? [Any]
+                    #expect(field?.first as? String == name && field?.last as? Int == 1, "\(name.debugDescription)")
+                }
+                #expect(kept["number"] as? Int == 7 && kept["added"] as? Int == (hasAdded ? 6 : 2))
+                #expect(try Amounts.quarantined(in: store).isEmpty)
+            }
+        }
+    }
+
     @Test("does not replace what the type writes under the same name")
     func written() throws {
         try withNewer { store, _ in

@@ -148,6 +148,16 @@ struct FileDefaultsTests {
             #expect(first.integer(forKey: "k") == 1)
             #expect(first.storeDescription == second.storeDescription)
             #expect(try first.url.path(percentEncoded: false).hasSuffix("/s/"))
+            for path in ["/./a", "//b/.", "/x/../c", "/./x/.././d//"] {
+                let other = try FileDefaults(url: URL(fileURLWithPath: directory.path + path))
+                let name = try #require(path.first { "abcd".contains($0) })
+                #expect(
+                    other.storeDescription.hasSuffix("\(directory.lastPathComponent)/\(name))"),
+                    "\(other.storeDescription)"
+                )
+                let found = try other.url.path(percentEncoded: false)
+                #expect(found.hasSuffix("\(directory.lastPathComponent)/\(name)/"), "\(found)")
+            }
         }
     }
 

@@ -112,6 +112,29 @@ struct SeveralKeysTests {
 
 @Suite("A handler")
 struct ValueObservationTests {
+    @Test("ends the observation of the store with its own, as the last one")
+    func end() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let defaults = Defaults(suite: suite)
+            let container: KeyValueContainer<Int> = suite.makeContainer(key: "number")
+            let observe: [() -> StoreObservation] = [
+                { defaults.updates(.count).observe { _ in } },
+                { defaults.updates(.count, .title, initial: false).observe { _ in } },
+                { defaults.changes(.count).observe { _ in } },
+                { Theme.updates(in: suite).observe { _ in } },
+                { container.updates.observe { _ in } },
+            ]
+            for observe in observe {
+                let (first, second) = (observe(), observe())
+                first.cancel()
+                #expect(suite.isObserved)
+                second.cancel()
+                #expect(!suite.isObserved)
+            }
+        }
+    }
+
     @Test("receives the current value and the new ones", arguments: StoreKind.allCases)
     func values(kind: StoreKind) throws {
         try kind.withStore { store in

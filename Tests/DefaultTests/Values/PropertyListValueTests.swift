@@ -299,6 +299,14 @@ struct PropertyListValueTests {
         #expect(PropertyListValue.string("~/a").asURL?.path == (("~/a" as NSString).expandingTildeInPath))
         #expect(PropertyListValue.string("https://example.com/a").asURL == URL(string: "https://example.com/a"))
         #expect(PropertyListValue.integer(1).asURL == nil)
+        // A text in quotes is JSON.
+        for json in [#""https://example.com""#, #""a""#, #""/a%20b""#, #"""#] {
+            #expect(URL(propertyListValue: .string(json)) == nil, "\(json)")
+        }
+        #expect(URL(propertyListValue: .string("https://example.com")) == URL(string: "https://example.com"))
+        #expect(
+            Float(propertyListValue: .real(1e300)) == nil && Float(propertyListValue: .real(.infinity)) == .infinity
+        )
     }
 
     @Test("is a type's own form before its raw value, and its raw value before JSON", arguments: StoreKind.allCases)
