@@ -203,6 +203,32 @@ struct LookingTests {
         #expect(try Journal.openUnregistered(directory.suite, options)["key"] == "newest")
     }
 
+    #if DEBUG
+    @Test("at a journal over which another is being copied keeps what was read, and reports nothing")
+    func unfinishedCopy() throws {
+        let reports = ReportCollector()
+        let probe = SystemCallProbe()
+        var options = reports.options(probe)
+        options.automaticMaintenance = false
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "old")
+        let other = try Journal.openUnregistered(directory.path + "/other", options)
+        for number in 0..<100 { try other.set("key", "\(number)") }
+        let bytes = try directory.bytes("other/journal")
+        try directory.overwriteInPlace("suite/journal", at: 0, with: Array(bytes[..<(bytes.count / 2)]))
+        // However long this test has to wait for the processor.
+        probe.stoppedFileTime = try #require(try SystemCalls().status(of: directory.journal)).modified
+        journal.forgetComparison()
+        #expect(journal["key"] == "old")
+        journal.compactInBackground()
+        #expect(journal["key"] == "old" && reports.all.isEmpty, "\(reports.all)")
+        try directory.overwriteInPlace("suite/journal", with: bytes)
+        probe.stoppedFileTime = nil
+        try wait(for: "the copy") { journal["key"] == "99" }
+        #expect(reports.all == [.replaced(path: directory.suite)])
+    }
+    #endif
+
     @Test("of a write that would change nothing finds what others have written since")
     func storedAlready() throws {
         let journal = try Journal.openUnregistered(directory.suite, options)

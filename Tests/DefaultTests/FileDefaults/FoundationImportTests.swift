@@ -31,6 +31,10 @@ struct FoundationImportTests {
             #expect(try TestHelper.run(["clear-suite", "app"], home: home).status == 0)
             #expect(try TestHelper.run(["print-suite", "app"], home: home).output.isEmpty)
             #expect(try Data(contentsOf: list) == before)
+
+            // Most suites have none, which is no event.
+            let other = try TestHelper.run(["print-suite", "other"], home: home)
+            #expect(other.output.isEmpty && other.errors.isEmpty, "\(other.errors)")
         }
     }
 
