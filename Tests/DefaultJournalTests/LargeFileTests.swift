@@ -70,7 +70,7 @@ struct LargeFileTests {
         let calls = SystemCalls()
         let target = try calls.open(directory.path + "/copy", .createNew)
         let suite = try SuiteDirectory.openForReading(directory.path, calls: calls)
-        let journal = try NewJournal(target, named: "copy", in: suite, calls: calls)
+        let journal = try NewJournal(target, named: "copy", in: suite)
         try journal.append(table)
         try journal.finish()
         #expect(journal.end == table.journalSize)

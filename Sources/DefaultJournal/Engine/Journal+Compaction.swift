@@ -78,7 +78,7 @@ extension Journal {
             else {
                 return try reloadDamaged(need.file)
             }
-            let fresh = try NewJournal(file, named: SuiteDirectory.compactionName, in: need.directory, calls: calls)
+            let fresh = try NewJournal(file, named: SuiteDirectory.compactionName, in: need.directory)
             try fresh.append(table)
             var copied = need.end
             try synchronize(fresh, with: need.file, copied: &copied)
@@ -137,7 +137,7 @@ extension Journal {
         let name = SuiteDirectory.compactionName
         let wait = LockWait(atMost: options.lockTimeout)
         for _ in 0..<64 {
-            let opened = try directory.createFile(name, calls: calls)
+            let opened = try directory.createFile(name)
             while try !calls.tryLock(opened.file.raw) {
                 guard waits else { return nil }
                 guard let pause = wait.pause else {
@@ -185,31 +185,22 @@ final class NewJournal {
     private static let capacity = 1 << 17
 
     /// Starts with a header, in an open file without content.
-    init(
-        _ file: consuming OwnedDescriptor,
-        named name: String,
-        in directory: SuiteDirectory,
-        calls: SystemCalls
-    ) throws(JournalError) {
+    init(_ file: consuming OwnedDescriptor, named name: String, in directory: SuiteDirectory) throws(JournalError) {
+        calls = directory.calls
         let id = try calls.status(file.raw).id
         self.file = JournalFile(file, in: directory, id: id, salt: UInt64.random(in: 1...UInt64.max))
         self.name = name
-        self.calls = calls
         buffer = try Buffer(capacity: Self.capacity)
         JournalHeader(salt: self.file.salt).encode(to: buffer.memory)
     }
 
     /// Writes a journal with these entries beside the one that is in use, and syncs it.
-    static func make(
-        of table: borrowing EntryTable,
-        in directory: SuiteDirectory,
-        calls: SystemCalls
-    ) throws(JournalError) -> NewJournal {
+    static func make(of table: borrowing EntryTable, in directory: SuiteDirectory) throws(JournalError) -> NewJournal {
         let name = SuiteDirectory.replacementName
-        let opened = try directory.createFile(name, calls: calls)
+        let opened = try directory.createFile(name)
         do throws(JournalError) {
-            try calls.truncate(opened.file.raw, to: 0)
-            let journal = try NewJournal(opened.file, named: name, in: directory, calls: calls)
+            try directory.calls.truncate(opened.file.raw, to: 0)
+            let journal = try NewJournal(opened.file, named: name, in: directory)
             try journal.append(table)
             try journal.sync()
             return journal

@@ -171,7 +171,7 @@ extension Journal {
             if progress != .complete { return progress }
             if state.position == before {
                 // What the look saw has been cut off, or the mapping shows a page that the file once lacked.
-                if state.look != 0 { state.renewLook(calls: calls) }
+                if state.look != 0 { state.renewLook() }
                 return .complete
             }
         }
@@ -191,7 +191,7 @@ extension Journal {
             // What was applied is applied, even if the rest can't be read.
             defer {
                 if let mark = replay.report.lastRecord {
-                    state.advance(to: replay.report.validEnd, mark: mark, move: move, calls: calls)
+                    state.advance(to: replay.report.validEnd, mark: mark, move: move)
                 }
             }
             while let payload = try replay.next() {
@@ -212,7 +212,7 @@ extension Journal {
     private func follow(_ move: (salt: UInt64, end: UInt64)) throws(JournalError) -> Bool {
         let status = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
         guard let status, status.id != state.file.id, appending.load() != state.position,
-            let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls)
+            let opened = try suite.openJournal(isReadOnly: state.refusal != nil)
         else { return false }
         let (id, size) = (opened.status.id, opened.status.size)
         var window = try FileWindow(of: opened.file.raw, to: size, calls: calls, pieceSize: JournalHeader.size)
@@ -225,7 +225,7 @@ extension Journal {
         }
         let mark = try JournalMark(of: opened.file.raw, calls: calls)
         let file = JournalFile(opened.file, in: suite, id: id, salt: header.salt)
-        state.use(file, position: move.end, mark: mark, headerMark: mark, calls: calls)
+        state.use(file, position: move.end, mark: mark, headerMark: mark)
         return true
     }
 }
@@ -257,8 +257,7 @@ extension Journal {
     func compareIdentity() throws(JournalError) -> Finding {
         guard let directory = try calls.status(of: path) else { return .missing }
         guard directory.id == suite.id else { return .otherSuite }
-        guard let journal = try calls.status(of: journalPath) else { return .otherJournal }
-        guard journal.id == state.file.id else { return .otherJournal }
+        guard let journal = try calls.status(of: journalPath), journal.id == state.file.id else { return .otherJournal }
         guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
             try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
             try JournalMark(of: state.file.raw, calls: calls) == headerMark

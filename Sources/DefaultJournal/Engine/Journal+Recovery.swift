@@ -6,7 +6,7 @@ extension Journal {
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Throws: Why it can't be read; the entries are what they were before.
     func load(isOverwritten: Bool = false) throws(JournalError) {
-        guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil, calls: calls) else {
+        guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil) else {
             // Without the lock it isn't known whether it is about to be created.
             throw JournalError(.system(.open, code: SystemCalls.notFound))
         }
@@ -83,8 +83,7 @@ extension Journal {
             mark: report.lastRecord ?? headerMark,
             headerMark: headerMark,
             size: status.size,
-            move: move,
-            calls: calls
+            move: move
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base
         state.comparedAt = Clock.monotonic()
@@ -127,14 +126,14 @@ extension Journal {
             try replaceJournal(by: entries, isSame: true)
         } else if end < found.size {
             try calls.truncate(found.file.raw, to: end)
-            stateLock.withLock { state.renewLook(calls: calls) }
+            stateLock.withLock { state.renewLook() }
         }
     }
 
     private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> Found? {
         stateLock.lock()
         defer { stateLock.unlock() }
-        guard let opened = try suite.openJournal(isReadOnly: false, calls: calls) else { return nil }
+        guard let opened = try suite.openJournal(isReadOnly: false) else { return nil }
         if opened.status.size == 0, !hasJustChanged(opened.status) {
             let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
             return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), isSaltKnown: false)
@@ -198,7 +197,7 @@ extension Journal {
             stateLock.withLock {
                 state.isDamaged = false
                 state.reportedDamage = found.file.salt
-                state.renewLook(calls: calls)
+                state.renewLook()
             }
             if isFirstReport { note(.damaged(damage)) }
         }
@@ -247,7 +246,7 @@ extension Journal {
         // The table may be the entries, so no reader may change them by what another program writes meanwhile.
         stateLock.withLock { appending.store(state.position) }
         defer { appending.store(0) }
-        let fresh = try NewJournal.make(of: table, in: suite, calls: calls)
+        let fresh = try NewJournal.make(of: table, in: suite)
         try exchange(for: fresh, isSame: isSame)
     }
 
@@ -267,7 +266,7 @@ extension Journal {
             if fresh.isEmpty {
                 _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
             }
-            state.use(fresh.file, position: fresh.end, mark: mark, headerMark: mark, calls: calls)
+            state.use(fresh.file, position: fresh.end, mark: mark, headerMark: mark)
             state.comparedAt = Clock.monotonic()
         }
         scheduleFlush()

@@ -96,7 +96,7 @@ extension Journal {
 
     /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many nanoseconds.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
-        if try !suite.tryLock(calls: calls) { try waitForFileLock(LockWait(atMost: limit)) }
+        if try !suite.tryLock() { try waitForFileLock(LockWait(atMost: limit)) }
         writer.holdsFileLock = true
     }
 
@@ -106,7 +106,7 @@ extension Journal {
     private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
         var attempts = 0
         var isReported = false
-        while try !suite.tryLock(calls: calls) {
+        while try !suite.tryLock() {
             attempts += 1
             // Asked first, so that a wait that ends here is reported too, however late this thread woke up.
             let pause = wait.pause
@@ -133,7 +133,7 @@ extension Journal {
     func releaseFileLock() {
         guard writer.holdsFileLock else { return }
         writer.holdsFileLock = false
-        suite.unlock(calls: calls)
+        suite.unlock()
     }
 
     /// Under the lock: verifies that the open files are the suite's, catches up, and repairs what was left.
@@ -181,7 +181,7 @@ extension Journal {
         case .torn:
             // No other process can be writing it.
             try calls.truncate(state.file.raw, to: state.position)
-            state.renewLook(calls: calls)
+            state.renewLook()
             return nil
         }
     }
@@ -278,7 +278,7 @@ extension Journal {
         let (mark, end) = try write(payload: size)
         stateLock.lock()
         apply()
-        state.advance(to: end, mark: mark, move: move, calls: calls)
+        state.advance(to: end, mark: mark, move: move)
         appending.store(0)
         stateLock.unlock()
         writer.hasWritten = true

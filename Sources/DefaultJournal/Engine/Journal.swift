@@ -157,6 +157,7 @@ struct JournalState: ~Copyable {
     /// What the record before the position says about another journal.
     private(set) var move: (salt: UInt64, end: UInt64)?
     private var window: LookWindow
+    private let calls: SystemCalls
 
     /// When the files were last compared with those at the path, by ``Clock/monotonic()``.
     var comparedAt: UInt64 = 0
@@ -176,7 +177,10 @@ struct JournalState: ~Copyable {
     /// The salt of the journal whose damage was reported and could not be repaired.
     var reportedDamage: UInt64?
 
-    init(calls: SystemCalls) throws(JournalError) { window = try LookWindow(calls: calls) }
+    init(calls: SystemCalls) throws(JournalError) {
+        window = try LookWindow(calls: calls)
+        self.calls = calls
+    }
 
     /// What is at the position; 0 if nothing was written there.
     var look: UInt64 { word?.load() ?? .max }
@@ -185,18 +189,13 @@ struct JournalState: ~Copyable {
     var seesNothingNew: Bool { look == 0 && move == nil }
 
     /// Notes that the entries reflect the open file up to another position.
-    mutating func advance(
-        to position: UInt64,
-        mark: JournalMark,
-        move: (salt: UInt64, end: UInt64)? = nil,
-        calls: SystemCalls
-    ) {
+    mutating func advance(to position: UInt64, mark: JournalMark, move: (salt: UInt64, end: UInt64)? = nil) {
         self.position = position
         minimumSize = position
         self.mark = mark
         self.move = move
         changeCount &+= 1
-        lookAtPosition(calls: calls)
+        lookAtPosition()
     }
 
     /// Notes that the entries reflect another file up to a position.
@@ -206,26 +205,25 @@ struct JournalState: ~Copyable {
         mark: JournalMark,
         headerMark: JournalMark,
         size: UInt64 = .max,
-        move: (salt: UInt64, end: UInt64)? = nil,
-        calls: SystemCalls
+        move: (salt: UInt64, end: UInt64)? = nil
     ) {
         self.file = file
         self.headerMark = headerMark
         isDamaged = false
         isUnsettled = false
         window.renew()
-        advance(to: position, mark: mark, move: move, calls: calls)
+        advance(to: position, mark: mark, move: move)
         // A damaged file may end before the place for the next record.
         minimumSize = min(position, size)
     }
 
     /// Maps the file again, which may have lost and regained pages.
-    mutating func renewLook(calls: SystemCalls) {
+    mutating func renewLook() {
         window.renew()
-        lookAtPosition(calls: calls)
+        lookAtPosition()
     }
 
-    private mutating func lookAtPosition(calls: SystemCalls) {
+    private mutating func lookAtPosition() {
         do throws(JournalError) {
             word = try window.word(at: position, of: file.raw, calls: calls)
         } catch {

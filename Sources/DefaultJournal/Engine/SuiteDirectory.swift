@@ -12,14 +12,16 @@ final class SuiteDirectory: @unchecked Sendable {
     static let lockName = "lock"
 
     private let directory: OwnedDescriptor
+    let calls: SystemCalls
     let id: FileID
     /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
     private var lockFile = OwnedDescriptor.none
     /// What the lock is on; used as `lockFile` is.
     @exclusivity(unchecked) private(set) var lockedDescriptor: Int32
 
-    private init(_ directory: consuming OwnedDescriptor, id: FileID) {
+    private init(_ directory: consuming OwnedDescriptor, id: FileID, calls: SystemCalls) {
         self.id = id
+        self.calls = calls
         lockedDescriptor = directory.raw
         self.directory = directory
     }
@@ -28,11 +30,11 @@ final class SuiteDirectory: @unchecked Sendable {
 }
 
 extension SuiteDirectory {
-    func tryLock(calls: SystemCalls) throws(JournalError) -> Bool {
+    func tryLock() throws(JournalError) -> Bool {
         do throws(JournalError) {
             return try calls.tryLock(lockedDescriptor)
         } catch  where error.isUnlockable && lockFile.raw < 0 {
-            let opened = try createFile(Self.lockName, calls: calls)
+            let opened = try createFile(Self.lockName)
             lockedDescriptor = opened.file.raw
             lockFile = opened.file
             return try calls.tryLock(lockedDescriptor)
@@ -41,7 +43,7 @@ extension SuiteDirectory {
         }
     }
 
-    func unlock(calls: SystemCalls) { calls.unlock(lockedDescriptor) }
+    func unlock() { calls.unlock(lockedDescriptor) }
 }
 
 extension SuiteDirectory {
@@ -93,16 +95,10 @@ extension SuiteDirectory {
     }
 
     /// Accepts only a regular file that has no other name, of this user, or if it is only read and this process is root's of any.
-    private static func checkFile(
-        _ descriptor: Int32,
-        isReadOnly: Bool = false,
-        calls: SystemCalls
-    ) throws(JournalError) -> FileStatus {
+    private func checkFile(_ descriptor: Int32, isReadOnly: Bool = false) throws(JournalError) -> FileStatus {
         let status = try calls.status(descriptor)
         guard status.isRegular else { throw JournalError(.notARegularFile) }
-        guard isReadOnly ? status.isReadableByUser : status.owner == SystemCalls.user else {
-            throw JournalError(.notOwned)
-        }
+        guard status.isUsable(toRead: isReadOnly) else { throw JournalError(.notOwned) }
         // None: it was removed after it was opened.
         guard status.links <= 1 else { throw JournalError(.linked) }
         return status
@@ -124,14 +120,12 @@ extension SuiteDirectory {
         }
         let status = try calls.status(directory.raw)
         guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
-        guard isReadOnly ? status.isReadableByUser : status.owner == SystemCalls.user else {
-            throw JournalError(.notOwned, path: path)
-        }
-        return SuiteDirectory(directory, id: status.id)
+        guard status.isUsable(toRead: isReadOnly) else { throw JournalError(.notOwned, path: path) }
+        return SuiteDirectory(directory, id: status.id, calls: calls)
     }
 
     /// Opens the journal in the directory; nil when there is none.
-    func openJournal(isReadOnly: Bool, calls: SystemCalls) throws(JournalError) -> OpenedFile? {
+    func openJournal(isReadOnly: Bool) throws(JournalError) -> OpenedFile? {
         let file: OwnedDescriptor
         do throws(JournalError) {
             file = try calls.open(Self.journalName, in: raw, isReadOnly ? .read : .readWrite)
@@ -140,14 +134,14 @@ extension SuiteDirectory {
         } catch  where error.isWrongType {
             throw JournalError(.notARegularFile)
         }
-        return OpenedFile(status: try Self.checkFile(file.raw, isReadOnly: isReadOnly, calls: calls), file: file)
+        return OpenedFile(status: try checkFile(file.raw, isReadOnly: isReadOnly), file: file)
     }
 
     /// Opens another file in the directory for writing, creating it if there is none.
-    func createFile(_ name: String, calls: SystemCalls) throws(JournalError) -> OpenedFile {
+    func createFile(_ name: String) throws(JournalError) -> OpenedFile {
         do throws(JournalError) {
             let file = try calls.open(name, in: raw, .create)
-            return OpenedFile(status: try Self.checkFile(file.raw, calls: calls), file: file)
+            return OpenedFile(status: try checkFile(file.raw), file: file)
         } catch {
             throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
         }
@@ -159,10 +153,8 @@ extension SuiteDirectory {
     /// without limit.
     static func checkPermissions(_ path: String, calls: SystemCalls) throws(JournalError) {
         for name in [path, path + "/" + journalName] {
-            guard let status = try calls.status(of: name), status.owner == SystemCalls.user,
-                !status.isWritableByUser
-            else { continue }
-            throw .noPermission(path: name)
+            let status = try calls.status(of: name)
+            if let status, status.owner == SystemCalls.user, !status.isWritableByUser { throw .noPermission(path: name) }
         }
     }
 }
@@ -175,8 +167,8 @@ struct OpenedFile: ~Copyable {
 extension FileStatus {
     var id: FileID { FileID(device: device, inode: inode) }
 
-    /// Whether this process reads the file's content: its own user's, and as root every user's.
-    var isReadableByUser: Bool { owner == SystemCalls.user || SystemCalls.user == 0 }
+    /// Whether this process uses the file: its own user's, and as root every user's, if only to read it.
+    func isUsable(toRead: Bool) -> Bool { owner == SystemCalls.user || toRead && SystemCalls.user == 0 }
 
     /// Whether the file's permissions let this process write, if the file is its own user's.
     var isWritableByUser: Bool { isWritableByOwner || SystemCalls.user == 0 }

@@ -28,10 +28,10 @@ package struct SuiteInspection: Sendable, Equatable {
 }
 
 extension SuiteInspection {
-    mutating func findDamagedCopies(in suite: SuiteDirectory, calls: SystemCalls) throws(JournalError) {
-        let names = try calls.names(in: suite.raw)
+    mutating func findDamagedCopies(in suite: SuiteDirectory) throws(JournalError) {
+        let names = try suite.calls.names(in: suite.raw)
         for name in names.inOrder() where name.hasPrefix(SuiteDirectory.damagedPrefix) {
-            guard let status = try calls.status(of: name, in: suite.raw) else { continue }
+            guard let status = try suite.calls.status(of: name, in: suite.raw) else { continue }
             damagedCopies.append(DamagedCopy(name: name, bytes: status.size))
         }
     }
@@ -51,14 +51,14 @@ extension Journal {
             var found = SuiteInspection()
             for _ in 0..<8 {
                 found = SuiteInspection()
-                guard let opened = try suite.openJournal(isReadOnly: true, calls: calls) else { break }
+                guard let opened = try suite.openJournal(isReadOnly: true) else { break }
                 found = try inspect(opened.file.raw, to: opened.status.size, calls: calls)
                 // While it changes, what a writer takes back may look like damage.
                 let after = try calls.status(opened.file.raw)
                 let isStable = after.size == opened.status.size && after.changed == opened.status.changed
                 if isStable || found.damage.isEmpty { break }
             }
-            try found.findDamagedCopies(in: suite, calls: calls)
+            try found.findDamagedCopies(in: suite)
             return found
         } catch {
             throw error.located(in: path)
@@ -126,7 +126,7 @@ extension Journal {
         let validEnd = min(end, size) - found.tornBytes
         if validEnd < end { found.damage.append(validEnd..<end) }
         found.fileBytes = size
-        try found.findDamagedCopies(in: directory, calls: calls)
+        try found.findDamagedCopies(in: directory)
         return found
     }
 
@@ -170,7 +170,7 @@ extension Journal {
     /// - Throws: The system call that failed; the directory is empty then.
     private func write(_ table: borrowing EntryTable, to suite: SuiteDirectory) throws(JournalError) {
         do throws(JournalError) {
-            let name = try NewJournal.make(of: table, in: suite, calls: calls).name
+            let name = try NewJournal.make(of: table, in: suite).name
             try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
             try calls.sync(suite.raw, name: ".")
         } catch {
