@@ -135,7 +135,7 @@ extension Journal {
         waits: Bool
     ) throws(JournalError) -> OwnedDescriptor? {
         let name = SuiteDirectory.compactionName
-        let wait = LockWait(atMost: options.lockTimeout)
+        let wait = LockWait(limit: options.lockTimeout)
         for _ in 0..<64 {
             let opened = try directory.createFile(name)
             while try !calls.tryLock(opened.file.raw) {

@@ -290,7 +290,7 @@ extension Journal {
         let stillness = Self.stillness
         var status = try calls.status(file.raw)
         var seen = calls.fileTime
-        let wait = LockWait(atMost: 10 * stillness)
+        let wait = LockWait(limit: 10 * stillness)
         var hasWaited = false
         while hasJustChanged(status, within: Int64(stillness)), calls.fileTime &- seen < stillness {
             guard wait.pause != nil else { throw JournalError(.overwritten) }

@@ -96,7 +96,7 @@ extension Journal {
 
     /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many nanoseconds.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
-        if try !suite.tryLock() { try waitForFileLock(LockWait(atMost: limit)) }
+        if try !suite.tryLock() { try waitForFileLock(LockWait(limit: limit)) }
         writer.holdsFileLock = true
     }
 

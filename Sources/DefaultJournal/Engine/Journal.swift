@@ -242,12 +242,9 @@ extension Journal {
     /// Delivers the stored reports, unless the calling thread has exclusive access, whose end delivers them.
     package func deliverReports() {
         guard hasReports.load(), owner.load() != Threads.current else { return }
-        let noted = reports.withLock { reports in
-            hasReports.store(false)
-            defer { reports = [] }
-            return reports
-        }
-        for report in noted { options.report(report) }
+        // First: a report that comes after the exchange sets it again.
+        hasReports.store(false)
+        for report in reports.exchange([]) { options.report(report) }
     }
 
     /// Makes the errors of a body errors of this suite: with paths, as they leave the engine.

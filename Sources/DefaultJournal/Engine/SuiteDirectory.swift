@@ -154,7 +154,9 @@ extension SuiteDirectory {
     static func checkPermissions(_ path: String, calls: SystemCalls) throws(JournalError) {
         for name in [path, path + "/" + journalName] {
             let status = try calls.status(of: name)
-            if let status, status.owner == SystemCalls.user, !status.isWritableByUser { throw .noPermission(path: name) }
+            if let status, status.owner == SystemCalls.user, !status.isWritableByUser {
+                throw .noPermission(path: name)
+            }
         }
     }
 }

@@ -30,8 +30,6 @@ struct JournalHeader: Equatable, Sendable {
     /// The first input of the checksums of the journal's records; also the journal's identity.
     let salt: UInt64
 
-    init(salt: UInt64) { self.salt = salt }
-
     /// A word that says something about the file while it is used, whose value is 0 or 1.
     ///
     /// Each is written by itself. No checksum covers them, since a wrong one costs a sync or leaves one out.

@@ -117,9 +117,7 @@ package final class SharedLock: @unchecked Sendable {
 /// How long a thread may still wait for another process.
 struct LockWait {
     private let start = Clock.monotonic()
-    private let limit: UInt64
-
-    init(atMost limit: UInt64) { self.limit = limit }
+    let limit: UInt64
 
     /// Nanoseconds to sleep before the next attempt; nil when the time is over.
     var pause: UInt64? {

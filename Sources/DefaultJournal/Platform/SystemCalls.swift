@@ -12,9 +12,7 @@ package import Musl
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32
 
-    init(_ raw: Int32) { self.raw = raw }
-
-    static var none: OwnedDescriptor { OwnedDescriptor(-1) }
+    static var none: OwnedDescriptor { OwnedDescriptor(raw: -1) }
 
     // An error of `close` needs no handling: the descriptor is closed in any case, and what has to be on the disk was synced before.
     deinit { if raw >= 0 { _ = close(raw) } }
@@ -79,11 +77,7 @@ package protocol SystemCallObserver: AnyObject, Sendable {
 /// the caller used: see ``JournalError/path``. In release builds the type is empty.
 package struct SystemCalls: Sendable {
     #if DEBUG
-    private var probe: (any SystemCallObserver)?
-
-    init(probe: (any SystemCallObserver)? = nil) { self.probe = probe }
-    #else
-    init() {}
+    var probe: (any SystemCallObserver)?
     #endif
 
     /// The effective user, to whom every file must belong.
@@ -153,7 +147,7 @@ extension SystemCalls {
         let raw = try perform(.open, directory: directory, name: name) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
-        return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
+        return OwnedDescriptor(raw: Int32(truncatingIfNeeded: raw))
     }
 
     func status(_ descriptor: Int32) throws(JournalError) -> FileStatus {
@@ -366,7 +360,7 @@ extension SystemCalls {
         let raw = try perform(.inotifyInit, name: ".") { _ in
             Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
         }
-        return OwnedDescriptor(Int32(truncatingIfNeeded: raw))
+        return OwnedDescriptor(raw: Int32(truncatingIfNeeded: raw))
     }
 
     /// Has an inotify descriptor report writes to an open directory's files, and new names in the directory.

@@ -15,9 +15,7 @@ internal import Synchronization
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32
 
-    init(_ raw: Int32) { self.raw = raw }
-
-    static var none: OwnedDescriptor { OwnedDescriptor(-1) }
+    static var none: OwnedDescriptor { OwnedDescriptor(raw: -1) }
 }
 
 struct FileStatus {
