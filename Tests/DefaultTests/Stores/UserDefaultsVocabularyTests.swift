@@ -153,9 +153,10 @@ struct UserDefaultsVocabularyTests {
             try store.set("~/a", forKey: "u")
             #expect(store.url(forKey: "u")?.path == NSString("~/a").expandingTildeInPath)
             // The slash at the end goes with the tilde.
+            let home = NSString("~").expandingTildeInPath
             for (path, expected) in [
-                ("~/no such folder/", "file://\(NSHomeDirectory())/no%20such%20folder"),
-                ("~/no such folder/a/", "file://\(NSHomeDirectory())/no%20such%20folder/a"),
+                ("~/no such folder/", "file://\(home)/no%20such%20folder"),
+                ("~/no such folder/a/", "file://\(home)/no%20such%20folder/a"),
                 ("/no such folder/a/", "file:///no%20such%20folder/a/"),
                 ("/no such folder", "file:///no%20such%20folder"),
             ] {
