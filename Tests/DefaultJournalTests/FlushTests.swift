@@ -163,6 +163,7 @@ struct FlushTests {
         #expect(throws: JournalError.self) { try journal.synchronize() }
         probe.clear()
         try FileManager.default.removeItem(atPath: directory.suite)
+        journal.forgetComparison()
         journal.flushInBackground()
         #expect(!FileManager.default.fileExists(atPath: directory.suite))
     }

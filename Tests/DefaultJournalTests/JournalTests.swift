@@ -107,6 +107,11 @@ struct JournalTests {
         #expect(throws: JournalError(.valueTooLarge(bytes: 67_108_865), path: directory.journal)) {
             try journal.set("x", longValue)
         }
+        // A batch is refused before it is encoded.
+        #expect(throws: JournalError(.valueTooLarge(bytes: 67_108_865), path: directory.journal)) {
+            try JournalBatch.check(valueSize: 67_108_866, path: directory.journal)
+        }
+        try JournalBatch.check(valueSize: 67_108_865, path: directory.journal)
         #expect(try directory.bytes().count == size)
         try journal.set("x", Array(longValue.dropLast()))
         try journal.set(String(longKey.dropLast()), "longest")

@@ -462,6 +462,12 @@ struct LookingTests {
     }
     #endif
 
+    @Test("at the names of backups finds them in the order of their dates and times")
+    func stamps() {
+        #expect(Clock.stamp(of: timespec(tv_sec: 1_769_903_999, tv_nsec: 123_456_789)) == "20260131T235959-123456789")
+        #expect(Clock.stamp(of: timespec(tv_sec: 1_796_083_200, tv_nsec: 5)) == "20261201T000000-000000005")
+    }
+
     @Test("at backups finds the oldest and the newest, and few others")
     func backups() throws {
         var names: [String] = []
@@ -482,6 +488,6 @@ struct LookingTests {
         let helper = try Helper(["fork", directory.path])
         let outcome = helper.finish()
         #expect(outcome.status == 0)
-        #expect(outcome.output == "refused\nown 1\nflushed\nparent 1\n")
+        #expect(outcome.output == "refused\nrefused\nrefused\nown 1\nflushed\nparent 1\n")
     }
 }

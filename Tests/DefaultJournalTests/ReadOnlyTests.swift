@@ -257,6 +257,11 @@ struct ReadOnlyTests {
             }
             #expect(!files.fileExists(atPath: directory.suite))
         }
+        // Who only wants to read needs no permission.
+        var reading = JournalOptions()
+        reading.isReadOnly = true
+        let error = #expect(throws: JournalError.self) { try Journal.openTest(directory.suite, reading) }
+        #expect(error?.isNotFound == true && error?.isReadOnlyDisk == false)
     }
 
     @Test("is read without a system call while nothing changes")

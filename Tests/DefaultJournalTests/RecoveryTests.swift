@@ -269,6 +269,22 @@ struct RecoveryTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
+    @Test("A journal that gave way to a file without a byte was replaced, not shortened")
+    func replacedByEmpty() throws {
+        let directory = TemporaryDirectory()
+        let reports = ReportCollector()
+        var options = reports.options.later
+        options.automaticMaintenance = false
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "value")
+        try directory.write([], to: "suite/other")
+        rename(directory.suite + "/other", directory.journal)
+        journal.forgetComparison()
+        try journal.set("new", "1")
+        #expect(journal.all.count == 1)
+        #expect(reports.all == [.replaced(path: directory.suite)])
+    }
+
     @Test("All engines notice a journal that was truncated while it was open")
     func cutWhileOpen() throws {
         let directory = TemporaryDirectory()

@@ -101,7 +101,12 @@ struct SuiteDirectoryTests {
         #expect(throws: JournalError(.notADirectory, path: directory.path + "/link")) {
             try Journal.openTest(directory.path + "/link/")
         }
-        #expect(throws: JournalError(.invalidPath, path: "")) { try Journal.openTest("") }
+        let withNUL = directory.path + "/cut\0off"
+        for path in ["", "/", "//", withNUL] {
+            let error = #expect(throws: JournalError.self) { try Journal.openTest(path) }
+            #expect(error?.kind == .invalidPath)
+        }
+        #expect(!files.fileExists(atPath: directory.path + "/cut"))
     }
 
     @Test("Whatever part of an open suite is deleted or moved, everyone who opens it sees the next write")

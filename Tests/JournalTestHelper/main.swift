@@ -431,11 +431,14 @@ func forkChild(_ folder: String) throws {
     guard let symbol = dlsym(nil, "fork") else { exit(8) }
     let child = unsafeBitCast(symbol, to: Fork.self)()
     if child == 0 {
-        do {
-            try set(inherited, "a", "2")
-            print("written")
-        } catch let error as JournalError where error.kind == .forked {
-            print("refused")
+        let calls: [() throws -> Void] = [{ try set(inherited, "a", "2") }, inherited.synchronize, inherited.compact]
+        for call in calls {
+            do {
+                try call()
+                print("done")
+            } catch let error as JournalError where error.kind == .forked {
+                print("refused")
+            }
         }
         let own = try Journal.open(at: folder + "/own", options: options)
         try set(own, "a", "1")

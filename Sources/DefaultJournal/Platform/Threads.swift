@@ -149,12 +149,17 @@ enum Clock {
     static func stamp() -> String {
         var now = timespec()
         clock_gettime(exact.real, &now)
+        return stamp(of: now)
+    }
+
+    static func stamp(of time: timespec) -> String {
+        var time = time
         var parts = tm()
-        gmtime_r(&now.tv_sec, &parts)
+        gmtime_r(&time.tv_sec, &parts)
         var text = [CChar](repeating: 0, count: 32)
         let count = strftime(&text, text.count, "%Y%m%dT%H%M%S", &parts)
         let date = String(decoding: text[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
-        return date + "-" + String(1_000_000_000 + now.tv_nsec).dropFirst()
+        return date + "-" + String(1_000_000_000 + time.tv_nsec).dropFirst()
     }
 
     static func duration(nanoseconds: UInt64) -> timespec {

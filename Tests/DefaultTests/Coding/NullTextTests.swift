@@ -126,6 +126,10 @@ struct NullTextTests {
         let number = try coder.encode(["number": "$null"])
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Number.self, from: number) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Bool].self, from: coder.encode(["$null"])) }
+        #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Int8].self, from: coder.encode(["$null"])) }
+        #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Double].self, from: coder.encode(["$null"])) }
+        #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Float].self, from: coder.encode(["$null"])) }
+        #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Data].self, from: coder.encode(["$null"])) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Date].self, from: coder.encode(["$null"])) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([URL].self, from: coder.encode(["$null"])) }
         // Of two strings, one is missing, or is a number.
@@ -133,5 +137,8 @@ struct NullTextTests {
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Two.self, from: coder.encode(["one": "$null"])) }
         struct Mixed: Codable { var one = "$null", two = 7 }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Two.self, from: coder.encode(Mixed())) }
+        // JSON has a null of its own, which is no string.
+        let json = Data(#"{"one":"$null","two":null}"#.utf8)
+        #expect(throws: DecodingError.self) { try DefaultsCoder.json.decodeTopLevel(Two.self, from: json) }
     }
 }

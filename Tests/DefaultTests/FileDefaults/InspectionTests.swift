@@ -11,13 +11,13 @@ struct FileDefaultsInspectionTests {
             let url = directory.appending(path: "s")
             let journal = url.appending(path: "journal")
             // In another process, so that the suite isn't open here.
-            for (key, value) in [("first", "the first value"), ("second", "the second value")] {
-                #expect(try TestHelper.run(["assign", url.path, key, "string", value]).status == 0)
+            for key in ["first", "second", "third", "fourth"] {
+                #expect(try TestHelper.run(["assign", url.path, key, "string", "the \(key) value"]).status == 0)
             }
             let sound = try FileDefaults.inspect(at: url)
             #expect(sound.formatVersion == 1)
-            #expect(sound.keyCount == 2)
-            #expect(sound.recordCount == 2)
+            #expect(sound.keyCount == 4)
+            #expect(sound.recordCount == 4)
             #expect(sound.isIntact)
             #expect(sound.canListKeys)
             #expect(sound.fileSize == sound.liveSize)
@@ -26,14 +26,18 @@ struct FileDefaultsInspectionTests {
             #expect(sound.damagedCopies.isEmpty)
 
             var bytes = try Data(contentsOf: journal)
-            let place = try #require(bytes.range(of: Data("the first".utf8)))
-            bytes[place.lowerBound] ^= 1
+            for text in ["the first", "the third"] {
+                let place = try #require(bytes.range(of: Data(text.utf8)))
+                bytes[place.lowerBound] ^= 1
+            }
             try (bytes + [0]).write(to: journal)
             for _ in 0..<2 {
                 let damaged = try FileDefaults.inspect(at: url)
-                #expect(damaged.keyCount == 1)
-                #expect(damaged.damage.count == 1)
-                #expect(damaged.damagedBytes > 20)
+                #expect(damaged.keyCount == 2)
+                #expect(damaged.damage.count == 2)
+                let sizes = damaged.damage.map { $0.upperBound - $0.lowerBound }
+                #expect(sizes.allSatisfy { $0 > 20 })
+                #expect(damaged.damagedBytes == sizes[0] + sizes[1])
                 #expect(damaged.unfinishedBytes == 1)
                 #expect(damaged.hasUnfinishedWrite)
                 #expect(!damaged.isIntact)
@@ -45,7 +49,7 @@ struct FileDefaultsInspectionTests {
             #expect(try TestHelper.run(["print-number", url.path]).status == 0)
             let repaired = try FileDefaults.inspect(at: url)
             #expect(repaired.isIntact)
-            #expect(repaired.keyCount == 1)
+            #expect(repaired.keyCount == 2)
             #expect(repaired.damagedCopies.map(\.fileSize) == [UInt64(bytes.count + 1)])
             #expect(repaired.damagedCopies[0].name.hasPrefix("journal.damaged-"))
             try FileManager.default.removeItem(at: journal)

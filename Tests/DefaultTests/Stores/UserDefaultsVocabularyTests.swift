@@ -248,6 +248,22 @@ struct UserDefaultsVocabularyTests {
         }
     }
 
+    @Test("neither converts what is registered nor quarantines it", arguments: VocabularyKind.allCases)
+    func registeredIsNotStored(kind: VocabularyKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let date = Defaults.Key<Date>("date", default: .distantPast)
+            let list = Defaults.Key<[Int]>("list")
+            try store.register(defaults: ["date": 5, "list": "text"])
+            #expect(try defaults.load(date) == Date(timeIntervalSinceReferenceDate: 5))
+            #expect(try defaults.convertForms(of: date, list) == [])
+            #expect(store.storedKeys() == [])
+            try defaults.save([1], for: list)
+            #expect(try defaults.quarantined(list).isEmpty)
+            #expect(store.storedKeys() == ["list"])
+        }
+    }
+
     @Test("removes by removeObject and by nil, and what is registered shows again", arguments: VocabularyKind.allCases)
     func removal(kind: VocabularyKind) throws {
         try kind.withStore { store in

@@ -75,6 +75,9 @@ struct PropertyListValueTests {
         // What has at most 15 digits was a `Double`, as far as can be told; what has more, and is a `Float` as well, was one.
         #expect(PropertyListValue.real(0x1p-21).asString == "4.76837158203125e-07")
         #expect(PropertyListValue.real(0x1p-22).asString == "2.3841858e-07")
+        // Zeros before the first digit don't count, those after it do.
+        #expect(PropertyListValue.real(17 / 0x1p17).asString == "0.00012969970703125")
+        #expect(PropertyListValue.real(1.0000009536743164).asString == "1.000001")
         #expect(PropertyListValue.real(0.1).asBool)
         #expect(!PropertyListValue.real(-0.0).asBool)
         #expect(PropertyListValue.real(.nan).asBool)
@@ -113,7 +116,9 @@ struct PropertyListValueTests {
 
     @Test("is read as a number or a Boolean where UserDefaults does so with the whole of it")
     func numbersAndBooleans() {
-        for value in [PropertyListValue.integer(5), .real(0.5), .unsigned(.max), .boolean(true)] {
+        for value in [
+            PropertyListValue.integer(5), .integer(-1), .real(0.5), .real(-0.5), .unsigned(.max), .boolean(true),
+        ] {
             #expect(Bool(propertyListValue: value) == true)
         }
         for value in [PropertyListValue.integer(0), .real(0), .unsigned(0), .boolean(false)] {
