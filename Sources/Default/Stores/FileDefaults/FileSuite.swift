@@ -146,6 +146,8 @@ final class FileSuite: @unchecked Sendable {
         let observation = observersBefore.add(handler) { [self] in
             if !observersBefore.isActive {
                 passingOn.exchange(nil)?.cancel()
+                // It may have been begun for one that was added in the meantime.
+                if let current { passOnChanges(of: current) }
             }
         }
         // Another thread may have opened it in the meantime.
