@@ -64,7 +64,9 @@ struct FlushTests {
     func failed() throws {
         let probe = SystemCallProbe()
         let journal = try open(probe)
-        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        let otherProbe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: otherProbe), automaticMaintenance: false)
+        let other = try Journal.openUnregistered(directory.suite, options)
         for durability in [JournalDurability.background, .everyWrite] {
             try journal.set("a", "1")
             probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
@@ -76,12 +78,15 @@ struct FlushTests {
             #expect(other["a"] == (durability == .everyWrite ? "2" : "1"))
             #expect(journal.hasSyncFailed)
             let id = journal.currentID
+            otherProbe.clear()
             if durability == .everyWrite {
                 try other.set("a", "3", durability: .everyWrite)
             } else {
                 try other.synchronize()
             }
             #expect(other.currentID != id && other.isSynced)
+            // The new file, and its name.
+            #expect(otherProbe.counts[.fsync] == 2)
             #expect(!journal.hasSyncFailed)
             #expect(other.all == journal.all)
         }

@@ -23,6 +23,35 @@ private struct Secret: DefaultStorable, Equatable {
     static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: Inverted(), decoder: Inverted()) }
 }
 
+extension CodingUserInfoKey {
+    fileprivate static let scale = CodingUserInfoKey(rawValue: "scale")!
+}
+
+/// Reads a level that is multiplied by what the decoder is told.
+private struct Scaled: DefaultStorable, Equatable {
+    struct Decoder: DefaultsDecoder {
+        func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+            let decoder = JSONDecoder()
+            decoder.userInfo[.scale] = 3
+            return try decoder.decode(type, from: data)
+        }
+    }
+    var level = 0
+    var name = "none"
+    static let defaultValue = Scaled()
+    static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: JSONEncoder(), decoder: Decoder()) }
+
+    init(level: Int = 0) { self.level = level }
+
+    init(from decoder: any Swift.Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        level = try container.decode(Int.self, forKey: .level) * (decoder.userInfo[.scale] as? Int ?? 1)
+        name = try container.decode(String.self, forKey: .name)
+    }
+
+    private enum CodingKeys: CodingKey { case level, name }
+}
+
 /// A value whose initializer starts a task that goes on for as long as it may.
 private struct Starting: DefaultProviding, Equatable {
     var name = "new"
@@ -113,5 +142,14 @@ struct CoderTests {
         let bytes = try #require(Secret.defaults.data(forKey: "Secret"))
         #expect(Data(bytes.map { ~$0 }) == Data(#"{"text":"x"}"#.utf8))
         #expect(Secret.read() == Secret(text: "x"))
+    }
+
+    @Test("gives its decoder's userInfo to initializers, those of values that lack properties too")
+    func userInfo() throws {
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"level":2,"name":"none"}"#.utf8), forKey: "Scaled")
+        #expect(try Scaled.load(from: store) == Scaled(level: 6))
+        try store.set(Data(#"{"level":4}"#.utf8), forKey: "Scaled")
+        #expect(try Scaled.load(from: store) == Scaled(level: 12))
     }
 }

@@ -316,7 +316,12 @@ struct RestoringTests {
             }
             let readable = try Restored.Strict.quarantined(in: store).compactMap(\.data).first { $0.count == 14 }
             // Two are newer: one that can be filled in without a part of it, and one that can't be.
+            let before = try Restored.Strict.quarantined(in: store).map(\.data).filter { $0 != readable }
+            #expect(before.count == 2)
+            let replaced = try #require(store.data(forKey: "Restored"))
             #expect(try Restored.FilledIn.restoreQuarantined(in: store)?.data == readable)
+            // The newest is what it replaced.
+            #expect(try Restored.Strict.quarantined(in: store).map(\.data) == [replaced] + before)
             try store.setStoredValue(.string("mine"), forKey: "Other.quarantine")
             expectError(.typeMismatch) { try Restored.Lenient.restoreQuarantined(in: store, forKey: "Other") }
             expectError(.invalidKey) { try Restored.Lenient.restoreQuarantined(in: store, forKey: "") }

@@ -101,6 +101,22 @@ private struct Selective: Older {
     }
 }
 
+/// Has a theme, or only its name.
+private struct Named: Older {
+    enum Look: Codable, Equatable {
+        struct Theme: Codable, Equatable { var theme: String }
+        case theme(Theme), named(String)
+        init(from decoder: any Decoder) throws { self = .theme(try Theme(from: decoder)) }
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .theme(let theme): try theme.encode(to: encoder)
+            case .named(let name): try name.encode(to: encoder)
+            }
+        }
+    }
+    var look = Look.named("")
+}
+
 /// Decodes what is in a part itself.
 private struct Flat: Older {
     var name: String
@@ -305,6 +321,18 @@ struct UnknownFieldTests {
             #expect(tree[["note"]].map(\.isNull) ?? true)
             #expect(tree[["window"]].map(\.isNull) ?? true)
             #expect(tree[["added"]] != nil)
+        }
+    }
+
+    @Test("is quarantined, with a report, when the type writes something else in place of what it was in")
+    func otherKind() throws {
+        try withNewer { store, data in
+            let events = EventCollector()
+            try events.collect { try Named.update { $0.look = .named("dark") } }
+            #expect(try Named.quarantined(in: store).map(\.data) == [data])
+            #expect("\(events.events)".contains("look.accent"), "\(events.events)")
+            let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
+            #expect(tree[["look"]] != nil && tree[["look", "accent"]] == nil && tree[["window", "depth"]] != nil)
         }
     }
 

@@ -423,6 +423,24 @@ struct TransactionTests {
         }
     }
 
+    @Test("gives data that were set as a slice back as a whole, to its own body too")
+    func slices() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            func expectWhole() {
+                let data = suite.data(forKey: "a")
+                #expect(data == Data([2, 3]) && data?.startIndex == 0)
+            }
+            try suite.transaction {
+                try suite.set(Data([1, 2, 3])[1...], forKey: "a")
+                expectWhole()
+            }
+            expectWhole()
+            try suite.set(Data([0, 2, 3])[1...], forKey: "a")
+            expectWhole()
+        }
+    }
+
     @Test("changes nothing if it throws, and discards only a nested one's changes if that throws")
     func failures() throws {
         try withTemporaryDirectory { directory in

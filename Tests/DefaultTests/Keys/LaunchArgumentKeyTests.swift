@@ -111,6 +111,26 @@ struct LaunchArgumentKeyTests {
         }
     }
 
+    #if Foundation
+    @Test("is not quarantined by a write to Foundation's defaults either, nor restored over")
+    func argumentsOfFoundation() throws {
+        try withTemporarySuite { name in
+            let suite = try #require(UserDefaults(suiteName: name))
+            suite.setVolatileDomain(["n": "many", "Settings": "loud"], forName: UserDefaults.argumentDomain)
+            defer { suite.removeVolatileDomain(forName: UserDefaults.argumentDomain) }
+            #expect(suite.storedValue(forKey: "n") == .string("many"))
+            let defaults = Defaults(suite: suite)
+            defaults[Self.number] = 7
+            try Settings().save(to: suite)
+            #expect(try defaults.quarantined(Self.number).isEmpty)
+            #expect(try Settings.quarantined(in: suite).isEmpty)
+            suite.removeVolatileDomain(forName: UserDefaults.argumentDomain)
+            #expect(suite.storedValue(forKey: "n") == .integer(7))
+            #expect(try Settings.load(from: suite) == Settings())
+        }
+    }
+    #endif
+
     @Test("with a registered default that can't be read is written without it", arguments: StoreKind.allCases)
     func registeredDefaults(kind: StoreKind) throws {
         try kind.withStore { store in

@@ -188,6 +188,7 @@ struct StoreDetailTests {
         }
         #expect(try SuiteLocation.directory(URL(filePath: "/a/../b/./c")).path() == "/b/c")
         #expect(try SuiteLocation.directory(URL(filePath: "/../a//b/")).path() == "/a/b")
+        #expect(try SuiteLocation.directory(URL(filePath: "/a/..data/.b/.../c")).path() == "/a/..data/.b/.../c")
         let relative = URL(filePath: "../b", relativeTo: URL(filePath: "/a/c/"))
         #expect(try SuiteLocation.directory(relative).path() == "/a/b")
         let withoutBase = try #require(URL(string: "file:b/c"))
