@@ -333,12 +333,6 @@ package struct JournalBatch: Sendable {
 
     package mutating func remove(key: UnsafeRawBufferPointer) { add(.remove(key: key)) }
 
-    /// Adds removing every entry; changes added before have no effect then.
-    mutating func removeAll() {
-        payload.removeAll(keepingCapacity: true)
-        add(.removeAll)
-    }
-
     private mutating func add(_ operation: Operation) {
         let (start, size) = (payload.count, operation.encodedSize)
         let isTooLong = start + size > maximumSize
