@@ -92,6 +92,9 @@ struct JournalTests {
         #expect(try Journal.openTest(directory.path + "/./suite//") === journal)
         #expect(try Journal.openTest(directory.path + "/link/suite") === journal)
         #expect(try Journal.openTest(directory.path + "/other") !== journal)
+        // The end of another engine of the directory doesn't change that.
+        _ = try Journal.openUnregistered(directory.suite)
+        #expect(try Journal.openTest(directory.suite) === journal)
     }
 
     @Test("Keys and values that are too long are rejected, and nothing is stored")

@@ -550,6 +550,27 @@ struct MigrationTests {
         }
     }
 
+    @Test("leaves bytes to the type whose values they have, where another one knows only what is null in them")
+    func unclaimed() throws {
+        struct Older: DefaultStorable {
+            var name: String
+            var note: String?
+            static var defaultIdentifier: String { "Unclaimed" }
+        }
+        struct Newer: DefaultMigratable, Equatable {
+            var title: String
+            static var defaultIdentifier: String { "Unclaimed" }
+            static var schemaVersion: Int { 2 }
+            init(title: String) { self.title = title }
+            init(migrating previous: Older) { title = previous.name }
+        }
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"note":null,"title":"x"}"#.utf8), forKey: "Unclaimed")
+        #expect(try Newer.load(from: store) == Newer(title: "x"))
+        try store.set(Data(#"{"note":null,"name":"y"}"#.utf8), forKey: "Unclaimed")
+        #expect(try Newer.load(from: store) == Newer(title: "y"))
+    }
+
     @Test("identifies the version if the process ended between two writes")
     func interrupted() throws {
         try StoreKind.memory.withCurrentStore { store in

@@ -94,6 +94,27 @@ struct QuarantineTests {
         }
     }
 
+    @Test("keeps its date, its type and its version when another one joins it")
+    func joined() throws {
+        try StoreKind.memory.withCurrentStore { store in
+            let entry: PropertyListValue = .dictionary([
+                "date": .date(Date(timeIntervalSinceReferenceDate: 60)), "type": .string("Former"),
+                "value": .string("old"), "version": .string("1.2"),
+            ])
+            try store.setStoredValue(.array([entry]), forKey: "Player.quarantine")
+            try store.set(Data("1".utf8), forKey: "Player")
+            try Player().save()
+            let values = try Player.quarantined()
+            #expect(values.map(\.data) == [Data("1".utf8), nil])
+            #expect(values[1].date == Date(timeIntervalSinceReferenceDate: 60) && values[1].typeName == "Former")
+            guard case .array(let entries)? = store.storedValue(forKey: "Player.quarantine") else {
+                Issue.record("There is no list.")
+                return
+            }
+            #expect(entries.count == 2 && entries.last == entry)
+        }
+    }
+
     @Test("displaces others than the oldest if they are large")
     func room() throws {
         try StoreKind.memory.withCurrentStore { store in

@@ -26,6 +26,10 @@ struct FileDefaultsInspectionTests {
             #expect(sound.damagedCopies.isEmpty)
 
             var bytes = try Data(contentsOf: journal)
+            try (bytes + [1, 2]).write(to: journal)
+            let unfinished = try FileDefaults.inspect(at: url)
+            #expect(unfinished.hasUnfinishedWrite && unfinished.unfinishedBytes == 2)
+            #expect(unfinished.isIntact && unfinished.keyCount == 4)
             for text in ["the first", "the third"] {
                 let place = try #require(bytes.range(of: Data(text.utf8)))
                 bytes[place.lowerBound] ^= 1

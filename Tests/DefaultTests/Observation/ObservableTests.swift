@@ -64,6 +64,26 @@ struct ObservableTests {
         }
     }
 
+    @Test("are those behind each member of a key's proxy")
+    func proxies() throws {
+        let store = MemoryDefaults()
+        let number = Defaults(suite: store)["number"]
+        let reads: [() -> Void] = [
+            { _ = number.exists }, { _ = number.object }, { _ = number.string }, { _ = number.int },
+            { _ = number.double },
+            { _ = number.bool }, { _ = number.data }, { _ = number.date }, { _ = number.array },
+            { _ = number.dictionary },
+            { _ = number.stringValue }, { _ = number.intValue }, { _ = number.doubleValue }, { _ = number.boolValue },
+            { _ = number.dataValue }, { _ = number.arrayValue }, { _ = number.dictionaryValue },
+        ]
+        for (index, read) in reads.enumerated() {
+            let tracker = Tracker()
+            tracker.read(read)
+            try store.set(index, forKey: "number")
+            #expect(tracker.notices == 1, "read \(index)")
+        }
+    }
+
     @Test("of a custom storage report changes made through containers")
     func vault() {
         let storage = Vault()
