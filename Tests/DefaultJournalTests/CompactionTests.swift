@@ -153,6 +153,12 @@ struct CompactionTests {
         try journal.set("a", "1")
         let isCompacted = Guarded(false)
         during(journal, .fsync, probe) {
+            var impatient = options(SystemCallProbe())
+            impatient.lockTimeout = 0
+            let error = #expect(throws: JournalError.self) {
+                try Journal.openUnregistered(directory.suite, impatient).compact()
+            }
+            #expect(error?.isBusy == true && error?.path == directory.suite)
             otherProbe.clear()
             Thread.detachNewThread {
                 do { try other.compact() } catch { Issue.record(error) }

@@ -81,6 +81,27 @@ struct LockTimeoutTests {
         #expect(reports.all.count == 1)
     }
 
+    @Test("is the same for a suite that took the place of the open one")
+    func newSuite() throws {
+        let reports = ReportCollector()
+        var options = reports.options
+        options.lockTimeout = .max
+        options.automaticMaintenance = false
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("old", "1")
+        try FileManager.default.moveItem(atPath: directory.suite, toPath: directory.path + "/away")
+        let helper = try holder()
+        let isDone = setOnThread(journal)
+        // The first is what a second's wait reports.
+        try wait(for: "a report") { !reports.all.isEmpty }
+        #expect(!isDone.withLock { $0 })
+        try helper.closeInput()
+        #expect(helper.finish().status == 0)
+        try wait(for: "the other thread") { isDone.withLock { $0 } }
+        #expect(journal["a"] == "1" && journal["old"] == nil)
+        #expect(try Journal.openUnregistered(directory.path + "/away")["a"] == nil)
+    }
+
     @Test("that ends after a second is reported, too")
     func reportedAtEnd() throws {
         let reports = ReportCollector()

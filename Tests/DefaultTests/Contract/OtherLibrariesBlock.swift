@@ -229,6 +229,18 @@ final class NamedToken: NSObject, NSSecureCoding {
     }
 }
 
+class BaseToken: NSObject, NSSecureCoding {
+    class var supportsSecureCoding: Bool { true }
+
+    override init() {}
+
+    required init?(coder: NSCoder) {}
+
+    func encode(with coder: NSCoder) {}
+}
+
+final class SubToken: BaseToken {}
+
 // On Apple platforms the compiler refuses them.
 #if !canImport(Darwin)
 private final class PrivateToken: NSObject, NSSecureCoding {
@@ -270,6 +282,22 @@ final class DerivedToken: TokenBases.Token {}
 #endif
 
 private final class InsecureToken: NSObject {}
+
+@Suite("An object of a subclass")
+struct SubclassTests {
+    @Test("is read as what it is by a key for the class, alone and in an array", arguments: StoreKind.allCases)
+    func subclasses(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let (one, several) = (Defaults.Key<BaseToken?>("one"), Defaults.Key<[BaseToken]>("several"))
+            defaults[one] = SubToken()
+            defaults[several] = [BaseToken(), SubToken()]
+            #expect(defaults[one] is SubToken)
+            #expect(defaults[several].map { $0 is SubToken } == [false, true])
+            expectReport(.undecodable) { #expect(defaults[Defaults.Key<NamedToken?>("one")] == nil) }
+        }
+    }
+}
 
 @Suite("An object that Foundation can't archive")
 struct UnnamedClassTests {

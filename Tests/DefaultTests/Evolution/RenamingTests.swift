@@ -185,6 +185,33 @@ struct RenamingTests {
         }
     }
 
+    @Test("properties of a type that came before is seen by its successors")
+    func predecessors() throws {
+        struct First: DefaultStorable {
+            var size: Int
+            static var defaultIdentifier: String { "Sized" }
+            static var renamedProperties: [String: String] { ["width": "size"] }
+        }
+        struct Second: DefaultMigratable {
+            var area: Int
+            static var defaultIdentifier: String { "Sized" }
+            static var renamedProperties: [String: String] { ["surface": "area"] }
+            init(migrating previous: First) { area = previous.size * previous.size }
+        }
+        struct Third: DefaultMigratable {
+            var volume: Int
+            static var defaultIdentifier: String { "Sized" }
+            init(migrating previous: Second) { volume = previous.area * 10 }
+        }
+        let store = MemoryDefaults()
+        for (json, volume) in [
+            (#"{"width":3}"#, 90), (#"{"size":3}"#, 90), (#"{"surface":3}"#, 30), (#"{"area":3}"#, 30),
+        ] {
+            try store.set(Data(json.utf8), forKey: "Sized")
+            #expect(try Third.load(from: store)?.volume == volume, "\(json)")
+        }
+    }
+
     @Test("properties replaces what has an old name beside the new one by a migration, once, and quarantines it")
     func bothNames() throws {
         let store = MemoryDefaults()
