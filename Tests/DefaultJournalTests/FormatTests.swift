@@ -129,6 +129,11 @@ struct FormatTests {
             }
             #expect(bytes(.remove(key: key)) == [2, 2, 0, 65, 66])
         }
+        let longKey = [UInt8](repeating: 65, count: 0x0203)
+        longKey.withUnsafeBytes { key in
+            #expect(bytes(.remove(key: key)) == [2, 3, 2] + longKey)
+            #expect(bytes(.set(key: key, prefix: nil, value: key)) == [1, 3, 2, 3, 2, 0, 0] + longKey + longKey)
+        }
         #expect(bytes(.removeAll) == [3])
         let moved: [UInt8] = [4, 8, 7, 6, 5, 4, 3, 2, 1, 16, 15, 14, 13, 12, 11, 10, 9]
         #expect(bytes(.moved(salt: 0x0102_0304_0506_0708, end: 0x090A_0B0C_0D0E_0F10)) == moved)

@@ -222,6 +222,18 @@ struct SuiteDirectoryTests {
         #expect(journal["a"] == nil && journal["b"] == "2")
     }
 
+    @Test("A suite that was renamed while it is open is found at its new path, and none is created at the old one")
+    func renamedWhileOpen() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("a", "1")
+        try files.moveItem(atPath: directory.suite, toPath: directory.path + "/away")
+        let moved = try Journal.openTest(directory.path + "/away", JournalOptions(automaticMaintenance: false))
+        #expect(moved["a"] == "1" && moved !== journal)
+        try moved.set("a", "2")
+        #expect(!files.fileExists(atPath: directory.suite))
+        #expect(try Journal.openUnregistered(directory.path + "/away")["a"] == "2")
+    }
+
     @Test("A directory is forgotten when its journal is closed, or is another one's")
     func forgotten() throws {
         weak var first: JournalRegistry.Slot?

@@ -258,9 +258,9 @@ extension KeyAccess {
         return (value, filledIn.report)
     }
 
-    /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, and whether reads
-    /// may share the value, nil before that had to be known.
-    private typealias Remembered = (completion: Completion?, isShareable: Bool?)
+    /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, with a default or
+    /// without; and whether reads may share the value, nil before that had to be known.
+    private typealias Remembered = (completion: Completion?, hadDefault: Bool, isShareable: Bool?)
 
     /// Fills in bytes that can't be decoded as a type.
     private func fillIn(
@@ -272,7 +272,10 @@ extension KeyAccess {
         // No key contains NUL, so this is not one under which a value is cached.
         let rememberedKey = "\(key)\0"
         func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
-        if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
+        // Where one key without a default has failed, another one may have a default.
+        if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey),
+            known.completion != nil || known.hadDefault || initial() == nil
+        {
             guard let completion = known.completion,
                 let value = try? coder.decodeTopLevel(anyOf: type, from: completion.bytes)
             else { return nil }
@@ -283,12 +286,13 @@ extension KeyAccess {
             }
             return (value, completion.report, known.isShareable == true)
         }
-        guard let (value, completion) = Completion.run(type, on: data, default: initial(), coder: coder) else {
-            remember((nil, isShareable: nil))
+        let fallback = initial()
+        guard let (value, completion) = Completion.run(type, on: data, default: fallback, coder: coder) else {
+            remember((nil, fallback != nil, isShareable: nil))
             return nil
         }
         if completion.cause != .mixed {
-            remember((completion, isShareable: completion.cause == .bytes ? nil : false))
+            remember((completion, fallback != nil, isShareable: completion.cause == .bytes ? nil : false))
         }
         return (value, completion.report, false)
     }

@@ -283,6 +283,33 @@ final class DerivedToken: TokenBases.Token {}
 
 private final class InsecureToken: NSObject {}
 
+@Suite("A key for an object of Foundation's")
+struct ObjectKeyTests {
+    @Test("is of one kind of value, and what is of another is a mismatch", arguments: StoreKind.allCases)
+    func mismatches(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let values: [PropertyListValue] = [
+                .integer(5), .string("5"), .data(Data([5])), .array([.integer(5)]), .dictionary(["a": .integer(5)]),
+            ]
+            func expectOnly(_ index: Int, _ load: () throws -> NSObject?) throws {
+                for (other, value) in values.enumerated() {
+                    try store.setStoredValue(value, forKey: "k")
+                    if other == index {
+                        #expect(try load() == value.object as? NSObject)
+                    } else {
+                        expectError(.typeMismatch) { try load() }
+                    }
+                }
+            }
+            try expectOnly(1) { try defaults.load(Defaults.Key<NSString?>("k")) ?? nil }
+            try expectOnly(2) { try defaults.load(Defaults.Key<NSData?>("k")) ?? nil }
+            try expectOnly(3) { try defaults.load(Defaults.Key<NSArray?>("k")) ?? nil }
+            try expectOnly(4) { try defaults.load(Defaults.Key<NSDictionary?>("k")) ?? nil }
+        }
+    }
+}
+
 @Suite("An object of a subclass")
 struct SubclassTests {
     @Test("is read as what it is by a key for the class, alone and in an array", arguments: StoreKind.allCases)

@@ -152,6 +152,38 @@ struct KeyCompletionTests {
         }
     }
 
+    @Test(
+        "with a default fills in what one without, of the same name and type, can't read",
+        arguments: StoreKind.allCases
+    )
+    func keyWithoutDefault(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let without = Defaults.Key<Palette?>("palette")
+            let with = Defaults.Key<Palette?>("palette", default: Palette())
+            try store.set(lacking, forKey: "palette")
+            for _ in 0..<3 { expectError(.undecodable) { try defaults.load(without) } }
+            let value = try EventCollector().collect { try defaults.load(with) }
+            #expect(value == Palette(name: "x", colors: ["blue"]))
+        }
+    }
+
+    @Test("stores a quarantined value again that it can fill in from its default", arguments: StoreKind.allCases)
+    func restoringFilledIn(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            let number = Defaults.Key<Int>("palette", default: 1)
+            try EventCollector().collect {
+                try store.set(lacking, forKey: "palette")
+                defaults[number] = 2
+                #expect(try defaults.restoreQuarantined(Defaults.Key<Palette?>("palette")) == nil)
+                #expect(try defaults.restoreQuarantined(.palette)?.data == lacking)
+                #expect(defaults[.palette] == Palette(name: "x", colors: ["blue"]))
+                #expect(try defaults.quarantined(.palette).map(\.value) == [.integer(2)])
+            }
+        }
+    }
+
     @Test("stores a quarantined value again that it can read now", arguments: StoreKind.allCases)
     func restoring(kind: StoreKind) throws {
         struct Lenient: Codable { var name: Int }

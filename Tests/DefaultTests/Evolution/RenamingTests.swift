@@ -185,6 +185,24 @@ struct RenamingTests {
         }
     }
 
+    @Test("properties takes the value with the newest of several old names, whatever their order")
+    func newestName() throws {
+        struct Moved: DefaultStorable {
+            var z: Int
+            static var renamedProperties: [String: String] { ["a": "m", "m": "z", "y": "b", "b": "c", "c": "w"] }
+            var w: Int?
+        }
+        let store = MemoryDefaults()
+        for (json, z, w) in [
+            (#"{"a":1,"m":2}"#, 2, nil), (#"{"a":1}"#, 1, nil), (#"{"a":1,"m":2,"z":3}"#, 3, nil),
+            (#"{"m":2,"y":1,"b":2,"c":3}"#, 2, 3), (#"{"m":2,"y":1,"b":2}"#, 2, 2), (#"{"m":2,"y":1}"#, 2, 1),
+        ] {
+            try store.set(Data(json.utf8), forKey: "Moved")
+            let value = try Moved.load(from: store)
+            #expect(value?.z == z && value?.w == w, "\(json)")
+        }
+    }
+
     @Test("properties of a type that came before is seen by its successors")
     func predecessors() throws {
         struct First: DefaultStorable {

@@ -93,6 +93,34 @@ struct FileDefaultsTests {
         }
     }
 
+    @Test("keeps dates, numbers and strings to the last bit")
+    func exactValues() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let values: [PropertyListValue] = [
+                .date(Date(timeIntervalSinceReferenceDate: 812_345_678.123_456_7)), .date(.distantPast),
+                .date(.distantFuture),
+                .date(Date(timeIntervalSinceReferenceDate: -0.000_000_1)), .real(0.1 + 0.2), .real(-0.0),
+                .real(.infinity),
+                .real(.leastNonzeroMagnitude), .integer(.min), .integer(.max), .unsigned(.max),
+                .string("e\u{301}\0\u{E9}"),
+                .data(Data([0, 255])), .array([]), .dictionary([:]),
+                .array([.dictionary(["": .array([.boolean(false)])])]),
+            ]
+            do {
+                let suite = try FileDefaults(url: url)
+                for (index, value) in values.enumerated() { try suite.setStoredValue(value, forKey: "\(index)") }
+                try suite.copy(to: directory.appending(path: "t"))
+            }
+            // Read from the file.
+            let copy = try FileDefaults(url: directory.appending(path: "t"))
+            for (index, value) in values.enumerated() {
+                let stored = try #require(copy.storedValue(forKey: "\(index)"))
+                #expect(stored.binaryForm == value.binaryForm, "\(value)")
+            }
+        }
+    }
+
     @Test("has its own registered defaults, for as long as the process runs")
     func registeredDefaults() throws {
         try withTemporaryDirectory { directory in
