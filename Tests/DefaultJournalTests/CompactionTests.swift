@@ -142,6 +142,31 @@ struct CompactionTests {
         #expect(probe.counts[.rename] == 1)
     }
 
+    @Test("A compaction waits for another one no longer than for a lock, and one in the background not at all")
+    func busy() throws {
+        let reports = ReportCollector()
+        var options = reports.options(SystemCallProbe())
+        // Only this test compacts.
+        options.backgroundActivity = { _ in false }
+        options.lockTimeout = .max
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        let impatient = JournalOptions(automaticMaintenance: false, lockTimeout: 0)
+        let other = try Journal.openUnregistered(directory.suite, impatient)
+        let value = String(repeating: "v", count: 10_000)
+        for number in 0..<60 { try journal.set("a", "\(number) \(value)") }
+        let id = journal.currentID
+        let file = open(directory.suite + "/journal.new", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        try #require(flock(file, LOCK_EX) == 0)
+        let error = JournalError(.busy(process: getpid()), path: directory.suite)
+        #expect(throws: error) { try other.compact() }
+        journal.compactInBackground()
+        #expect(journal.currentID == id && reports.all.isEmpty)
+        try #require(flock(file, LOCK_UN) == 0)
+        journal.compactInBackground()
+        #expect(journal.currentID != id && other.all == journal.all)
+    }
+
     @Test("A compaction that waits for another process's one goes on when that has ended")
     func waiting() throws {
         let probe = SystemCallProbe()

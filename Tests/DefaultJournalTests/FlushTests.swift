@@ -26,7 +26,7 @@ struct FlushTests {
         #expect(journal.isSynced)
         probe.clear()
         try journal.synchronize()
-        #expect(probe.counts[.fdatasync] == nil && probe.counts[.fsync] == nil)
+        #expect(probe.counts[.fdatasync] == nil && probe.counts[.fsync] == nil && probe.counts[.pwrite] == nil)
         try journal.withExclusiveAccess { try journal.compact() }
         #expect(journal.isRenameUnsynced)
         probe.clear()
@@ -34,6 +34,36 @@ struct FlushTests {
         // The name of the new journal.
         #expect(probe.counts[.fsync] == 1)
         #expect(!journal.isRenameUnsynced)
+    }
+
+    @Test("A journal's header says to other processes what of it isn't on the disk, and what was promised")
+    func flags() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        /// The words behind the header: whether the name isn't there, whether a sync has failed, whether a flush has returned.
+        func words() throws -> [UInt8] {
+            let bytes = try directory.bytes()
+            for index in 32..<4_096 where bytes[index] != 0 { #expect([32, 40, 48].contains(index)) }
+            return [bytes[32], bytes[40], bytes[48]]
+        }
+        #expect(try words() == [0, 0, 1])
+        try journal.set("a", "1")
+        try journal.withExclusiveAccess { try journal.compact() }
+        #expect(try words() == [1, 0, 0])
+        journal.flushInBackground()
+        // What only the background has flushed was promised to nobody.
+        #expect(try words() == [0, 0, 0])
+        try journal.synchronize()
+        #expect(try words() == [0, 0, 1])
+        try journal.set("a", "2")
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError(.system(.fdatasync, code: EIO), path: directory.journal)) {
+            try journal.synchronize()
+        }
+        #expect(try words() == [0, 1, 1])
+        // That writes another file.
+        try journal.synchronize()
+        #expect(try Array(words()[..<2]) == [0, 0])
     }
 
     @Test("A suite that was created is on the disk by its name, without a value")
@@ -225,6 +255,10 @@ struct FlushTests {
             let journal = try openWithoutBackground(at: modified + age)
             #expect(journal.hasFlushScheduled == isScheduled, "\(age)")
         }
+        // What counts is when something was written, not when the file's attributes were changed.
+        let date = Date(timeIntervalSince1970: 1_600_000_000)
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: directory.journal)
+        #expect(try !openWithoutBackground().hasFlushScheduled)
         // A suite without a value has nothing to flush.
         try FileManager.default.removeItem(atPath: directory.suite)
         do { _ = try open(SystemCallProbe()) }

@@ -91,6 +91,20 @@ struct FormatTests {
             bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
         }
         #expect(parse(other) == .valid(JournalHeader(salt: sample.salt), damage: [0..<32]))
+        // The second copy says it, too, whatever the first one is like.
+        for first in [sample.bytes[0], 0] {
+            var newer = sample.bytes
+            newer[0] = first
+            newer[4_096 + 8] = 3
+            newer.withUnsafeMutableBytes { bytes in
+                let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[4_096..<4_124]))
+                bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 4_124, as: UInt32.self)
+            }
+            #expect(parse(newer) == .newer(version: 3))
+        }
+        // Of two copies that differ the first one counts.
+        let two = Array(sample.bytes[..<4_096] + SampleJournal(salt: 5).bytes[4_096...])
+        #expect(parse(two) == .valid(JournalHeader(salt: sample.salt), damage: []))
     }
 
     @Test("Nothing but a whole operation is one")
@@ -102,7 +116,9 @@ struct FormatTests {
                 return DefaultJournal.Operation.parse(bytes, at: &cursor) == nil ? nil : cursor
             }
         }
-        for whole: [UInt8] in [[1, 1, 0, 2, 0, 0, 0, 65, 1, 2], [2, 2, 0, 65, 66], [3]] {
+        for whole: [UInt8] in [
+            [1, 1, 0, 2, 0, 0, 0, 65, 1, 2], [1, 1, 0, 0, 0, 0, 0, 65], [2, 2, 0, 65, 66], [3], [4] + Array(1...16),
+        ] {
             #expect(parse(whole) == whole.count)
             #expect(parse(whole + [9, 9]) == whole.count)
             for count in whole.indices { #expect(parse(Array(whole[..<count])) == nil) }
@@ -205,6 +221,33 @@ struct FormatTests {
         batch.set("", "x")
         #expect(batch.problem == .keyInvalid(bytes: 0))
         #expect(batch.isEmpty)
+    }
+
+    @Test("A value takes 64 MiB and its first byte, whether that is separate or not, and a bad key is named before it")
+    func valueLimit() {
+        [UInt8](repeating: 65, count: 1).withUnsafeBytes { key in
+            // Only their sizes are looked at.
+            let value = UnsafeRawBufferPointer(start: key.baseAddress, count: 67_108_865)
+            let longer = UnsafeRawBufferPointer(start: key.baseAddress, count: 67_108_866)
+            let shorter = UnsafeRawBufferPointer(start: key.baseAddress, count: 67_108_864)
+            let none = UnsafeRawBufferPointer(rebasing: key[..<0])
+            func problem(_ operation: DefaultJournal.Operation) -> JournalError.Kind? { operation.problem }
+            #expect(problem(.set(key: key, value: value)) == nil)
+            #expect(problem(.set(key: key, prefix: 1, value: shorter)) == nil)
+            #expect(problem(.set(key: key, value: longer)) == .valueTooLarge(bytes: 67_108_865))
+            #expect(problem(.set(key: key, prefix: 1, value: value)) == .valueTooLarge(bytes: 67_108_865))
+            #expect(problem(.set(key: none, value: longer)) == .keyInvalid(bytes: 0))
+            #expect(problem(.remove(key: none)) == .keyInvalid(bytes: 0))
+            #expect(problem(.remove(key: key)) == nil && problem(.removeAll) == nil)
+            #expect(problem(.moved(salt: 0, end: 0)) == nil)
+            var batch = JournalBatch()
+            batch.set(key: key, prefix: 1, value: value)
+            #expect(batch.problem == .valueTooLarge(bytes: 67_108_865))
+            // Later changes don't take its place.
+            batch.remove(key: none)
+            batch.remove(key: key)
+            #expect(batch.problem == .valueTooLarge(bytes: 67_108_865) && !batch.isEmpty)
+        }
     }
 
     @Test("A batch takes as many bytes as its limit, which is 1 GiB, and not one more")

@@ -37,6 +37,8 @@ struct InspectionTests {
         #expect(found.tornBytes == 0)
         #expect(found.damagedCopies.isEmpty)
         #expect(found.fileBytes == UInt64(try directory.bytes().count))
+        // An open suite says the same of itself.
+        #expect(try journal.verify() == found)
         try journal.compact()
         let compacted = try inspect()
         #expect(compacted.fileBytes - found.liveBytes < 16)
@@ -101,6 +103,11 @@ struct InspectionTests {
         #expect(try inspect() == SuiteInspection())
         try files.removeItem(atPath: directory.journal)
         #expect(try inspect() == SuiteInspection())
+        try directory.write([1, 2, 3], to: "suite/journal.damaged-20260101T000000-1")
+        try directory.write([1], to: "suite/other")
+        let without = try inspect()
+        #expect(without.damagedCopies == [.init(name: "journal.damaged-20260101T000000-1", bytes: 3)])
+        #expect(without.fileBytes == 0 && without.liveBytes == 4_128 && without.isIntact && without.isReadable)
     }
 
     @Test("says of a later format only what it is, and of a journal of gigabytes what is in it")
@@ -134,6 +141,12 @@ struct InspectionTests {
             try Journal.inspect(at: directory.suite)
         }
         #expect(!files.fileExists(atPath: directory.suite))
+        try directory.write([1], to: "suite")
+        try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.path)
+        for path in [directory.suite, directory.path + "/link"] {
+            #expect(throws: JournalError(.notADirectory, path: path)) { try Journal.inspect(at: path + "/") }
+        }
+        #expect(throws: JournalError(.invalidPath, path: "")) { try Journal.inspect(at: "") }
     }
 
     @Test("of another user's suite gives root the same, and of one's own that can't be written")

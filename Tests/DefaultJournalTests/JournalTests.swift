@@ -78,8 +78,19 @@ struct JournalTests {
         }
         let size = try directory.bytes().count
         try journal.append(JournalBatch())
+        // Nor is what is stored already written again.
+        try key.withUnsafeBytes { key in
+            for _ in 1...2 {
+                try journal.set(key: key, prefix: 9, value: UnsafeRawBufferPointer(rebasing: key[..<0]))
+                journal.forgetComparison()
+            }
+        }
+        try journal.set("a", [9])
         #expect(try directory.bytes().count == size)
         #expect(try Journal.openUnregistered(directory.suite)[bytes: "a"] == [9])
+        // But a removal is, also of what isn't there.
+        for _ in 1...2 { try journal.remove("a") }
+        #expect(try directory.bytes().count == size + 48)
     }
 
     @Test("A directory has one journal, however its path is spelled, until the last reference is gone")
@@ -115,8 +126,21 @@ struct JournalTests {
             try JournalBatch.check(valueSize: 67_108_866, path: directory.journal)
         }
         try JournalBatch.check(valueSize: 67_108_865, path: directory.journal)
+        for key in ["", longKey] {
+            let error = JournalError(.keyInvalid(bytes: key.utf8.count), path: directory.journal)
+            #expect(throws: error) { try journal.remove(key) }
+            var batch = JournalBatch()
+            batch.set("sound", "1")
+            batch.remove(key)
+            batch.set("also sound", "1")
+            #expect(throws: error) { try journal.append(batch) }
+        }
+        #expect(journal.all.isEmpty)
         #expect(try directory.bytes().count == size)
         try journal.set("x", Array(longValue.dropLast()))
+        // The memory for a long record isn't kept.
+        let capacity = journal.writer.buffer.capacity
+        #expect(capacity == 4_096)
         try journal.set(String(longKey.dropLast()), "longest")
         #expect(journal[String(longKey.dropLast())] == "longest")
         #expect(journal[bytes: "x"]?.count == 67_108_865)
@@ -144,6 +168,54 @@ struct JournalTests {
         #expect(try Journal.openUnregistered(directory.suite, options).all.count == 301)
         #expect(try journal.verify().isIntact)
         #expect(reports.all.isEmpty)
+    }
+
+    @Test("A thread has exclusive access from the first of its nested calls to the last, also if one throws")
+    func exclusiveAccess() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        struct Failure: Error {}
+        #expect(!journal.hasExclusiveAccess)
+        let result = try journal.withExclusiveAccess {
+            #expect(journal.hasExclusiveAccess)
+            #expect(throws: Failure.self) {
+                try journal.withExclusiveAccess {
+                    #expect(journal.hasExclusiveAccess)
+                    throw Failure()
+                }
+            }
+            try journal.set("a", "1")
+            #expect(journal.hasExclusiveAccess)
+            let isOthers = Guarded<Bool?>(nil)
+            Thread.detachNewThread { isOthers.withLock { $0 = journal.hasExclusiveAccess } }
+            try wait(for: "another thread") { isOthers.withLock { $0 != nil } }
+            #expect(isOthers.withLock { $0 } == false)
+            return 5
+        }
+        #expect(result == 5 && !journal.hasExclusiveAccess && journal["a"] == "1")
+        // The lock is free.
+        try Journal.openUnregistered(directory.suite, JournalOptions(lockTimeout: 0)).set("b", "2")
+    }
+
+    @Test("What isn't said about the options is that a journal maintains itself, and waits five seconds for others")
+    func options() {
+        let options = JournalOptions.standard
+        #expect(options.lockTimeout == 5_000_000_000)
+        #expect(options.automaticMaintenance && !options.isReadOnly && options.worker == nil)
+        let isDone = Guarded(false)
+        let isAllowed = options.backgroundActivity { isDone.withLock { $0 = true } }
+        #expect(isAllowed && isDone.withLock { $0 })
+    }
+
+    @Test("No program that is started later has a suite's descriptors, and with them its lock")
+    func inheritance() throws {
+        let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("a", "1")
+        for _ in 1...2 {
+            for descriptor in [journal.suite.raw, journal.suite.lockedDescriptor, journal.state.file.raw] {
+                #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+            }
+            try journal.compact()
+        }
     }
 
     @Test("A batch is one record and becomes visible as a whole")
@@ -214,13 +286,30 @@ struct JournalTests {
     func copying() throws {
         let journal = try Journal.openTest(directory.suite)
         try journal.set("a", "1")
+        try journal.set("\0own", "2")
         try journal.copy(to: directory.path + "/deep/copy")
         try journal.set("a", "2")
-        #expect(try Journal.openTest(directory.path + "/deep/copy")["a"] == "1")
+        let copy = try Journal.openTest(directory.path + "/deep/copy")
+        #expect(copy["a"] == "1" && copy["\0own"] == "2")
         #expect(throws: JournalError(.alreadyExists, path: directory.path + "/deep/copy")) {
             try journal.copy(to: directory.path + "/deep/copy")
         }
         #expect(journal["a"] == "2")
+        // Whatever is there stays, even if it is empty or leads nowhere.
+        let files = FileManager.default
+        try files.createDirectory(atPath: directory.path + "/directory", withIntermediateDirectories: false)
+        try directory.write([], to: "file")
+        try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.path + "/nowhere")
+        for name in ["directory", "file", "link"] {
+            let path = directory.path + "/" + name
+            #expect(throws: JournalError(.alreadyExists, path: path)) { try journal.copy(to: path + "/") }
+            #expect(try files.attributesOfItem(atPath: path)[.type] != nil)
+        }
+        #expect(throws: JournalError(.invalidPath, path: "")) { try journal.copy(to: "") }
+        #expect(throws: JournalError(.system(.stat, code: ENOTDIR), path: directory.path + "/file/copy")) {
+            try journal.copy(to: directory.path + "/file/copy")
+        }
+        #expect(try directory.names(in: "directory").isEmpty && !files.fileExists(atPath: directory.path + "/nowhere"))
     }
 
     #if DEBUG

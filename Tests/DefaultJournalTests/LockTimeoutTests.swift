@@ -55,6 +55,24 @@ struct LockTimeoutTests {
         #expect(journal["a"] == "3")
     }
 
+    @Test("is nothing for an opening that isn't patient, nor for one of a suite that is open")
+    func openings() throws {
+        try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
+        let file = open(directory.suite, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(file) }
+        try #require(flock(file, LOCK_EX) == 0)
+        let options = JournalOptions(automaticMaintenance: false, lockTimeout: .max)
+        let error = JournalError(.busy(process: getpid()), path: directory.suite)
+        #expect(throws: error) { try Journal.open(at: directory.suite, options: options, isPatient: false) }
+        #expect(try directory.names().isEmpty)
+        try #require(flock(file, LOCK_UN) == 0)
+        let journal = try Journal.open(at: directory.suite, options: options, isPatient: false)
+        try journal.set("a", "1")
+        try #require(flock(file, LOCK_EX) == 0)
+        #expect(try Journal.openTest(directory.suite, options) === journal)
+        #expect(journal["a"] == "1")
+    }
+
     @Test("is reported after a second, while it goes on")
     func reported() throws {
         let reports = ReportCollector()
@@ -197,11 +215,10 @@ struct LockTimeoutTests {
     @Test("by the background ends after the time, too")
     func background() throws {
         let probe = SystemCallProbe()
-        let options = JournalOptions(
-            calls: SystemCalls(probe: probe),
-            automaticMaintenance: false,
-            lockTimeout: 30_000_000
-        )
+        let reports = ReportCollector()
+        var options = reports.options(probe)
+        options.automaticMaintenance = false
+        options.lockTimeout = 30_000_000
         let journal = try Journal.openTest(directory.suite, options)
         try journal.set("a", "1")
         // Then a flush has to write the journal as a whole.
@@ -211,6 +228,10 @@ struct LockTimeoutTests {
         journal.compactInBackground()
         journal.flushInBackground()
         #expect(!journal.isSynced)
+        // That isn't a failure, and both are tried again.
+        let failures = reports.all.filter { if case .waiting = $0 { false } else { true } }
+        let retrySize = journal.writer.compactionRetrySize
+        #expect(failures.isEmpty && journal.flushFailures.load() == 0 && retrySize == 0)
         try helper.closeInput()
         #expect(helper.finish().status == 0)
         try journal.synchronize()

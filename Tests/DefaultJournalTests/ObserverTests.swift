@@ -50,6 +50,22 @@ struct JournalObserverTests {
         #expect(observer.take().isEmpty)
     }
 
+    @Test("is that of the first opening: a later one makes none, and changes no options")
+    func firstOpening() throws {
+        let observer = Observer()
+        let first = JournalOptions(automaticMaintenance: false, lockTimeout: 7)
+        let journal = try Journal.open(at: directory.suite, options: first, makeObserver: { observer })
+        let again = try Journal.open(
+            at: directory.suite,
+            makeObserver: {
+                Issue.record("A second observer was made.")
+                return nil
+            }
+        )
+        #expect(again === journal && again.observer === observer && again.options.lockTimeout == 7)
+        #expect(try Journal.openUnregistered(directory.suite, first).observer == nil)
+    }
+
     @Test("learns of the keys that differ when the journal is read again, and of no others")
     func readAgain() throws {
         let observer = Observer()

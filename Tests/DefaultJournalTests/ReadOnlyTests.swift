@@ -216,7 +216,13 @@ struct ReadOnlyTests {
             probe.plan(.fail(code: code), call: .open, number: 0)
             let refusal = JournalError(.readOnly(.refused(code: code)), path: directory.suite)
             #expect(throws: refusal) { try journal.set("a", "0") }
-            #expect(journal["a"] == "\(number + 1)")
+            // Or when it has the lock, which doesn't stay taken then.
+            probe.plan(.fail(code: code), call: .open, number: 1)
+            let later = JournalError(.readOnly(.refused(code: code)), path: directory.journal)
+            #expect(throws: later) { try journal.set("a", "0") }
+            let impatient = JournalOptions(automaticMaintenance: false, lockTimeout: 0)
+            try Journal.openUnregistered(directory.suite, impatient).set("b", "\(number)")
+            #expect(journal["a"] == "\(number + 1)" && journal.isReadOnly)
             // The disk can be written again.
             try journal.set("a", "\(number + 2)")
             #expect(journal["a"] == "\(number + 2)")
@@ -261,7 +267,24 @@ struct ReadOnlyTests {
         var reading = JournalOptions()
         reading.isReadOnly = true
         let error = #expect(throws: JournalError.self) { try Journal.openTest(directory.suite, reading) }
-        #expect(error?.isNotFound == true && error?.isReadOnlyDisk == false)
+        #expect(error?.isNotFound == true && error?.isReadOnlyDisk == false && error?.path == directory.suite)
+    }
+
+    @Test("and can't be read either is an error that says what writing needs, or reading if that was asked for")
+    func unreadableEither() throws {
+        try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false)).set("a", "1")
+        let probe = SystemCallProbe()
+        var options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        func failure(_ codes: Int32...) -> JournalError? {
+            for (number, code) in codes.enumerated() { probe.plan(.fail(code: code), call: .open, number: number) }
+            return #expect(throws: JournalError.self) { try Journal.openTest(directory.suite, options) }
+        }
+        #expect(failure(EACCES, EPERM) == JournalError(.system(.open, code: EACCES), path: directory.suite))
+        #expect(failure(EROFS, EIO) == JournalError(.system(.open, code: EIO), path: directory.suite))
+        options.isReadOnly = true
+        #expect(failure(EPERM) == JournalError(.system(.open, code: EPERM), path: directory.suite))
+        #expect(failure(EIO) == JournalError(.system(.open, code: EIO), path: directory.suite))
+        #expect(try Journal.openTest(directory.suite, options)["a"] == "1")
     }
 
     @Test("is read without a system call while nothing changes")
@@ -334,6 +357,21 @@ struct ReadOnlyTests {
         journal.forgetComparison()
         #expect(journal.all.count == 50)
         #expect(reports.all.count == 1)
+        /// Puts another file at the journal's place, and has it read.
+        func replace(_ bytes: [UInt8]) throws {
+            try directory.write(bytes, to: "other")
+            try #require(rename(directory.path + "/other", directory.journal) == 0)
+            journal.forgetComparison()
+            _ = journal.all
+        }
+        try replace(sample.bytes)
+        #expect(reports.damage.count == 1)
+        // When it has been sound in between, it is new.
+        try replace(SampleJournal(records: 50).bytes)
+        #expect(journal.all.count == 50 && journal["key7"] != nil && reports.damage.count == 1)
+        try replace(sample.bytes)
+        #expect(reports.damage.count == 2)
+        #expect(reports.damage.last?.changedKeys == ["key7", "more"] && reports.damage.last?.keptRecords == 50)
     }
 
     @Test("of a later format is refused, and without a header it is empty")
@@ -350,6 +388,7 @@ struct ReadOnlyTests {
         #expect(throws: JournalError(.newerFormat(version: 9))) {
             try Journal.openUnregisteredForReading(directory.suite)
         }
+        #expect(throws: JournalError(.newerFormat(version: 9), path: directory.journal)) { try journal.verify() }
     }
 
     private func newer() -> [UInt8] {

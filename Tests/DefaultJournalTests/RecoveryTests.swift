@@ -119,7 +119,45 @@ struct RecoveryTests {
         }
     }
 
+    @Test("The report of damage says of which file, how much of it, what is kept, and which keys may have lost a value")
+    func damageReport() throws {
+        let directory = TemporaryDirectory()
+        let reports = ReportCollector()
+        var bytes = sample.bytes
+        for record in [3, 7] { bytes[sample.records[record].upperBound - 1] ^= 1 }
+        try suite(bytes, in: directory)
+        _ = try Journal.openUnregistered(directory.suite, reports.options.later)
+        let ranges = [3, 7].map { UInt64(sample.records[$0].lowerBound)..<UInt64(sample.records[$0].upperBound) }
+        let damage = JournalReport.Damage(
+            path: directory.journal,
+            bytes: 80,
+            ranges: ranges,
+            keptRecords: 48,
+            copy: directory.suite + "/" + (try #require(directory.damagedCopies.first)),
+            copyError: nil,
+            changedKeys: [],
+            possibleKeys: ["key3", "key7"]
+        )
+        #expect(reports.all == [.damaged(damage)])
+    }
+
     #if DEBUG
+    @Test("A file that is not a journal stays as it is without room for its copy, and the suite isn't opened")
+    func noRoomForForeignFile() throws {
+        let directory = TemporaryDirectory()
+        let text = Array(String(repeating: "this is no journal\n", count: 300).utf8)
+        try suite(text, in: directory)
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        let options = ReportCollector().options(probe)
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+        let error = #expect(throws: JournalError.self) { try Journal.openTest(directory.suite, options) }
+        #expect(error?.kind == .system(.pwrite, code: ENOSPC))
+        #expect(error?.path.hasPrefix(directory.suite + "/journal.damaged-2") == true)
+        #expect(try directory.bytes() == text && directory.names() == ["journal"])
+        #expect(try Journal.openTest(directory.suite, options).all.isEmpty)
+        #expect(try directory.bytes("suite/" + #require(directory.damagedCopies.first)) == text)
+    }
+
     @Test("A damaged journal is replaced when its backup is on the disk by its name, and not before")
     func backupOnDisk() throws {
         let directory = TemporaryDirectory()
@@ -356,10 +394,18 @@ struct RecoveryTests {
         #expect(reports.damage.count == 1)
         #expect(reports.damage[0].copy == nil)
         #expect(reports.damage[0].copyError?.code == ENOSPC)
+        let name = failing == 0 ? "/journal.damaged-2" : "/journal.fresh"
+        #expect(reports.damage[0].copyError?.path.hasPrefix(directory.suite + name) == true)
         #expect(try directory.bytes() == bytes)
         #expect(try directory.damagedCopies.isEmpty)
         try journal.set("new", "1")
         #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
+        // A compaction leaves it alone, says nothing again, and isn't due before there is twice as much.
+        try journal.compact()
+        #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
+        #expect(try reports.all.count == 1 && directory.damagedCopies.isEmpty)
+        let (position, retrySize) = (journal.state.position, journal.writer.compactionRetrySize)
+        #expect(retrySize == 2 * position)
         let later = try Journal.openUnregistered(directory.suite)
         #expect(later["new"] == "1")
         #expect(later.all.count == 50)

@@ -103,10 +103,50 @@ struct SuiteDirectoryTests {
         }
         let withNUL = directory.path + "/cut\0off"
         for path in ["", "/", "//", withNUL] {
-            let error = #expect(throws: JournalError.self) { try Journal.openTest(path) }
-            #expect(error?.kind == .invalidPath)
+            #expect(throws: JournalError(.invalidPath, path: path)) { try Journal.openTest(path) }
         }
         #expect(!files.fileExists(atPath: directory.path + "/cut"))
+    }
+
+    @Test("A path is made absolute, without slashes at its end, and has a parent")
+    func paths() throws {
+        let here = files.currentDirectoryPath
+        let paths: [String: String?] = [
+            "suite": here + "/suite", "a/b//": here + "/a/b", "./suite": here + "/./suite", "/": nil, "///": nil,
+            "/suite": "/suite", "/a/suite///": "/a/suite",
+        ]
+        for (path, absolute) in paths {
+            let found = try? SuiteDirectory.absolutePath(path, calls: SystemCalls())
+            #expect(found == absolute, "\(path)")
+        }
+        let parents = ["/a": "/", "/a/b": "/a", "/a/b/c": "/a/b", "a/b": "a", "a": ".", "/": "/"]
+        for (path, parent) in parents { #expect(SuiteDirectory.parent(of: path) == parent, "\(path)") }
+    }
+
+    @Test("A compaction writes to nothing but a file of its own, and says what is there instead")
+    func otherFiles() throws {
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("a", "1")
+        let path = directory.suite + "/journal.new"
+        let makes: [(JournalError.Kind, () throws -> Void)] = [
+            (.notARegularFile, { try files.createDirectory(atPath: path, withIntermediateDirectories: false) }),
+            (
+                .notARegularFile,
+                { try files.createSymbolicLink(atPath: path, withDestinationPath: directory.path + "/target") }
+            ),
+            (.notARegularFile, { try #require(mkfifo(path, 0o600) == 0) }),
+            (.linked, { try files.linkItem(atPath: directory.path + "/target", toPath: path) }),
+        ]
+        try directory.write(Array("precious".utf8), to: "target")
+        let bytes = try directory.bytes()
+        for (kind, make) in makes {
+            try make()
+            #expect(throws: JournalError(kind, path: path)) { try journal.compact() }
+            #expect(try directory.bytes() == bytes && directory.bytes("target") == Array("precious".utf8))
+            try files.removeItem(atPath: path)
+        }
+        try journal.compact()
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
     }
 
     @Test("Whatever part of an open suite is deleted or moved, everyone who opens it sees the next write")
@@ -142,13 +182,16 @@ struct SuiteDirectoryTests {
 
     @Test("A background flush doesn't recreate a deleted suite")
     func deletedBeforeFlush() throws {
-        let journal = try Journal.openTest(directory.suite)
+        let reports = ReportCollector()
+        let journal = try Journal.openTest(directory.suite, reports.options)
         try journal.set("a", "1")
         try files.removeItem(atPath: directory.suite)
         journal.forgetComparison()
         journal.flushInBackground()
         journal.compactInBackground()
         #expect(!files.fileExists(atPath: directory.suite))
+        // Nobody has to know.
+        #expect(reports.all.isEmpty)
         try journal.set("b", "2")
         #expect(try Journal.openUnregistered(directory.suite)["b"] == "2")
     }
@@ -280,6 +323,13 @@ struct SuiteDirectoryTests {
         }
         _ = failure(EIO, at: "")
         #expect(try directory.names() == ["journal"])
+        // Nor anything that is no file of its own.
+        let lock = directory.suite + "/lock"
+        try files.createSymbolicLink(atPath: lock, withDestinationPath: directory.path + "/target")
+        probe.plan(.fail(code: ENOSYS), call: .flock, number: 0)
+        #expect(throws: JournalError(.notARegularFile, path: lock)) { try journal.set("a", "1") }
+        try files.removeItem(atPath: lock)
+        #expect(!files.fileExists(atPath: directory.path + "/target"))
         probe.plan(.fail(code: ENOSYS), call: .flock, number: 0)
         try journal.set("a", "2")
         #expect(try Set(directory.names()) == ["journal", "lock"])

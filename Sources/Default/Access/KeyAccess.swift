@@ -248,7 +248,7 @@ extension KeyAccess {
         default initial: @autoclosure () -> Value?
     ) -> (value: Value, report: LoadReport)? {
         guard bridge.decodesData, let type = Value.self as? any Decodable.Type,
-            let filledIn = fillIn(data, as: type, default: { initial().flatMap { $0 as? any Encodable } }),
+            let filledIn = fillIn(data, as: type, default: { initial().flatMap(Self.defaultValue) }),
             let value = filledIn.value as? Value
         else { return nil }
         // Other bytes may have taken the place of the shared value since.
@@ -256,6 +256,12 @@ extension KeyAccess {
             DecodedValueCache.shared.share(value, of: data, forKey: key)
         }
         return (value, filledIn.report)
+    }
+
+    /// A value as one that others are filled in from; nil for the nil of an optional.
+    private static func defaultValue(_ value: Any) -> (any Encodable)? {
+        if let optional = value as? any OptionalType, optional.isNil { return nil }
+        return value as? any Encodable
     }
 
     /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, with a default or

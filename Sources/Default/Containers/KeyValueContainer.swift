@@ -126,7 +126,8 @@ public final class KeyValueContainer<Value: Codable> {
             guard let access = storage.keyAccess(forKey: key) else {
                 var changed = try customValue() ?? defaultValue
                 let result = try change(&changed)
-                set(changed)
+                try setCustomValue(changed)
+                storage.notifyChange(forKey: key)
                 return result
             }
             var changed = try access.load(by: bridge, default: defaultValue) ?? defaultValue

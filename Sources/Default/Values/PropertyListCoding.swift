@@ -27,7 +27,13 @@ extension PropertyListValue {
     /// Whether bytes are one value in JSON.
     static func isJSON(_ data: Data) -> Bool {
         let decoder = JSONDecoder()
-        return (try? decoder.decode(CodedPropertyList?.self, from: data)) != nil
+        do {
+            // Nil is the value of "null", so `try?` would not do.
+            _ = try decoder.decode(CodedPropertyList?.self, from: data)
+            return true
+        } catch {
+            return false
+        }
     }
 }
 

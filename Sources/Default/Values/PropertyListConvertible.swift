@@ -402,8 +402,10 @@ extension PropertyListValue {
 /// An optional, for code that knows a type only at run time.
 protocol OptionalType {
     static var wrappedType: Any.Type { get }
+    var isNil: Bool { get }
 }
 
 extension Optional: OptionalType {
     static var wrappedType: Any.Type { Wrapped.self }
+    var isNil: Bool { self == nil }
 }

@@ -94,6 +94,38 @@ private final class Exclusive: DefaultsStore, Sendable {
     }
 }
 
+/// A store that may refuse exclusive access, and counts how often it begins and ends.
+private final class Gate: UserDefaultsVocabulary, Sendable {
+    struct Refusal: Error {}
+
+    let storeDescription = "Gate"
+    private let contents = MemoryDefaults()
+    private let counts = Guarded((refuses: false, begins: 0, ends: 0))
+
+    var begins: Int { counts.withLock { $0.begins } }
+    var ends: Int { counts.withLock { $0.ends } }
+
+    func refuse() { counts.withLock { $0.refuses = true } }
+
+    func storedValue(forKey key: String) -> PropertyListValue? { contents.storedValue(forKey: key) }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try contents.setStoredValue(value, forKey: key)
+    }
+    func storedKeys() -> [String] { contents.storedKeys() }
+    func flush() {}
+    func registerValues(_ values: [String: PropertyListValue]) {}
+    func allValues() -> [String: PropertyListValue] { contents.allValues() }
+
+    func beginExclusiveAccess() throws {
+        try counts.withLock {
+            if $0.refuses { throw Refusal() }
+            $0.begins += 1
+        }
+    }
+
+    func endExclusiveAccess() { counts.withLock { $0.ends += 1 } }
+}
+
 /// A closure that a test calls on other threads than its own.
 private struct UnsafeBody: @unchecked Sendable {
     let body: () throws -> Void
@@ -159,6 +191,64 @@ struct ExclusiveUpdateTests {
         let refusing = Recording(refuses: true)
         KeyValueContainer<Int>(storage: refusing, key: "count", defaultValue: 0).value? += 1
         #expect(refusing.calls == ["begin", "read", "write"])
+    }
+
+    @Test("in place of a key begins exclusive access, and ends it as often, whether it stores anything or not")
+    func keyAccess() throws {
+        struct Stop: Error {}
+        func stop(_ count: inout Int) throws { throw Stop() }
+        let store = Gate()
+        let defaults = Defaults(suite: store)
+        defaults[.count] += 1
+        #expect(store.begins > 0 && store.ends == store.begins)
+        let begins = store.begins
+        do {
+            try stop(&defaults[.count])
+        } catch {}
+        #expect(store.begins == begins + 1 && store.ends == store.begins)
+        try store.setStoredValue(.string("text"), forKey: "count")
+        expectEvents([.readFailed, .quarantined]) { defaults[.count] += 1 }
+        defaults["count"] += 1
+        expectError(.encodingFailed) { try defaults.update(DefaultsKey<[Double?]>("list")) { $0 = [.nan] } }
+        #expect(store.begins > begins + 2 && store.ends == store.begins)
+        #expect(defaults[.count] == 2)
+    }
+
+    @Test("of a store that refuses exclusive access stores nothing, and says why")
+    func refusedAccess() throws {
+        let store = Gate()
+        let defaults = Defaults(suite: store)
+        let number = DefaultsKey<Int>("count", default: 7)
+        try store.setStoredValue(.integer(5), forKey: "count")
+        store.refuse()
+        let swallowed: [(DefaultsDiagnostics.Event.Kind, Any.Type?, () -> Void)] = [
+            (.writeFailed, Int.self, { defaults[number] += 1 }),
+            (.writeFailed, Int.self, { store[number] += 1 }),
+            (.writeFailed, nil, { defaults["count"].setIfAbsent { 1 } }),
+            (.removalFailed, nil, { defaults.remove("count") }),
+        ]
+        for (index, (kind, type, call)) in swallowed.enumerated() {
+            let collector = EventCollector()
+            collector.collect(call)
+            #expect(collector.events.map(\.kind) == [kind] && collector.codes == [.storeFailed], "call \(index)")
+            let error = collector.events.first?.error
+            #expect(error?.key == "count" && error?.type == type && error?.store == "Gate", "call \(index)")
+            #expect(error?.underlyingError is Gate.Refusal, "call \(index)")
+        }
+        let throwing: [(String?, Any.Type?, () throws -> Void)] = [
+            ("count", Int.self, { try store.df.save(1, forKey: "count") }),
+            ("count", Int.self, { try defaults.save(1, for: number) }),
+            ("Tally", Tally.self, { try Tally().save(to: store) }),
+            (nil, nil, { _ = try defaults.convertForms(of: number) }),
+        ]
+        for (index, (key, type, call)) in throwing.enumerated() {
+            let error = expectError(.storeFailed, "call \(index)", from: call)
+            #expect(error?.key == key && error?.type == type && error?.store == "Gate", "call \(index)")
+            #expect(error?.underlyingError is Gate.Refusal, "call \(index)")
+        }
+        #expect(throws: (any Error).self) { try defaults.update(number) { $0 += 1 } }
+        #expect(store.begins == 0 && store.ends == 0)
+        #expect(store.storedValue(forKey: "count") == .integer(5))
     }
 
     @Test("that stores only what is absent makes the value with exclusive access to its store")

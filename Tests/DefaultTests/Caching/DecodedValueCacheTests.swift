@@ -160,4 +160,129 @@ struct DecodedValueCacheTests {
         #expect(!cache.contains(Data([1]), of: Int.self, forKey: "k"))
         #expect(cache.contains(Data([1]), of: String.self, forKey: "k"))
     }
+
+    @Test("remembers an error that lasts, until the bytes change, and no other")
+    func errors() throws {
+        struct Fault: Error {}
+        let cache = DecodedValueCache()
+        var decodings = 0
+        func read(_ bytes: String, isLasting: Bool?) -> Bool {
+            func decode() throws -> Int {
+                decodings += 1
+                throw Fault()
+            }
+            do {
+                let data = Data(bytes.utf8)
+                if let isLasting {
+                    _ = try cache.value(of: data, forKey: "k", isLasting: { $0 is Fault && isLasting }, decode: decode)
+                } else {
+                    _ = try cache.value(of: data, forKey: "k", decode: decode)
+                }
+                return true
+            } catch {
+                return !(error is Fault)
+            }
+        }
+        let reads: [(String, Bool?, Int)] = [
+            ("a", nil, 1), ("a", nil, 2), ("a", false, 3), ("a", true, 4), ("a", true, 4), ("a", nil, 4),
+            ("b", false, 5), ("a", true, 5), ("b", true, 6), ("a", true, 7),
+        ]
+        for (number, (bytes, isLasting, expected)) in reads.enumerated() {
+            #expect(!read(bytes, isLasting: isLasting), "read \(number)")
+            #expect(decodings == expected, "read \(number)")
+            #expect(!cache.contains(Data(bytes.utf8), of: Int.self, forKey: "k"), "read \(number)")
+        }
+        // A writer does not make them decodable.
+        cache.insert(Data("a".utf8), of: Int.self, forKey: "k", isComplete: true)
+        #expect(!cache.contains(Data("a".utf8), of: Int.self, forKey: "k"))
+        #expect(!cache.isComplete(Data("a".utf8), of: Int.self, forKey: "k"))
+        #expect(!read("a", isLasting: true) && decodings == 7)
+    }
+
+    @Test("shares a value under a condition with those that ask whether it is met, and with nobody else")
+    func conditions() throws {
+        let cache = DecodedValueCache()
+        let data = Data([1])
+        let condition = DecodedValueCache.Condition(key: "other", value: .integer(5))
+        func shared(_ data: Data, isMet: Bool) -> Int? {
+            do {
+                let value: Int = try cache.value(of: data, forKey: "k") { condition in
+                    #expect(condition.key == "other" && condition.value == .integer(5))
+                    return isMet
+                }
+                return value
+            } catch {
+                return nil
+            }
+        }
+        #expect(shared(data, isMet: true) == nil)
+        cache.share(7, of: data, forKey: "k", while: condition)
+        #expect(shared(data, isMet: true) == 7 && shared(data, isMet: false) == nil && shared(data, isMet: true) == 7)
+        #expect(shared(Data([2]), isMet: true) == nil)
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") == 7)
+        #expect(!cache.contains(data, of: Int.self, forKey: "k"))
+        // A read that doesn't ask decodes, each time, and takes nothing away.
+        for number in 1...3 {
+            #expect(try cache.value(of: data, forKey: "k", decode: { number }) == number)
+        }
+        #expect(shared(data, isMet: true) == 7)
+        // One without a condition is not for those that ask.
+        cache.share(8, of: data, forKey: "k")
+        #expect(shared(data, isMet: true) == nil)
+        #expect(try cache.value(of: data, forKey: "k", decode: { 9 }) == 8)
+    }
+
+    @Test("keeps what is known of bytes by the type that they are read as, and the key")
+    func known() {
+        let cache = DecodedValueCache()
+        let data = Data([1])
+        cache.share("known", of: data, as: Int.self, forKey: "k")
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") == "known")
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") as Int? == nil)
+        #expect(cache.sharedValue(of: data, as: String.self, forKey: "k") as String? == nil)
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "other") as String? == nil)
+        #expect(cache.sharedValue(of: Data([2]), as: Int.self, forKey: "k") as String? == nil)
+        cache.remove("other", of: Int.self)
+        cache.remove("k", of: String.self)
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") == "known")
+        cache.remove("k", of: Int.self)
+        #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") as String? == nil)
+    }
+
+    @Test("keeps that bytes are decodable and complete while their value is read and shared")
+    func flags() throws {
+        final class Object {}
+        let cache = DecodedValueCache()
+        let data = Data([1])
+        func check<Value>(_ value: Value, isComplete: Bool, forKey key: String) throws {
+            cache.insert(data, of: Value.self, forKey: key, isComplete: isComplete)
+            for _ in 0..<3 {
+                _ = try cache.value(of: data, forKey: key, decode: { value })
+                #expect(cache.contains(data, of: Value.self, forKey: key))
+                #expect(cache.isComplete(data, of: Value.self, forKey: key) == isComplete)
+                // It is not taken back.
+                cache.insert(data, of: Value.self, forKey: key)
+                #expect(cache.isComplete(data, of: Value.self, forKey: key) == isComplete)
+            }
+            cache.insert(data, of: Value.self, forKey: key, isComplete: true)
+            #expect(cache.isComplete(data, of: Value.self, forKey: key))
+            #expect(!cache.isComplete(data + [0], of: Value.self, forKey: key))
+        }
+        for isComplete in [true, false] {
+            try check(7, isComplete: isComplete, forKey: "number \(isComplete)")
+            try check(Object(), isComplete: isComplete, forKey: "object \(isComplete)")
+            // The value is still shared after that.
+            #expect(try cache.value(of: data, forKey: "number \(isComplete)", decode: { 8 }) == 7)
+        }
+        cache.insert(data, of: Int.self, forKey: "new", isComplete: true)
+        #expect(cache.isComplete(data, of: Int.self, forKey: "new"))
+        // A shared value keeps both, and one of bytes of which nothing is known has neither.
+        cache.share(9, of: data, forKey: "new")
+        #expect(
+            cache.contains(data, of: Int.self, forKey: "new") && cache.isComplete(data, of: Int.self, forKey: "new")
+        )
+        cache.share(9, of: data + [0], forKey: "new")
+        #expect(!cache.contains(data + [0], of: Int.self, forKey: "new"))
+        #expect(!cache.isComplete(data + [0], of: Int.self, forKey: "new"))
+    }
 }

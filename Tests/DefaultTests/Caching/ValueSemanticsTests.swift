@@ -48,6 +48,64 @@ struct ValueSemanticsTests {
         }
     }
 
+    @Test("of one of the simple types are interchangeable when they are equal")
+    func leaves() {
+        func check<Value: Equatable>(_ one: Value, _ other: Value) {
+            #expect(ValueSemantics.isLeaf(Value.self), "\(Value.self)")
+            #expect(ValueSemantics.areInterchangeable(one, one), "\(Value.self)")
+            #expect(!ValueSemantics.areInterchangeable(one, other), "\(Value.self)")
+            #expect(ValueSemantics.areInterchangeable([one, other], [one, other]), "\(Value.self)")
+            #expect(!ValueSemantics.areInterchangeable([one, other], [other, one]), "\(Value.self)")
+            #expect(ValueSemantics.areInterchangeable(Holder(value: one), Holder(value: one)), "\(Value.self)")
+            #expect(!ValueSemantics.areInterchangeable(Holder(value: one), Holder(value: other)), "\(Value.self)")
+        }
+        check("a", "b")
+        check(Character("a"), "b")
+        check(true, false)
+        check(Float(1), 2)
+        check(1.0, 2)
+        check(1, 2)
+        check(Int8(1), 2)
+        check(Int16(1), 2)
+        check(Int32(1), 2)
+        check(Int64(1), 2)
+        check(UInt(1), 2)
+        check(UInt8(1), 2)
+        check(UInt16(1), 2)
+        check(UInt32(1), 2)
+        check(UInt64(1), 2)
+        check(Decimal(1), 2)
+        check(Data([1]), Data([2]))
+        check(Date.distantPast, .distantFuture)
+        check(URL(filePath: "/a"), URL(filePath: "/b"))
+        check(UUID(), UUID())
+        check(Duration.seconds(1), .seconds(2))
+        check(Int128(1), 2)
+        check(UInt128(1), 2)
+        #if Foundation
+        check(CGFloat(1), 2)
+        #endif
+        #expect(!ValueSemantics.isLeaf(Square.self) && !ValueSemantics.isLeaf([Int].self))
+        // NaN is equal to nothing.
+        #expect(!ValueSemantics.areInterchangeable(Double.nan, Double.nan))
+        #expect(ValueSemantics.areEqual(1, 1) && !ValueSemantics.areEqual(1, 2) && !ValueSemantics.areEqual(1, "1"))
+        #expect(!ValueSemantics.areEqual(Square(), Square()))
+    }
+
+    @Test("with optional or labelled parts are interchangeable when these have the same case and label")
+    func optionals() {
+        #expect(ValueSemantics.areInterchangeable(Holder(value: Int?.none), Holder(value: Int?.none)))
+        #expect(!ValueSemantics.areInterchangeable(Holder(value: Int?.none), Holder(value: Int?.some(0))))
+        #expect(!ValueSemantics.areInterchangeable(Holder(value: Int?.some(1)), Holder(value: Int?.some(2))))
+        #expect(!ValueSemantics.areInterchangeable(Int??.none as Any, Int??.some(nil) as Any))
+        #expect(!ValueSemantics.areInterchangeable((1, "a"), (1, "b")))
+        #expect(!ValueSemantics.areInterchangeable(["a": 1], ["b": 1]))
+        #expect(!ValueSemantics.areInterchangeable(["a": Square()], ["a": Square(side: 2)]))
+        #expect(ValueSemantics.areInterchangeable(["a": Square()], ["a": Square()]))
+        #expect(ValueSemantics.areInterchangeable(Set([[1], [2]]), Set([[2], [1]])))
+        #expect(!ValueSemantics.areInterchangeable(Set([[1], [2]]), Set([[1]])))
+    }
+
     @Test("are not interchangeable when any part differs, such as one that isn't coded")
     func differences() {
         #expect(!ValueSemantics.areInterchangeable(1, 2))

@@ -61,6 +61,48 @@ struct BinaryPropertyListBoundsTests {
         #expect(HandmadeList(objects: [[0xA1, 0]]).value == nil)
     }
 
+    @Test("have the values that their bytes say, in every size")
+    func values() {
+        let values: [([UInt8], PropertyListValue)] = [
+            ([0x08], .boolean(false)), ([0x09], .boolean(true)), ([0x10, 200], .integer(200)),
+            ([0x11, 0xFF, 0xFE], .integer(65_534)), ([0x12, 0x80, 0, 0, 1], .integer(2_147_483_649)),
+            ([0x13] + Array(repeating: 0xFF, count: 8), .integer(-1)),
+            ([0x13, 0x80, 0, 0, 0, 0, 0, 0, 0], .integer(.min)),
+            ([0x14] + Array(repeating: 0, count: 8) + [0x80, 0, 0, 0, 0, 0, 0, 1], .unsigned(1 << 63 + 1)),
+            ([0x22, 0x3F, 0, 0, 0], .real(0.5)), ([0x23, 0xBF, 0xE0, 0, 0, 0, 0, 0, 0], .real(-0.5)),
+            ([0x33, 0x3F, 0xF0, 0, 0, 0, 0, 0, 0], .date(Date(timeIntervalSinceReferenceDate: 1))),
+            ([0x40], .data(Data())), ([0x42, 7, 8], .data(Data([7, 8]))), ([0x50], .string("")),
+            ([0x52, 0x61, 0x7F], .string("a\u{7F}")), ([0x62, 0, 0xE9, 0x20, 0xAC], .string("é€")),
+            ([0x62, 0xD8, 0x3D, 0xDE, 0x00], .string("\u{1F600}")), ([0xA0], .array([])), ([0xD0], .dictionary([:])),
+            ([0x4F, 0x10, 2, 7, 8], .data(Data([7, 8]))), ([0x5F, 0x11, 0, 2, 0x61, 0x62], .string("ab")),
+        ]
+        for (object, value) in values {
+            for size in 1...8 {
+                #expect(HandmadeList(objects: [object], offsetSize: size).value == value, "\(object), \(size)")
+            }
+            #expect(HandmadeList(objects: [[0x08], object, [0x08]], top: 1).value == value, "\(object)")
+            #expect(HandmadeList(objects: [[0xA2, 2, 1], object, [0x10, 1]]).value == .array([.integer(1), value]))
+        }
+        let keys: [[UInt8]] = [[0x51, 0x61], [0x51, 0x62]]
+        let entries = HandmadeList(objects: [[0xD2, 1, 2, 3, 4]] + keys + [[0x10, 1], [0x10, 2]])
+        #expect(entries.value == .dictionary(["a": .integer(1), "b": .integer(2)]))
+        let wide = HandmadeList(
+            objects: [[0xD2, 0, 1, 0, 2, 0, 3, 0, 4]] + keys + [[0x10, 1], [0x08]],
+            referenceSize: 2
+        )
+        #expect(wide.value == .dictionary(["a": .integer(1), "b": .boolean(false)]))
+        let list = HandmadeList(
+            objects: [[0xA2, 0, 2, 0, 1], [0x10, 1], [0x10, 2]],
+            offsetSize: 2,
+            referenceSize: 2
+        )
+        #expect(list.value == .array([.integer(2), .integer(1)]))
+        // Of another version than Foundation writes.
+        var other = HandmadeList(objects: [[0x08]]).data
+        other[7] = UInt8(ascii: "1")
+        #expect(BinaryPropertyList.value(of: other) == nil && BinaryPropertyList.isSafe(other))
+    }
+
     @Test("may end where the table of offsets begins, and no byte later")
     func lastByte() {
         let objects: [[UInt8]] = [

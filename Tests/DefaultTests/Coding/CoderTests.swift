@@ -107,6 +107,22 @@ struct CoderTests {
         try expectRoundTrip(["a": [Mode.fast]])
     }
 
+    @Test("keeps a single value in a property list under a key of its own, and reads it there in either format")
+    func wrapper() throws {
+        let store = MemoryDefaults()
+        try store.df.save(5, forKey: "k", encoder: DefaultsCoder.propertyList)
+        let bytes = try #require(store.data(forKey: "k"))
+        #expect(try PropertyListDecoder().decode([String: Int].self, from: bytes) == ["org.default.value": 5])
+        try store.set(Data(#"{"org.default.value":6}"#.utf8), forKey: "k")
+        #expect(try store.df.load(forKey: "k", type: Int.self, decoder: DefaultsCoder.json) == 6)
+        // Where the format can hold the value itself, it has no wrapper.
+        try store.df.save(7, forKey: "k", encoder: DefaultsCoder.json)
+        #expect(store.data(forKey: "k") == Data("7".utf8))
+        try store.df.save([7], forKey: "k", encoder: DefaultsCoder.propertyList)
+        let list = try #require(store.data(forKey: "k"))
+        #expect(try PropertyListDecoder().decode([Int].self, from: list) == [7])
+    }
+
     @Test("encodes equal values to equal bytes in JSON")
     func stableJSON() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<50).map { ("key\($0)", $0) })

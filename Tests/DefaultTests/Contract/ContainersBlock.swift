@@ -75,6 +75,63 @@ struct ContainersBlock {
         #expect(!container.exists)
     }
 
+    @Test("have what they were made with, and no value where none can be read", arguments: StoreKind.allCases)
+    func properties(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let storage = try #require(PersistentStorage(keyPrefix: "v1."))
+            #expect(storage.volume.key == "volume" && storage.volume.defaultValue == 0.5)
+            #expect(storage.foobar.defaultValue == nil)
+            #expect((storage.foobar.storage as? PersistentStorage)?.keyPrefix == "v1.")
+            let made: KeyValueContainer<Int> = store.makeContainer(default: 3, key: "made")
+            #expect(made.key == "made" && made.defaultValue == 3)
+            #expect((made.storage as? any DefaultsStore)?.storeDescription == store.storeDescription)
+
+            try store.set("many", forKey: "v1.foobar")
+            let collector = EventCollector()
+            collector.collect { #expect(!storage.foobar.exists && storage.foobar.value == nil) }
+            #expect(collector.codes == [.typeMismatch] && collector.events.first?.kind == .readFailed)
+            #expect(collector.events.first?.error.key == "v1.foobar")
+            #expect(collector.events.first?.error.store == store.storeDescription)
+            #expect(store.object(forKey: "v1.foobar") as? String == "many")
+            expectEvents([.quarantined]) { storage.foobar.remove() }
+            #expect(store.storedValue(forKey: "v1.foobar") == nil)
+            #expect(store.storedValue(forKey: "v1.foobar.quarantine") != nil)
+        }
+    }
+
+    @Test("are what single values of a storage are, with its errors reported", arguments: StoreKind.allCases)
+    func singleValues(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let part = try #require(PersistentStorage(keyPrefix: "p."))
+            for (storage, prefix) in [(store as any KeyValueStorage, ""), (part, "p.")] {
+                let key = prefix + "k"
+                storage.setValue([1.5], forKey: "k")
+                #expect(storage.value(forKey: "k") == [1.5])
+                #expect(storage.value(forKey: "absent") as Int? == nil)
+                let collector = EventCollector()
+                collector.collect {
+                    storage.setValue([[1: Double.nan]], forKey: "k")
+                    storage.setValue(1, forKey: "a\0b")
+                    #expect(storage.value(forKey: "k") as Int? == nil)
+                    #expect(storage.value(forKey: "a\0b") as Int? == nil)
+                }
+                let kinds: [DefaultsDiagnostics.Event.Kind] = [.writeFailed, .writeFailed, .readFailed, .readFailed]
+                #expect(collector.events.map(\.kind) == kinds)
+                #expect(collector.codes == [.encodingFailed, .invalidKey, .typeMismatch, .invalidKey])
+                #expect(collector.events.map(\.error.key) == [key, prefix + "a\0b", key, prefix + "a\0b"])
+                #expect(store.storedValue(forKey: key) == .array([.real(1.5)]))
+                storage.setValue(nil as [Double]?, forKey: "k")
+                #expect(store.storedValue(forKey: key) == nil)
+                storage.setValue(nil as Int?, forKey: "k")
+                let count = try storage.withExclusiveAccess { () -> Int in
+                    storage.setValue(2, forKey: "k")
+                    return (storage.value(forKey: "k") ?? 0) + 1
+                }
+                #expect(count == 3 && store.storedValue(forKey: key) == .integer(2))
+            }
+        }
+    }
+
     #if Foundation
     @Test("exchange property-list values with the methods of UserDefaults, in both directions")
     func userDefaults() throws {
@@ -121,10 +178,12 @@ struct ContainersBlock {
 
     @Test("create no storage for an invalid suite name, and report the reason")
     func badName() {
-        let codes = EventCollector.codes {
+        let collector = EventCollector()
+        collector.collect {
             #expect(PersistentStorage(suiteName: "../outside") == nil)
             #expect(PersistentStorage(suiteName: "") == nil)
         }
-        #expect(codes == [.invalidSuiteName, .invalidSuiteName])
+        #expect(collector.codes == [.invalidSuiteName, .invalidSuiteName])
+        #expect(collector.events.map(\.kind) == [.openFailed, .openFailed])
     }
 }

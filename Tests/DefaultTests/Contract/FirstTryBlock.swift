@@ -557,6 +557,46 @@ struct FirstTryBlock {
         #expect(vault.values.isEmpty)
     }
 
+    @Test("a container in a storage that isn't a store names key, type and storage in its errors, and keeps the value")
+    func errorsInOwnStorage() throws {
+        let vault = Vault()
+        let container = KeyValueContainer<[Double]>(storage: vault, key: "k", coder: .json)
+        try container.update { $0 = [1] }
+        let bytes = vault.values["k"] as? Data
+        #expect(bytes == Data("[1]".utf8))
+        func expectFault(_ error: DefaultsError?, _ code: DefaultsError.Code, _ key: String) {
+            #expect(error?.code == code && error?.key == key && error?.store?.hasSuffix(".Vault") == true)
+            #expect(error?.type.map { "\($0)" } == "Array<Double>")
+        }
+        let collector = EventCollector()
+        collector.collect {
+            container.value = [.nan]
+            container.value?.append(.nan)
+        }
+        #expect(collector.events.map(\.kind) == [.writeFailed, .writeFailed])
+        for event in collector.events {
+            expectFault(event.error, .encodingFailed, "k")
+            #expect(event.error.underlyingError is EncodingError)
+        }
+        // An update throws, and reports nothing.
+        expectEvents([]) {
+            expectFault(expectError(.encodingFailed) { try container.update { $0 = [.nan] } }, .encodingFailed, "k")
+        }
+        #expect(vault.values["k"] as? Data == bytes)
+
+        vault.values["other"] = Data("{}".utf8)
+        let other = KeyValueContainer<[Double]>(storage: vault, key: "other", defaultValue: [2], coder: .json)
+        let reads = EventCollector()
+        reads.collect {
+            #expect(other.value == [2] && !other.exists)
+            #expect(other.currentValue == [2])
+        }
+        #expect(reads.events.map(\.kind) == [.readFailed])
+        expectFault(reads.events.first?.error, .undecodable, "other")
+        #expect(reads.events.first?.description.contains(#"The 2 bytes stored under "other" in "#) == true)
+        expectFault(expectError(.undecodable) { try other.update { _ in } }, .undecodable, "other")
+    }
+
     @Test("a value that was put aside is stored again, if it can be read now")
     func restoring() throws {
         enum Before {

@@ -142,6 +142,27 @@ struct StringKeysBlock {
             defaults[.launchCount]++
             #expect(defaults["color"].string == "green")
             #expect(defaults[.launchCount] == 1)
+            // The right-hand side is evaluated only if it is needed.
+            var evaluated = 0
+            func next() -> String {
+                evaluated += 1
+                return "next"
+            }
+            defaults["color"] ?= next()
+            Defaults[.username] ?= next()
+            #expect(evaluated == 0)
+            defaults[.username] ?= next()
+            #expect(evaluated == 1 && defaults[.username] == "next")
+            Defaults["volume"] = 0.5
+            Defaults["volume"]++
+            #expect(Defaults["volume"].double == 1.5)
+            expectReport(.unsupportedValue) { Defaults["other"] ?= Unsupported() }
+            expectReport(.invalidKey) { Defaults[""] ?= 1 }
+            expectReport(.invalidKey) { Defaults[""]++ }
+            #expect(!Defaults.hasKey("other"))
+            var count = 1
+            count++
+            #expect(count == 2)
         }
     }
 }

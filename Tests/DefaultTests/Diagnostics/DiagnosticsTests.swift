@@ -1,7 +1,8 @@
-@testable import Default
+import DefaultJournal
 import Foundation
-
 import Testing
+
+@testable import Default
 
 private enum Player {
     struct Settings: DefaultStorable {
@@ -292,5 +293,195 @@ struct ReportedReadsTests {
         // All of them are remembered, and asking forgets none.
         #expect(areNew([1, 4_096, 1]) == [false, false, false])
         #expect(areNew([4_097, 4_097, 1]) == [true, false, true])
+    }
+}
+
+@Suite("An event")
+struct DefaultsEventTests {
+    private typealias Kind = DefaultsDiagnostics.Event.Kind
+
+    @Test("has a kind with a name that is stable across versions, and the severity of its kind")
+    func kinds() {
+        let errors: [(Kind, String)] = [
+            (.writeFailed, "write failed"), (.readFailed, "read failed"), (.removalFailed, "removal failed"),
+            (.openFailed, "open failed"), (.storeDamaged, "store damaged"), (.importFailed, "import failed"),
+            (.defaultUnusable, "default unusable"),
+        ]
+        let warnings: [(Kind, String)] = [
+            (.identifierConflict, "identifier conflict"), (.storeReplaced, "store replaced"),
+            (.storeExposed, "store exposed"), (.storeBusy, "store busy"), (.maintenanceFailed, "maintenance failed"),
+            (.watchFailed, "watch failed"), (.filledIn, "read with differences"), (.quarantined, "quarantined"),
+            (.init("vault closed"), "vault closed"),
+        ]
+        let error = DefaultsError(.storeFailed, reason: "R.", key: "k")
+        for (kinds, severity) in [(errors, DefaultsDiagnostics.Event.Severity.error), (warnings, .warning)] {
+            for (kind, name) in kinds {
+                let event = DefaultsDiagnostics.Event(kind: kind, error: error)
+                #expect(kind.name == name && "\(kind)" == name)
+                #expect(event.severity == severity, "\(name)")
+                #expect(event.report == nil && event.kind == kind && event.error.key == "k")
+                #expect("\(event)" == "\(name): R.")
+            }
+        }
+        typealias Severity = DefaultsDiagnostics.Event.Severity
+        #expect(!(Severity.error < .info) && !(Severity.info < .info))
+        #expect([Severity.error, .info, .warning].sorted() == [.info, .warning, .error])
+    }
+
+    @Test("of a filled-in value is information only while nothing is unusable")
+    func filledIn() {
+        let error = DefaultsError(.filledIn, reason: "R.")
+        let missing = LoadReport(filledIn: ["a"])
+        let unusable = LoadReport(filledIn: ["a"], unusable: [.init(path: "b", reason: "is malformed")])
+        let info = DefaultsDiagnostics.Event(kind: .filledIn, error: error, report: missing)
+        let warning = DefaultsDiagnostics.Event(kind: .filledIn, error: error, report: unusable)
+        #expect(info.severity == .info && info.report == missing)
+        #expect(warning.severity == .warning && warning.report == unusable)
+    }
+
+    @Test("of a value that can't be read is sent once for each place, type and reason, and other events each time")
+    func repetitions() {
+        let store = "Store \(UUID().uuidString)"
+        func error(_ code: DefaultsError.Code, _ reason: String = "R.", key: String = "k", type: Any.Type = Int.self)
+            -> DefaultsError
+        {
+            DefaultsError(code, reason: reason, key: key, type: type, store: store)
+        }
+        func count(_ kind: Kind, _ error: DefaultsError) -> Int {
+            EventCollector.codes { for _ in 0..<2 { DefaultsDiagnostics.report(kind, error) } }.count
+        }
+        for code in [DefaultsError.Code.undecodable, .typeMismatch, .newerVersion, .migrationFailed] {
+            let reason = "\(code)."
+            #expect(count(.readFailed, error(code, reason)) == 1, "\(code)")
+            #expect(count(.readFailed, error(code, reason)) == 0, "\(code)")
+            #expect(count(.readFailed, error(code, reason + "!")) == 1, "\(code)")
+            #expect(count(.readFailed, error(code, reason, key: "other")) == 1, "\(code)")
+            #expect(count(.readFailed, error(code, reason, type: String.self)) == 1, "\(code)")
+            #expect(count(.readFailed, error(code, reason).about(1)) == 1, "\(code)")
+            #expect(count(.readFailed, error(code, reason).about(2)) == 1, "\(code)")
+            #expect(count(.readFailed, error(code, reason).about(1)) == 0, "\(code)")
+            let elsewhere = DefaultsError(code, reason: reason, key: "k", type: Int.self, store: store + "!")
+            #expect(count(.readFailed, elsewhere) == 1, "\(code)")
+            #expect(count(.writeFailed, error(code, reason)) == 2, "\(code)")
+        }
+        for code in [DefaultsError.Code.invalidKey, .storeUnavailable, .storeFailed, .init("vault.closed")] {
+            #expect(count(.readFailed, error(code)) == 2, "\(code)")
+        }
+    }
+
+    @Test("of a value that can't be read comes again for each other content", arguments: StoreKind.allCases)
+    func contents(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            func counts(_ contents: [PropertyListValue], _ read: () -> Void) throws -> [Int] {
+                try contents.map { content in
+                    try store.setStoredValue(content, forKey: "k")
+                    return EventCollector.codes { for _ in 0..<2 { read() } }.count
+                }
+            }
+            let texts: [PropertyListValue] = [.string("ab"), .string("cd"), .array([.string("ab")]), .string("ab")]
+            let numbers = try counts(texts) { _ = defaults[DefaultsKey<Int>("k")] }
+            #expect(numbers == [1, 1, 1, 0])
+            // Of the same length, and malformed at the same place.
+            let bytes = ["{a", "{b", "{a"].map { PropertyListValue.data(Data($0.utf8)) }
+            let fetched = try counts(bytes) { _ = store.df.fetch(forKey: "k", type: [Int].self) }
+            #expect(fetched == [1, 1, 0])
+            let read = try counts(bytes) { _ = defaults[DefaultsKey<[String: [Int]]>("k")] }
+            #expect(read == [1, 1, 0])
+        }
+    }
+
+    @Test("of a filled-in value comes once for each place and for all that its message says")
+    func reports() {
+        let store = "Store \(UUID().uuidString)"
+        let context = ErrorContext(key: "k", type: Int.self, store: store)
+        func event(_ report: LoadReport, _ context: ErrorContext) -> DefaultsDiagnostics.Event? {
+            let collector = EventCollector()
+            collector.collect { DefaultsDiagnostics.report(report, context) }
+            return collector.events.first
+        }
+        func report(missing: Int = 0, unusable: Int = 0, last: String = "z", reason: String = "R") -> LoadReport {
+            LoadReport(
+                filledIn: (0..<missing).map { "m\(100 + $0)" },
+                unusable: (0..<unusable).map { .init(path: $0 == unusable - 1 ? last : "a\(100 + $0)", reason: reason) }
+            )
+        }
+        #expect(event(LoadReport(), context) == nil)
+        #expect(event(LoadReport(migratedFrom: "Old"), context) == nil)
+        let first = event(report(missing: 1), context)
+        #expect(first?.kind == .filledIn && first?.error.code == .filledIn && first?.report == report(missing: 1))
+        #expect(first?.error.key == "k" && first?.error.type == Int.self && first?.error.store == store)
+        #expect(event(report(missing: 1), context) == nil)
+        #expect(event(report(missing: 1), ErrorContext(key: "other", type: Int.self, store: store)) != nil)
+        #expect(event(report(missing: 1), ErrorContext(key: "k", type: String.self, store: store)) != nil)
+        for (number, other) in [
+            report(missing: 2), report(unusable: 1), report(unusable: 1, last: "y"), report(unusable: 1, reason: "S"),
+            report(missing: 1, unusable: 1), report(unusable: 20), report(unusable: 20, last: "y"),
+            // There is one more, which is not listed.
+            report(unusable: 21), report(missing: 1, unusable: 20, last: "x"),
+        ].enumerated() {
+            #expect(event(other, context)?.report == other, "report \(number)")
+            #expect(event(other, context) == nil, "report \(number)")
+        }
+        // The last of 21 is not in the message, nor is what is missing.
+        #expect(event(report(unusable: 21, last: "y"), context) == nil)
+        #expect(event(report(missing: 20, unusable: 1), context) != nil)
+        let names = (0..<19).map { "m\(100 + $0)" } + ["n"]
+        #expect(event(LoadReport(filledIn: names, unusable: [.init(path: "z", reason: "R")]), context) == nil)
+    }
+
+    @Test("goes to the handler of the program, on its own thread, before the call returns")
+    func handler() async {
+        await #expect(processExitsWith: .success) {
+            @Sendable func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+            #expect(DefaultsDiagnostics.handler == nil)
+            let received = Guarded<[(kind: DefaultsDiagnostics.Event.Kind, thread: ObjectIdentifier)]>([])
+            DefaultsDiagnostics.handler = { event in
+                received.withLock { $0.append((event.kind, thread())) }
+            }
+            MemoryDefaults().df.store(Double.nan, forKey: "k")
+            #expect(received.withLock { $0.map(\.kind) } == [.writeFailed])
+            #expect(received.withLock { $0.map(\.thread) } == [thread()])
+            DefaultsDiagnostics.handler?(.init(kind: .quarantined, error: .init(.storeFailed, reason: "R.")))
+            #expect(received.withLock { $0.map(\.kind) } == [.writeFailed, .quarantined])
+            DefaultsDiagnostics.handler = nil
+            #expect(DefaultsDiagnostics.handler == nil)
+        }
+    }
+}
+
+@Suite("A load report")
+struct LoadReportTests {
+    @Test("has its parts in the order of their paths, and is empty without any")
+    func parts() {
+        func unusable(_ paths: String...) -> [LoadReport.UnusableValue] {
+            paths.map { .init(path: $0, reason: "R") }
+        }
+        let report = LoadReport(filledIn: ["b", "a.c", "a"], unusable: unusable("y", "x"), migratedFrom: "Old")
+        #expect(report.filledIn == ["a", "a.c", "b"])
+        #expect(report.unusable == unusable("x", "y"))
+        #expect(report.migratedFrom == "Old")
+        #expect(!report.isEmpty && report.isFilledIn)
+        #expect(LoadReport(migratedFrom: "Old").isEmpty && !LoadReport(migratedFrom: "Old").isFilledIn)
+        #expect(!LoadReport(filledIn: ["a"]).isEmpty && LoadReport(filledIn: ["a"]).isFilledIn)
+        #expect(!LoadReport(unusable: unusable("a")).isEmpty && LoadReport(unusable: unusable("a")).isFilledIn)
+        #expect(LoadReport().migratedFrom == nil)
+        // What is only left out is not filled in.
+        typealias Part = LoadReport.UnusableValue
+        let leftOut = [Part(path: "a", reason: Part.hasOldName), Part(path: "b", reason: Part.isUnknown)]
+        #expect(!LoadReport(unusable: leftOut).isFilledIn && !LoadReport(unusable: leftOut).isEmpty)
+        #expect(LoadReport(unusable: leftOut + unusable("c")).isFilledIn)
+    }
+
+    @Test("has paths with dots between keys and brackets around indexes")
+    func paths() {
+        func path(_ keys: PathKey...) -> String { LoadReport.path(keys) }
+        #expect(path(PathKey(stringValue: "a"), PathKey(intValue: 2), PathKey(stringValue: "b")) == "a[2].b")
+        #expect(path(PathKey(intValue: 0), PathKey(intValue: 1)) == "[0][1]")
+        #expect(path(PathKey(stringValue: "7")) == "7")
+        #expect(path() == "")
+        #expect(LoadReport.path(["a", "b", "[3]", "c"]) == "a.b[3].c")
+        #expect(PathKey(intValue: 3).stringValue == "3" && PathKey(intValue: 3).intValue == 3)
+        #expect(PathKey(stringValue: "3").intValue == nil)
     }
 }

@@ -458,6 +458,61 @@ private let rows: [Row] = [
     ),
     // AppStorage and UserDefaults.
     Row(
+        "A date as the largest number that is one",
+        .integer(978_307_199),
+        in: Defaults.Key<Date?>("k"),
+        is: Date(timeIntervalSinceReferenceDate: 978_307_199),
+        own: .date(Date(timeIntervalSinceReferenceDate: 978_307_199))
+    ),
+    Row(
+        "A date before 2001 as a number in text",
+        .string("-60"),
+        in: Defaults.Key<Date>("k", default: .distantPast),
+        is: Date(timeIntervalSinceReferenceDate: -60),
+        own: .date(Date(timeIntervalSinceReferenceDate: -60))
+    ),
+    Row(
+        "A set of dates as an array of numbers",
+        .array([.integer(60)]),
+        in: Defaults.Key<Set<Date>>("k"),
+        is: [Date(timeIntervalSinceReferenceDate: 60)],
+        own: .array([.date(Date(timeIntervalSinceReferenceDate: 60))])
+    ),
+    Row(
+        "A dictionary of dates, of which one is a number",
+        .dictionary(["a": .integer(60), "b": .date(Date(timeIntervalSinceReferenceDate: 5))]),
+        in: Defaults.Key<[String: Date]>("k"),
+        is: ["a": Date(timeIntervalSinceReferenceDate: 60), "b": Date(timeIntervalSinceReferenceDate: 5)],
+        own: .dictionary([
+            "a": .date(Date(timeIntervalSinceReferenceDate: 60)), "b": .date(Date(timeIntervalSinceReferenceDate: 5)),
+        ])
+    ),
+    Row(
+        "A range of dates as an array of numbers",
+        .array([.integer(5), .integer(60)]),
+        in: Defaults.Key<Range<Date>?>("k"),
+        is: Date(timeIntervalSinceReferenceDate: 5)..<Date(timeIntervalSinceReferenceDate: 60),
+        own: .array([
+            .date(Date(timeIntervalSinceReferenceDate: 5)), .date(Date(timeIntervalSinceReferenceDate: 60)),
+        ])
+    ),
+    Row(
+        "A closed range of dates as an array of numbers",
+        .array([.integer(5), .integer(5)]),
+        in: Defaults.Key<ClosedRange<Date>?>("k"),
+        is: Date(timeIntervalSinceReferenceDate: 5)...Date(timeIntervalSinceReferenceDate: 5),
+        own: .array([
+            .date(Date(timeIntervalSinceReferenceDate: 5)), .date(Date(timeIntervalSinceReferenceDate: 5)),
+        ])
+    ),
+    Row(
+        "An array of optional dates as an array of numbers",
+        .array([.integer(60), .integer(5)]),
+        in: Defaults.Key<[Date?]>("k"),
+        is: [Date(timeIntervalSinceReferenceDate: 60), Date(timeIntervalSinceReferenceDate: 5)],
+        own: json("[60,5]")
+    ),
+    Row(
         "An enum as its raw value",
         .integer(2),
         in: Defaults.Key<Rank>("k", default: .first),

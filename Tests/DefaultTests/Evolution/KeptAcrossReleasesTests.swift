@@ -423,6 +423,8 @@ struct OldBytesTests {
         let collector = EventCollector()
         collector.collect { #expect(Named.read(from: store)?.level == 7) }
         #expect(collector.events.map(\.kind) == [.readFailed])
+        #expect(collector.codes == [.undecodable])
+        #expect(collector.events.map(\.error.key) == ["Named"])
     }
 
     @Test("lose their removed properties when they are migrated, once")

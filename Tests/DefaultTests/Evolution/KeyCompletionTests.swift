@@ -32,7 +32,7 @@ extension Defaults.Keys {
     fileprivate static let home = Defaults.Key<Page?>("home")
 }
 
-@Suite("A typed key")
+@Suite("A typed key", .ownCache)
 struct KeyCompletionTests {
     private let lacking = Data(#"{"name":"x","colors":["blue"]}"#.utf8)
     private let unusable = Data(#"{"name":7,"colors":["blue"],"isShared":true}"#.utf8)
@@ -198,7 +198,9 @@ struct KeyCompletionTests {
                 // It still lacks a part for this type.
                 #expect(try defaults.restoreQuarantined(.palette) == nil)
                 #expect(store.data(forKey: "palette") == replaced)
+                let kept = try defaults.quarantined(number)
                 let restored = try defaults.restoreQuarantined(number)
+                #expect(kept.count == 1 && restored == kept.first)
                 #expect(restored?.data == unusable && restored?.typeName == "Palette")
                 #expect(store.data(forKey: "palette") == unusable)
                 #expect(try defaults.quarantined(number).map(\.data) == [replaced])

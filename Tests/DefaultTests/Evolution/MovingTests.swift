@@ -122,6 +122,147 @@ struct MovingTests {
         }
     }
 
+    @Test("reads from the key that it stores under, unless another is given", arguments: StoreKind.allCases)
+    func keys(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let source = MemoryDefaults()
+            for key in ["Sound", "new", "old"] {
+                try source.set(Data(#"{"isMuted":true,"name":"\#(key)","volume":0.1}"#.utf8), forKey: key)
+            }
+            #expect(try Sound.move(from: source, forKey: "new", removingOriginal: true))
+            #expect(try Sound.load(forKey: "new")?.name == "new")
+            #expect(source.storedKeys().sorted() == ["Sound", "old"])
+            #expect(store.storedValue(forKey: "new.moved") == .boolean(true))
+            // A value that was moved to one key is none that was moved to another.
+            #expect(try !Sound.move(from: source, sourceKey: "old", forKey: "new"))
+            #expect(try Sound.move(from: source, sourceKey: "old", removingOriginal: true))
+            #expect(try Sound.load()?.name == "old")
+            #expect(source.storedKeys() == ["Sound"])
+            #expect(store.storedKeys().sorted() == ["Sound", "Sound.moved", "new", "new.moved"])
+        }
+    }
+
+    @Test("takes the value of the newest of a type's names, and removes no other", arguments: StoreKind.allCases)
+    func newestName(kind: StoreKind) throws {
+        try kind.withCurrentStore { _ in
+            let source = MemoryDefaults()
+            for key in ["Audio", "Sound.Type"] {
+                try source.set(Data(#"{"isMuted":true,"name":"\#(key)","volume":0.1}"#.utf8), forKey: key)
+            }
+            #expect(try Sound.move(from: source, removingOriginal: true))
+            #expect(try Sound.load()?.name == "Audio")
+            #expect(source.storedKeys() == ["Sound.Type"])
+        }
+    }
+
+    @Test("within a store takes a value from another name, and replaces none by it", arguments: StoreKind.allCases)
+    func withinStore(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            let bytes = Data(#"{"isMuted":true,"name":"x","volume":0.1}"#.utf8)
+            try store.set("text", forKey: "Sound")
+            try store.set(bytes, forKey: "old")
+            #expect(try !Sound.move(from: store, sourceKey: "old", removingOriginal: true))
+            #expect(store.object(forKey: "Sound") as? String == "text")
+            #expect(store.storedKeys().sorted() == ["Sound", "old"])
+            try store.removeObject(forKey: "Sound")
+            #expect(try Sound.move(from: store, sourceKey: "old", removingOriginal: true))
+            #expect(store.data(forKey: "Sound") == bytes)
+            #expect(store.storedKeys().sorted() == ["Sound", "Sound.moved"])
+        }
+        try kind.withCurrentStore { store in
+            try store.set(Data(#"{"isMuted":true,"name":"x","volume":0.1}"#.utf8), forKey: "Audio")
+            #expect(try Sound.move(from: store))
+            #expect(store.storedKeys().sorted() == ["Audio", "Sound", "Sound.moved"])
+        }
+    }
+
+    @Test("imports each format, whatever the coder of the type is")
+    func formats() throws {
+        struct Listed: DefaultStorable, Equatable {
+            var level = 1
+            static var defaultCoder: DefaultsCoder { .propertyList }
+        }
+        struct Own: DefaultStorable, Equatable {
+            struct Reversed: DefaultsEncoder, DefaultsDecoder {
+                func encode<Value: Encodable>(_ value: Value) throws -> Data {
+                    Data(try JSONEncoder().encode(value).reversed())
+                }
+                func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                    try JSONDecoder().decode(type, from: Data(data.reversed()))
+                }
+            }
+            var level = 1
+            static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: Reversed(), decoder: Reversed()) }
+        }
+        /// Is coded as an array.
+        struct Pair: DefaultStorable, Equatable {
+            var one = 1
+            var two = 2
+            init(_ one: Int, _ two: Int) { (self.one, self.two) = (one, two) }
+            init(from decoder: any Decoder) throws {
+                var container = try decoder.unkeyedContainer()
+                (one, two) = (try container.decode(Int.self), try container.decode(Int.self))
+            }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.unkeyedContainer()
+                try container.encode(one)
+                try container.encode(two)
+            }
+        }
+        func move<Settings: DefaultStorable>(_ value: PropertyListValue, as type: Settings.Type) throws -> Settings? {
+            let (source, target) = (MemoryDefaults(), MemoryDefaults())
+            try source.setStoredValue(value, forKey: "theirs")
+            #expect(try Settings.move(from: source, sourceKey: "theirs", to: target), "\(value)")
+            return try Settings.load(from: target)
+        }
+        let json = #"{"level":7}"#
+        let list = try DefaultsCoder.propertyList.encode(["level": 7])
+        for value: PropertyListValue in [
+            .data(Data(json.utf8)), .data(list), .string(json), .dictionary(["level": .integer(7)]),
+        ] {
+            #expect(try move(value, as: Listed.self) == Listed(level: 7), "\(value)")
+            #expect(try move(value, as: Own.self) == Own(level: 7), "\(value)")
+        }
+        let reversed = String(json.reversed())
+        for value: PropertyListValue in [.data(Data(reversed.utf8)), .string(reversed)] {
+            #expect(try move(value, as: Own.self) == Own(level: 7), "\(value)")
+        }
+        for value: PropertyListValue in [
+            .array([.integer(3), .integer(4)]), .string("[3,4]"), .data(Data("[3,4]".utf8)),
+        ] {
+            #expect(try move(value, as: Pair.self) == Pair(3, 4), "\(value)")
+        }
+    }
+
+    @Test("throws the error of a migration, and of a newer version, and tries no other coder")
+    func versions() throws {
+        struct Dial: DefaultMigratable {
+            struct Old: Codable { var old: Int }
+            struct Refusal: Error {}
+            var level: Int
+            static var schemaVersion: Int { 2 }
+            init(migrating previous: Old) throws { throw Refusal() }
+        }
+        let (source, target) = (MemoryDefaults(), MemoryDefaults())
+        try source.set(Data(#"{"old":1}"#.utf8), forKey: "theirs")
+        let error = expectError(.migrationFailed) { try Dial.move(from: source, sourceKey: "theirs", to: target) }
+        #expect(error?.key == "theirs" && error?.store == source.storeDescription)
+        #expect(error?.underlyingError is Dial.Refusal)
+        let newer = Data(#"{"level":1}"#.utf8)
+        try source.set(newer, forKey: "theirs")
+        try source.set("3 \(ContentDigest(newer).text)", forKey: "theirs.schemaVersion")
+        expectError(.newerVersion) {
+            try Dial.move(from: source, sourceKey: "theirs", to: target, removingOriginal: true)
+        }
+        #expect(target.storedKeys() == [])
+        #expect(source.storedKeys().sorted() == ["theirs", "theirs.schemaVersion"])
+        // Its version goes with it.
+        try source.set("2 \(ContentDigest(newer).text)", forKey: "theirs.schemaVersion")
+        #expect(try Dial.move(from: source, sourceKey: "theirs", to: target, removingOriginal: true))
+        #expect(source.storedKeys() == [])
+        #expect(target.string(forKey: "Dial.schemaVersion") == "2 \(ContentDigest(newer).text)")
+    }
+
     @Test("leaves an original that was changed in the meantime")
     func changedOriginal() throws {
         let source = MemoryDefaults()

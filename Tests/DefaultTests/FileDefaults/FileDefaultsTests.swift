@@ -159,7 +159,59 @@ struct FileDefaultsTests {
         ]
     )
     func suiteNames(name: String) {
-        expectError(.invalidSuiteName) { try FileDefaults(suiteName: name) }
+        let error = expectError(.invalidSuiteName) { try FileDefaults(suiteName: name) }
+        #expect(error?.description.hasPrefix("\(String(name.prefix(64)).debugDescription) can't be used") == true)
+        #expect(error?.store == nil && error?.key == nil)
+    }
+
+    @Test("passes on how durable it is and how long it waits, by whichever name it is opened")
+    func options() throws {
+        func lockTimeout(of suite: FileDefaults) throws -> UInt64 { try suite.suite.open().journal.options.lockTimeout }
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let suite = try FileDefaults(url: url)
+            #expect(suite.durability == .background)
+            #expect(try lockTimeout(of: suite) == 5_000_000_000)
+            let other = try FileDefaults(url: url, durability: .everyWrite, lockTimeout: 1)
+            #expect(other.durability == .everyWrite)
+            // The one that opens it first decides.
+            #expect(try lockTimeout(of: other) == 5_000_000_000)
+            #expect(try FileDefaults(readingFrom: url).durability == .background)
+            let patient = try FileDefaults(url: directory.appending(path: "t"), lockTimeout: .infinity)
+            #expect(try lockTimeout(of: patient) == 1_000_000_000_000_000_000)
+        }
+        // Nothing is created before the first write.
+        let name = "suite-\(UUID().uuidString)"
+        let named = try FileDefaults(suiteName: name, durability: .everyWrite, lockTimeout: 1.5)
+        #expect(named.durability == .everyWrite)
+        #expect(try lockTimeout(of: named) == 1_500_000_000)
+        #expect(named.storeDescription.hasSuffix("/\(name).defaults)"))
+        let storage = try #require(PersistentStorage(suiteName: name))
+        #expect(storage.suite.storeDescription == named.storeDescription)
+        #expect(try FileDefaults(suiteName: name).durability == .background)
+    }
+
+    @Test("has a description and a URL by its path, before it is opened and where there is none too")
+    func descriptions() throws {
+        try withTemporaryDirectory { directory in
+            func suite(_ location: SuiteLocation) -> FileDefaults {
+                let suite = FileSuite(location: location)
+                return FileDefaults(suite: suite, durability: .background, arguments: LaunchArguments([]))
+            }
+            let path = directory.path + "/s"
+            let unopened = suite(.directory(URL(filePath: path)))
+            #expect(unopened.storeDescription == "FileDefaults(\(path))")
+            let url = try unopened.url
+            #expect(url.path == path && url.hasDirectoryPath)
+            #expect(!FileManager.default.fileExists(atPath: path))
+            #expect(try FileDefaults(url: url).storeDescription == "FileDefaults(\(path))")
+            let nowhere = suite(.named("a/b"))
+            #expect(nowhere.storeDescription == "FileDefaults(unavailable)")
+            expectError(.invalidSuiteName) { try nowhere.url }
+            expectError(.invalidSuiteName) { try nowhere.set(1, forKey: "k") }
+            expectError(.invalidSuiteName) { try nowhere.checkAvailability() }
+            #expect(nowhere.object(forKey: "k") == nil && nowhere.storedKeys() == [])
+        }
     }
 
     @Test("shares its values with every object for the same directory, whatever the form of its path")
@@ -225,7 +277,10 @@ struct FileDefaultsTests {
             let copy = try FileDefaults(url: target)
             #expect(copy.integer(forKey: "k") == 49)
             #expect(copy.string(forKey: "l") == "v")
-            expectError(.storeFailed) { try suite.copy(to: target) }
+            let error = expectError(.storeFailed) { try suite.copy(to: target) }
+            #expect(error?.store == suite.storeDescription && error?.key == nil)
+            #expect(error?.description.contains("\(target.path) exists already") == true)
+            #expect(copy.string(forKey: "l") == "v")
         }
     }
 
@@ -260,6 +315,7 @@ struct FileDefaultsTests {
                 let error = expectError(.valueTooLarge) { try suite.set(Data(count: size + 1), forKey: "large") }
                 #expect(error?.description.contains("\(size + 1) bytes") == true)
                 #expect(error?.description.contains("at most \(size).") == true)
+                #expect(error?.key == "large" && error?.store == suite.storeDescription)
                 try suite.set(1, forKey: "small")
             }
             #expect(suite.storedKeys() == ["small"])
@@ -424,6 +480,32 @@ struct TransactionTests {
             }
             #expect(reported.withLock { $0 } == [["b"]])
             observation.cancel()
+        }
+    }
+
+    @Test("is what removes several values, in each of the ways to do that, as one record that is reported once")
+    func removals() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            try suite.register(defaults: ["registered": 1])
+            let removals: [() throws -> Void] = [
+                { try suite.removeAll() }, { Defaults(suite: suite).removeAll() },
+                { Defaults(suite: suite).remove("a", "b") },
+                { Defaults(suite: suite).reset(DefaultsKey<Int>("a"), DefaultsKey<Int>("b")) },
+            ]
+            for (number, remove) in removals.enumerated() {
+                try suite.set(1, forKey: "a")
+                try suite.set(1, forKey: "b")
+                let records = try suite.verify().recordCount
+                let reported = Guarded<[Set<String>?]>([])
+                let observation = suite.observeChanges { keys in reported.withLock { $0.append(keys) } }
+                try remove()
+                #expect(suite.storedKeys() == [], "\(number)")
+                #expect(reported.withLock { $0 } == [["a", "b"]], "\(number)")
+                #expect(try suite.verify().recordCount == records + 1, "\(number)")
+                observation.cancel()
+            }
+            #expect(suite.integer(forKey: "registered") == 1)
         }
     }
 

@@ -1,6 +1,7 @@
-import Default
 import Foundation
 import Testing
+
+@testable import Default
 
 #if !canImport(Darwin)
 @Suite("Importing a Foundation property list")
@@ -52,6 +53,7 @@ struct FoundationImportTests {
             #expect(outcome.output.isEmpty)
             #expect(outcome.errors.contains("import failed"))
             #expect(outcome.errors.contains("app.plist"))
+            #expect(outcome.errors.contains("and the suite starts empty."))
             #expect(try Data(contentsOf: list) == Data("<plist><dict>".utf8))
         }
     }
@@ -104,7 +106,28 @@ struct FoundationImportTests {
             #expect(outcome.output == "text dark\n")
             #expect(outcome.errors.split(separator: "\n").count == 1)
             #expect(outcome.errors.contains("import failed"))
+            #expect(outcome.errors.contains(#"stored under "" in "#))
+            #expect(outcome.errors.contains("The other values were imported."))
         }
+    }
+
+    @Test("says in its errors which key and file they are about, and what the cause was")
+    func errors() {
+        let list = URL(filePath: "/home/app.plist")
+        let ofKey = DefaultsError.importFailed(propertyList: list, CocoaError(.fileReadCorruptFile), key: "k")
+        #expect(ofKey.code == .importFailed && ofKey.key == "k" && ofKey.underlyingError is CocoaError)
+        #expect(ofKey.description.hasPrefix(#"The value that Foundation stored under "k" in /home/app.plist can't"#))
+        let ofFile = DefaultsError.importFailed(propertyList: list, CocoaError(.fileReadCorruptFile))
+        #expect(ofFile.code == .importFailed && ofFile.key == nil && ofFile.underlyingError is CocoaError)
+        #expect(ofFile.description.hasPrefix("The values that Foundation stored in /home/app.plist can't"))
+    }
+
+    @Test("looks for the list of a suite's name beside the suite, and for none of a suite in a directory of its own")
+    func place() throws {
+        let list = try #require(try SuiteLocation.named("a.b").foundationPropertyList())
+        let suite = try SuiteLocation.named("a.b").path()
+        #expect(list.path == suite.dropLast("defaults".count) + "plist")
+        #expect(try SuiteLocation.directory(URL(filePath: "/a/b.defaults")).foundationPropertyList() == nil)
     }
 
     @Test("imports all values but one that is too large for a suite, and reports that", .onlyInFullRuns)

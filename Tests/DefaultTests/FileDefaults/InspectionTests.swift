@@ -57,8 +57,53 @@ struct FileDefaultsInspectionTests {
             #expect(repaired.damagedCopies.map(\.fileSize) == [UInt64(bytes.count + 1)])
             #expect(repaired.damagedCopies[0].name.hasPrefix("journal.damaged-"))
             try FileManager.default.removeItem(at: journal)
+            // The backups are listed by their names, which begin with the time.
+            try Data(count: 5).write(to: url.appending(path: "journal.damaged-0"))
+            try Data(count: 7).write(to: url.appending(path: "journal.damaged-z"))
+            try Data(count: 9).write(to: url.appending(path: "other.damaged-0"))
             let gone = try FileDefaults.inspect(at: url)
             #expect(gone.formatVersion == nil)
+            #expect((gone.fileSize, gone.keyCount, gone.recordCount) == (0, 0, 0))
+            #expect(gone.isIntact && gone.canListKeys && !gone.hasUnfinishedWrite)
+            #expect(gone.damagedCopies.map(\.fileSize) == [5, UInt64(bytes.count + 1), 7])
+            #expect(gone.damagedCopies.first?.name == "journal.damaged-0")
+        }
+    }
+
+    @Test("tells what replaced values take from what the current ones would, of a suite that is open too")
+    func sizes() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let suite = try FileDefaults(url: url)
+            try suite.set(String(repeating: "x", count: 100), forKey: "k")
+            try suite.set(1, forKey: "k")
+            try suite.set(1, forKey: "gone")
+            try suite.removeObject(forKey: "gone")
+            let before = try FileDefaults.inspect(at: url)
+            #expect(before.keyCount == 1 && before.recordCount == 4)
+            #expect(before.liveSize + 100 < before.fileSize)
+            #expect(try suite.verify() == before)
+            try suite.compact()
+            let after = try suite.verify()
+            #expect(after.keyCount == 1 && after.recordCount == 1)
+            #expect(after.fileSize == before.liveSize && after.liveSize == before.liveSize)
+            #expect(after != before)
+            #expect(try FileDefaults(readingFrom: url).verify() == after)
+        }
+    }
+
+    @Test("describes a journal of a later version by its version and size")
+    func newerFormat() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            let future = try #require(Fixtures.data(named: "future.journal"))
+            try future.write(to: url.appending(path: "journal"))
+            let found = try FileDefaults.inspect(at: url)
+            #expect(found.formatVersion == 2 && found.fileSize == UInt64(future.count))
+            #expect(!found.canListKeys && found.keyCount == 0 && found.recordCount == 0)
+            #expect(found.isIntact && found.damagedBytes == 0)
+            expectError(.newerFormat) { try FileDefaults(readingFrom: url) }
         }
     }
 
@@ -68,8 +113,22 @@ struct FileDefaultsInspectionTests {
             let url = directory.appending(path: "none")
             let error = expectError(.storeUnavailable) { try FileDefaults.inspect(at: url) }
             #expect(error?.description.contains(url.path) ?? false)
+            #expect(error?.description.hasPrefix("The suite can't be checked. ") ?? false)
+            #expect(error?.store == url.path && error?.key == nil)
+            #expect((error?.underlyingError as? POSIXError)?.code == .ENOENT)
             #expect(!FileManager.default.fileExists(atPath: url.path))
-            expectError(.storeUnavailable) { try FileDefaults.inspect(at: URL(string: "https://example.com/s") ?? url) }
+            let web = try #require(URL(string: "https://example.com/s"))
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            let bodies: [() throws -> Void] = [
+                { _ = try FileDefaults.inspect(at: web) }, { try suite.copy(to: web) },
+                { _ = try FileDefaults(url: web) }, { _ = try FileDefaults(readingFrom: web) },
+            ]
+            for body in bodies {
+                let error = expectError(.storeUnavailable, from: body)
+                #expect(error?.store == "https://example.com/s")
+                let text = "The suite at https://example.com/s can't be opened: it is not a file URL."
+                #expect(error?.description == text)
+            }
         }
     }
 

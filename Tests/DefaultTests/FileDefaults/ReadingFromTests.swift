@@ -51,12 +51,53 @@ struct ReadingFromTests {
             expectError(.storeReadOnly) { try reader.transaction {} }
             expectError(.storeReadOnly) { try reader.withExclusiveAccess {} }
             expectError(.storeReadOnly) { try reader.compact() }
+            expectError(.storeReadOnly) { try reader.removeAll() }
+            #expect(reader.string(forKey: "color") == "old")
             try writer.set("red", forKey: "color")
             #expect(reader.string(forKey: "color") == "red")
             // The object that reads didn't take the place of the one that writes.
             #expect(try FileDefaults(url: url).string(forKey: "color") == "red")
             try FileDefaults(url: url).set("blue", forKey: "color")
             #expect(reader.string(forKey: "color") == "blue")
+        }
+    }
+
+    @Test("refuses the changes of keys and containers too, each with one event, and reads on")
+    func frontEnds() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            try FileDefaults(url: url).set(1, forKey: "n")
+            let reader = try FileDefaults(readingFrom: url)
+            let defaults = Defaults(suite: reader)
+            let key = Defaults.Key<Int>("n", default: 7)
+            let container: KeyValueContainer<Int> = reader.makeContainer(key: "n")
+            typealias Kind = DefaultsDiagnostics.Event.Kind
+            let changes: [(Kind, () throws -> Void)] = [
+                (.writeFailed, { defaults[key] = 2 }), (.writeFailed, { defaults[key] += 1 }),
+                (.writeFailed, { defaults["n"] = 2 }), (.writeFailed, { defaults["n"] += 1 }),
+                (.writeFailed, { defaults["other"].setIfAbsent { 2 } }),
+                (.writeFailed, { container.value = 2 }), (.writeFailed, { container.value? += 1 }),
+                (.writeFailed, { container.remove() }), (.writeFailed, { reader.setValue(2, forKey: "n") }),
+                (.writeFailed, { reader.df.store(2, forKey: "n") }),
+                (.removalFailed, { defaults.remove("n") }), (.removalFailed, { defaults.reset(key) }),
+                (.removalFailed, { defaults.removeAll() }), (.removalFailed, { defaults["n"].remove() }),
+                (.removalFailed, { key.reset(in: reader) }),
+            ]
+            for (number, (kind, change)) in changes.enumerated() {
+                let collector = EventCollector()
+                try collector.collect(change)
+                #expect(collector.events.map(\.kind) == [kind], "\(number)")
+                #expect(collector.codes == [.storeReadOnly], "\(number)")
+                #expect(collector.events.first?.severity == .error, "\(number)")
+            }
+            expectError(.storeReadOnly) { try defaults.save(2, for: key) }
+            expectError(.storeReadOnly) { try defaults.update(key) { $0 += 1 } }
+            expectError(.storeReadOnly) { try container.update { $0 = 2 } }
+            expectError(.storeReadOnly) { try defaults.convertForms(of: key) }
+            expectError(.storeReadOnly) { try defaults.restoreQuarantined(key) }
+            #expect(try defaults.load(key) == 1)
+            #expect(try defaults.quarantined(key).isEmpty)
+            #expect(container.value == 1 && reader.storedKeys() == ["n"])
         }
     }
 

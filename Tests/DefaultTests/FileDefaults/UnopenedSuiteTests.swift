@@ -53,6 +53,38 @@ struct UnopenedSuiteTests {
         }
     }
 
+    @Test("has its keys' defaults, says why nothing is found or changed, and has their values once it is opened")
+    func keys() throws {
+        try withUnopenedSuite { suite, unblock in
+            let defaults = Defaults(suite: suite)
+            let key = Defaults.Key<Int>("n", default: 7)
+            let container: KeyValueContainer<Int> = suite.makeContainer(default: 5, key: "n")
+            typealias Kind = DefaultsDiagnostics.Event.Kind
+            let calls: [(Kind, () -> Void)] = [
+                (.readFailed, { #expect(defaults[key] == 7) }), (.readFailed, { #expect(container.value == 5) }),
+                (.readFailed, { #expect(!container.exists) }), (.writeFailed, { defaults[key] = 1 }),
+                (.writeFailed, { defaults[key] += 1 }), (.writeFailed, { defaults["n"] = 1 }),
+                (.writeFailed, { defaults["n"] += 1 }), (.writeFailed, { container.value = 1 }),
+                (.removalFailed, { defaults.reset(key) }), (.removalFailed, { defaults.removeAll() }),
+            ]
+            for (number, (kind, call)) in calls.enumerated() {
+                let collector = EventCollector()
+                collector.collect(call)
+                #expect(collector.events.map(\.kind) == [kind] && collector.codes == [.storeUnavailable], "\(number)")
+            }
+            expectError(.storeUnavailable) { try defaults.load(key) }
+            expectError(.storeUnavailable) { try defaults.save(1, for: key) }
+            expectError(.storeUnavailable) { try defaults.update(key) { $0 += 1 } }
+            expectError(.storeUnavailable) { try container.update { $0 = 1 } }
+            #expect(!defaults.hasKey("n") && defaults["n"].int == nil && defaults.keys == [])
+
+            try unblock()
+            expectEvents([]) { defaults[key] += 1 }
+            #expect(try defaults.load(key) == 8)
+            #expect(container.value == 8)
+        }
+    }
+
     @Test("has observers whose handlers may keep what ends other observations")
     func nestedEnds() throws {
         /// Ends an observation when it is deallocated.
@@ -152,6 +184,29 @@ struct UnopenedSuiteTests {
     }
 }
 
+@Suite("Events that are put off")
+struct DeferredEventsTests {
+    @Test("are reported once, in their order, when no lock is held any more, and later ones at once")
+    func order() {
+        func event(_ key: String) -> DefaultsDiagnostics.Event {
+            .init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: "", key: key))
+        }
+        let collector = EventCollector()
+        collector.collect {
+            let events = DeferredEvents()
+            events.report(event("a"))
+            events.report(event("b"))
+            #expect(collector.events.isEmpty)
+            events.release()
+            #expect(collector.events.map(\.error.key) == ["a", "b"])
+            events.report(event("c"))
+            #expect(collector.events.map(\.error.key) == ["a", "b", "c"])
+            events.release()
+        }
+        #expect(collector.events.count == 3)
+    }
+}
+
 @Suite("Arguments of the command line")
 struct CommandLineTests {
     private func values(_ arguments: String...) -> [String: PropertyListValue] {
@@ -197,6 +252,9 @@ struct CommandLineTests {
         #expect(values("-a", "<010203>") == ["a": .data(Data([1, 2, 3]))])
         #expect(values("-a", "(x, y") == ["a": .string("(x, y")])
         #expect(values("-a", "\"x\"") == ["a": .string("\"x\"")])
+        let xml = "<plist version=\"1.0\"><array><integer>1</integer><true/></array></plist>"
+        #expect(values("-a", xml, "-b", "") == ["a": .array([.integer(1), .boolean(true)]), "b": .string("")])
+        #expect(values("-a", "<plist>") == ["a": .string("<plist>")])
     }
 
     @Test("override what is stored and registered, in data(forKey:) and in listings too, and are not stored")

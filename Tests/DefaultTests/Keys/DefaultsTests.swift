@@ -29,6 +29,42 @@ private enum Rank: Int, Codable {
     case second
 }
 
+/// Has a raw value, but says itself how it is stored.
+private enum Grade: Int, Codable, PropertyListConvertible {
+    case one = 1
+    case two
+
+    var propertyListValue: PropertyListValue { .string("grade \(rawValue)") }
+
+    init?(propertyListValue: PropertyListValue) {
+        guard case .string(let text) = propertyListValue, let digit = text.last, let number = Int(String(digit)) else {
+            return nil
+        }
+        self.init(rawValue: number)
+    }
+}
+
+/// An object that is stored as JSON.
+private final class Sheet: Codable {
+    var title = "sheet"
+}
+
+/// An object that is stored as a string.
+private final class Label: PropertyListConvertible {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    var propertyListValue: PropertyListValue { .string(text) }
+
+    init?(propertyListValue: PropertyListValue) {
+        guard case .string(let text) = propertyListValue else { return nil }
+        self.text = text
+    }
+}
+
 private struct Options: OptionSet, Codable {
     let rawValue: Int
     static let loud = Options(rawValue: 1)
@@ -74,6 +110,113 @@ struct DefaultsTests {
         }
     }
 
+    @Test("of a type that says itself how it is stored never store its raw value", arguments: StoreKind.allCases)
+    func ownForms(kind: StoreKind) throws {
+        try kind.withStore { store in
+            func expect<Value: Equatable>(
+                _ key: DefaultsKey<Value>,
+                _ initial: Value,
+                _ value: Value,
+                _ form: PropertyListValue
+            ) throws {
+                #expect(store[key] == initial)
+                store[key] = value
+                #expect(store[key] == value)
+                #expect(store.storedValue(forKey: "k") == form)
+                try store.setStoredValue(nil, forKey: "k")
+            }
+            let form = PropertyListValue.string("grade 2")
+            try expect(DefaultsKey<Grade>("k", default: .one), .one, .two, form)
+            try expect(DefaultsKey<Grade>("k") { .one }, .one, .two, form)
+            try expect(DefaultsKey<Grade?>("k"), nil, .two, form)
+            try expect(DefaultsKey<Grade?>("k", default: .one), .one, .two, form)
+            try expect(DefaultsKey<[Grade]>("k"), [], [.two], .array([form]))
+            try expect(DefaultsKey<[Grade]>("k", default: [.one]), [.one], [.two], .array([form]))
+            try expect(DefaultsKey<Set<Grade>>("k"), [], [.two], .array([form]))
+            try expect(DefaultsKey<[Grade]?>("k"), nil, [.two], .array([form]))
+            try expect(DefaultsKey<[Grade]?>("k", default: [.one]), [.one], [.two], .array([form]))
+            try expect(DefaultsKey<[String: Grade]>("k"), [:], ["a": .two], .dictionary(["a": form]))
+        }
+    }
+
+    @Test("for optionals with a default read that again when nil was stored", arguments: StoreKind.allCases)
+    func optionalDefaults(kind: StoreKind) throws {
+        try kind.withStore { store in
+            func expect<Value: Equatable>(_ key: DefaultsKey<Value?>, _ initial: Value, _ value: Value) {
+                #expect(store[key] == initial && key.defaultValue == initial)
+                store[key] = value
+                #expect(store[key] == value)
+                store[key] = nil
+                #expect(store[key] == initial)
+                #expect(store.storedKeys() == [])
+            }
+            expect(DefaultsKey<Int?>("k", default: 5), 5, 6)
+            expect(DefaultsKey<Rank?>("k", default: .first), .first, .second)
+            expect(DefaultsKey<Point?>("k", default: Point()), Point(), Point(x: 2))
+            expect(DefaultsKey<[Rank]?>("k", default: [.first]), [.first], [])
+            expect(DefaultsKey<[[Rank]]?>("k", default: [[.first]]), [[.first]], [[]])
+            #if Foundation
+            expect(DefaultsKey<NSString?>("k", default: "a"), "a", "b")
+            expect(DefaultsKey<[NSString]?>("k", default: ["a"]), ["a"], [])
+            expect(DefaultsKey<[[NSString]]?>("k", default: [["a"]]), [["a"]], [[]])
+            #endif
+            let any = DefaultsKey<Any?>("k", default: 5)
+            #expect(store[any] as? Int == 5)
+            store[any] = "text"
+            #expect(store[any] as? String == "text")
+            store[any] = nil
+            #expect(store[any] as? Int == 5)
+        }
+    }
+
+    @Test("create a default that is an object, or a closure's, at each read")
+    func createdDefaults() {
+        let store = MemoryDefaults()
+        let sheet = DefaultsKey<Sheet>("sheet", default: Sheet())
+        #expect(store[sheet] !== store[sheet])
+        let changed = Sheet()
+        changed.title = "new"
+        store[sheet] = changed
+        #expect(store[sheet].title == "new")
+        #expect(store.storedValue(forKey: "sheet") == .data(Data(#"{"title":"new"}"#.utf8)))
+        #expect(sheet.defaultValue.title == "sheet")
+        let label = DefaultsKey<Label>("label", default: Label("a"))
+        #expect(store[label] !== store[label])
+        store[label] = Label("b")
+        #expect(store.storedValue(forKey: "label") == .string("b"))
+        #if Foundation
+        let token = DefaultsKey<NSUUID>("token", default: NSUUID())
+        #expect(store[token] != store[token])
+        let other = DefaultsKey<NSUUID>("token") { NSUUID() }
+        #expect(store[other] != store[other])
+        store[token] = other.defaultValue
+        #expect(store[token] == store[other])
+        #endif
+
+        let made = Guarded(0)
+        @Sendable func next() -> Int {
+            made.withLock { made in
+                made += 1
+                return made
+            }
+        }
+        let rank = DefaultsKey<Rank>("rank") { Rank(rawValue: next()) ?? .first }
+        #expect((store[rank], store[rank]) == (.first, .second))
+        let point = DefaultsKey<Point>("point") { Point(x: Double(next())) }
+        #expect((store[point].x, store[point].x) == (3, 4))
+        let coded = DefaultsKey<Int>("coded", default: next(), coder: .json)
+        #expect((store[coded], store[coded]) == (5, 6))
+        #expect(store.storedKeys().sorted().filter { ["rank", "point", "coded"].contains($0) } == [])
+    }
+
+    @Test("are equal if the bytes of their names are, whatever their types")
+    func equality() {
+        let one = DefaultsKey<Int>("\u{E9}")
+        #expect(one == DefaultsKey<String>("\u{E9}"))
+        #expect(one != DefaultsKey<Int>("e\u{301}"))
+        #expect(Set<DefaultsKeys>([one, DefaultsKey<Int>("e\u{301}"), DefaultsKey<[Int]>("\u{E9}")]).count == 2)
+    }
+
     @Test(
         "read the default and report a stored value of another type, which is kept",
         arguments: StoreKind.allCases
@@ -103,6 +246,67 @@ struct DefaultsTests {
             try store.set(Data("[]".utf8), forKey: "point")
             expectReport(.undecodable) { #expect(defaults[.point] == Point()) }
             #expect(store.data(forKey: "point") == Data("[]".utf8))
+        }
+    }
+
+    @Test("name the key, the type and the store in their errors", arguments: StoreKind.allCases)
+    func errors(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            try store.set("many", forKey: "count")
+            try store.set(Data("[]".utf8), forKey: "point")
+            let number: [() throws -> Void] = [
+                { _ = try defaults.load(.count) }, { try defaults.update(.count) { $0 += 1 } },
+            ]
+            for body in number {
+                let error = expectError(.typeMismatch, from: body)
+                #expect(error?.key == "count" && error?.store == store.storeDescription && error?.type == Int.self)
+                #expect(error?.description.contains(#"A string is stored under "count""#) == true)
+                #expect(error?.underlyingError == nil)
+            }
+            let error = expectError(.undecodable) { _ = try defaults.load(.point) }
+            #expect(error?.key == "point" && error?.store == store.storeDescription && error?.type == Point.self)
+            #expect(error?.description.contains(#"The 2 bytes stored under "point""#) == true)
+            #expect(error?.underlyingError is DecodingError)
+            let refusal = expectError(.encodingFailed) { try defaults.save(Point(x: .nan), for: .point) }
+            #expect(refusal?.key == "point" && refusal?.store == store.storeDescription)
+            #expect(refusal?.type == Point.self && refusal?.underlyingError is EncodingError)
+            let collector = EventCollector()
+            collector.collect {
+                #expect(defaults[.count] == 0)
+                defaults[.count] += 1
+                defaults[.point].x = .nan
+            }
+            #expect(collector.events.map(\.error.key) == ["count", "count", "point", "point"])
+            #expect(collector.events.allSatisfy { $0.error.store == store.storeDescription })
+            #expect(collector.events.map { $0.error.type.map { "\($0)" } } == ["Int", "Int", "Point", "Point"])
+        }
+    }
+
+    @Test("have no quarantine where something else is stored in its place", arguments: StoreKind.allCases)
+    func occupiedQuarantine(kind: StoreKind) throws {
+        try kind.withStandardStore { store in
+            let defaults = Defaults(suite: store)
+            try store.set("mine", forKey: "count.quarantine")
+            try store.set("many", forKey: "count")
+            let bodies: [() throws -> Void] = [
+                { _ = try defaults.quarantined(.count) }, { try defaults.restoreQuarantined(.count) },
+                { try defaults.removeQuarantined(.count) }, { _ = try Defaults.quarantined(.count) },
+                { try Defaults.restoreQuarantined(.count) }, { try Defaults.removeQuarantined(.count) },
+            ]
+            for body in bodies {
+                let error = expectError(.typeMismatch, from: body)
+                #expect(error?.key == "count.quarantine" && error?.type == Int.self)
+            }
+            let error = expectError(.quarantineFailed) { try defaults.save(1, for: .count) }
+            #expect(error?.key == "count" && error?.type == Int.self)
+            #expect((error?.underlyingError as? DefaultsError)?.code == .typeMismatch)
+            #expect(store.object(forKey: "count") as? String == "many")
+            #expect(store.object(forKey: "count.quarantine") as? String == "mine")
+            let bad = DefaultsKey<Int>("a\0b")
+            expectError(.invalidKey) { try defaults.restoreQuarantined(bad) }
+            expectError(.invalidKey) { try defaults.removeQuarantined(bad) }
+            expectError(.invalidKey) { try defaults.update(bad) { $0 += 1 } }
         }
     }
 
@@ -156,6 +360,14 @@ struct DefaultsTests {
             #expect(defaults[new] == 10)
             defaults.reset(old)
             #expect(defaults[new] == 20)
+            // All that are named, and no other ones.
+            (defaults[.count], defaults[.flag], defaults[.level]) = (1, true, 1)
+            defaults.reset(.count, .flag)
+            #expect(defaults.keys == ["level"])
+            expectReport(.invalidKey) { defaults.reset(.level, DefaultsKey<Int>("")) }
+            #expect(defaults.keys == ["level"])
+            defaults.reset()
+            #expect(defaults.exists(key: .level))
         }
     }
 
@@ -399,6 +611,21 @@ struct StoredTests {
         await counter.increment()
         await counter.increment()
         #expect(await counter.count == 2)
+    }
+
+    @Test("are projected as the store that they were given, and otherwise as nothing")
+    func projections() {
+        let player = Player()
+        #expect(player.$level as? MemoryDefaults === Player.memory)
+        let nothing: Void = player.$count
+        withExtendedLifetime(nothing) {}
+        let (store, other) = (MemoryDefaults(), MemoryDefaults())
+        let property = Stored(.count, suite: store)
+        property.wrappedValue = 1
+        withDefaults(other) { property.wrappedValue += 1 }
+        #expect(Defaults(suite: store)[.count] == 2)
+        #expect(property.projectedValue.storeDescription == store.storeDescription)
+        #expect(other.storedKeys() == [])
     }
 
     @Test("lose no increment on eight threads")

@@ -2,6 +2,8 @@ import Default
 import Foundation
 import Testing
 
+private struct Point {}
+
 @Suite("String keys")
 struct StringKeyTests {
     @Test("convert like UserDefaults", arguments: StoreKind.allCases)
@@ -37,6 +39,76 @@ struct StringKeyTests {
             #expect(defaults["date"].double == nil)
             #expect(defaults["date"].array == nil)
         }
+    }
+
+    @Test("read what is stored, and not the empty value, by the properties without an optional too")
+    func values() throws {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        defaults["double"] = 2.5
+        defaults["true"] = true
+        defaults["data"] = Data([1])
+        defaults["array"] = [1, 2]
+        defaults["dictionary"] = ["a": 1]
+        #expect(defaults["double"].doubleValue == 2.5 && defaults["double"].intValue == 2)
+        #expect(defaults["double"].stringValue == "2.5" && defaults["double"].boolValue)
+        #expect(defaults["true"].boolValue && defaults["true"].intValue == 1 && defaults["true"].doubleValue == 1)
+        #expect(defaults["data"].dataValue == Data([1]) && defaults["data"].stringValue == "")
+        #expect(defaults["array"].arrayValue as? [Int] == [1, 2] && defaults["array"].dictionaryValue.isEmpty)
+        #expect(defaults["dictionary"].dictionaryValue as? [String: Int] == ["a": 1])
+        #expect(defaults["dictionary"].arrayValue.isEmpty && defaults["dictionary"].data == nil)
+        #if Foundation
+        #expect(defaults["double"].numberValue == 2.5 && defaults["array"].numberValue == 0)
+        #endif
+        #expect(defaults["double"].key == "double" && withDefaults(store) { Defaults["double"].key } == "double")
+        defaults["large"] = 1e300
+        #expect(defaults["large"].int == .max && defaults["large"].intValue == .max)
+        // What is registered is there, but not stored.
+        try store.register(defaults: ["registered": 5])
+        #expect(defaults["registered"].exists && defaults.hasKey("registered"))
+        #expect(defaults["registered"].int == 5 && defaults.exists(key: DefaultsKey<Int>("registered")))
+        defaults["registered"].remove()
+        defaults.removeAll()
+        #expect(defaults["registered"].exists && defaults.keys == [])
+        defaults["registered"] += 1
+        #expect(store.storedValue(forKey: "registered") == .integer(6))
+    }
+
+    @Test("are listed in the order of their names")
+    func order() {
+        let defaults = Defaults(suite: MemoryDefaults())
+        for key in ["b", "a", "aa", "B", "\u{E9}", "10", "9"] {
+            defaults[key] = 1
+        }
+        #expect(defaults.keys == ["10", "9", "B", "a", "aa", "b", "\u{E9}"])
+    }
+
+    @Test("name the key and the store in the errors of sums, and of what is to be stored only if absent")
+    func errors() {
+        let store = MemoryDefaults()
+        let defaults = Defaults(suite: store)
+        defaults["full"] = UInt.max
+        defaults["text"] = "red"
+        let collector = EventCollector()
+        collector.collect {
+            defaults["full"] += 1
+            defaults["text"] += 1
+            defaults["none"].setIfAbsent { Point() }
+            defaults["a\0b"].setIfAbsent { 1 }
+            defaults["a\0b"] += 1
+        }
+        #expect(
+            collector.codes
+                == [.arithmeticOverflow, .typeMismatch, .typeMismatch, .unsupportedValue, .invalidKey, .invalidKey]
+        )
+        #expect(collector.events.map(\.error.key) == ["full", "text", "text", "none", "a\0b", "a\0b"])
+        #expect(collector.events.prefix(4).allSatisfy { $0.error.store == store.storeDescription })
+        #expect(
+            collector.events.map(\.kind)
+                == [.writeFailed, .readFailed, .quarantined, .writeFailed, .writeFailed, .writeFailed]
+        )
+        #expect(collector.events.first?.description.contains(#"The sum for "full" in MemoryDefaults"#) == true)
+        #expect(defaults.keys == ["full", "text", "text.quarantine"])
     }
 
     @Test("add in the stored type, without truncation", arguments: StoreKind.allCases)

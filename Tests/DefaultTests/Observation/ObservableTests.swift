@@ -309,6 +309,41 @@ struct IsolationTests {
         #expect(!FileDefaults.standard.storedKeys().contains(key))
     }
 
+    @Test("give what the body gives or throws, and end with it")
+    func outcomes() async throws {
+        struct Stop: Error {}
+        let (store, other) = (MemoryDefaults(), MemoryDefaults())
+        func put(_ value: Int) async throws -> Int {
+            Defaults["k"] = value
+            await Task.yield()
+            if value < 0 { throw Stop() }
+            return Defaults["k"].intValue + 1
+        }
+        func stop() throws { throw Stop() }
+        func expectSynchronousOutcomes() {
+            let value = withDefaults(other) { Defaults["k"].int }
+            #expect(value == -1)
+            #expect(throws: Stop.self) { try withDefaults(other, stop) }
+            #expect(Defaults().suite as? MemoryDefaults === store)
+            // A given store is used anyway; the standard one is that of the time of the use.
+            let defaults = Defaults(suite: store)
+            let storage = PersistentStorage(keyPrefix: "p.")
+            withDefaults(other) {
+                #expect(defaults.suite as? MemoryDefaults === store)
+                #expect(storage?.suite as? MemoryDefaults === other)
+            }
+        }
+        try await withDefaults(store) {
+            let sum = try await withDefaults(other) { try await put(1) }
+            #expect(sum == 2)
+            await #expect(throws: Stop.self) { try await withDefaults(other) { try await put(-1) } }
+            #expect(Defaults().suite as? MemoryDefaults === store)
+            expectSynchronousOutcomes()
+        }
+        #expect(store.storedKeys() == [])
+        #expect(Defaults().suite as? StandardDefaults === StandardDefaults.standard)
+    }
+
     @Test("nest, and don't replace explicit stores")
     func nesting() throws {
         let outer = MemoryDefaults()

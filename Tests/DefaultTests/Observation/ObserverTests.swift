@@ -381,6 +381,39 @@ struct ObserverTests {
         }
     }
 
+    @Test("of a store that reports nothing itself hears nothing of a call that stores nothing")
+    func callsWithoutChange() throws {
+        struct Stop: Error {}
+        func stop(_ count: inout Int) throws { throw Stop() }
+        let list = DefaultsKey<[Int]>("list")
+        let numbers = DefaultsKey<[Double?]>("numbers")
+        let calls: [(Plain) throws -> Void] = [
+            { Defaults(suite: $0)[numbers] = [.nan] },
+            { Defaults(suite: $0)[numbers].append(.nan) },
+            { try Defaults(suite: $0).save([.nan], for: numbers) },
+            { try Defaults(suite: $0).update(.count) { (_: inout Int) throws in throw Stop() } },
+            { try stop(&Defaults(suite: $0)[.count]) },
+            { try Defaults(suite: $0).convertForms(of: list) },
+            { try Defaults(suite: $0).restoreQuarantined(.count) },
+            { Defaults(suite: $0)["count"].setIfAbsent { 2 } },
+            { Defaults(suite: $0)[""] = 1 },
+            { Defaults(suite: $0).remove("count", "") },
+            { $0.df.store(Double.nan, forKey: "count") },
+            { try Renamed.update(in: $0) { _ in throw Stop() } },
+            { try Renamed.restoreQuarantined(in: $0) },
+        ]
+        for (number, call) in calls.enumerated() {
+            let store = Plain()
+            try store.setStoredValue(.integer(1), forKey: "count")
+            try store.setStoredValue(.array([.integer(1)]), forKey: "list")
+            let notices = Notices()
+            let observation = store.observeChanges(notices.note)
+            EventCollector().collect { try? call(store) }
+            #expect(notices.count == 0, "call \(number)")
+            observation.cancel()
+        }
+    }
+
     @Test("is called at once for a change by a thread that has no exclusive access while another one has")
     func otherThread() throws {
         let storage = Listed()
@@ -394,6 +427,29 @@ struct ObserverTests {
             #expect(count == 1)
         }
         #expect(notices.all == [["k"]])
+        observation.cancel()
+    }
+
+    @Test("of a storage of one's own hears of updates too, and of no storage of another type")
+    func otherType() throws {
+        struct First: KeyValueStorage {
+            func value<T: Codable>(forKey key: String) -> T? { nil }
+            func setValue<T: Codable>(_ value: T?, forKey key: String) {}
+        }
+        struct Second: KeyValueStorage {
+            func value<T: Codable>(forKey key: String) -> T? { nil }
+            func setValue<T: Codable>(_ value: T?, forKey key: String) {}
+        }
+        let notices = Notices()
+        let observation = First().observeChanges(notices.note)
+        let container = KeyValueContainer<Int>(storage: First(), key: "k")
+        KeyValueContainer<Int>(storage: Second(), key: "k").value = 1
+        #expect(notices.count == 0)
+        container.value = 1
+        try container.update { $0 = 2 }
+        container.value? += 1
+        container.remove()
+        #expect(notices.all == [["k"], ["k"], ["k"], ["k"]])
         observation.cancel()
     }
 

@@ -140,6 +140,47 @@ struct UpdatesTests {
         }
     }
 
+    @Test("of a store call a handler with the keys of each change, and not before one", arguments: StoreKind.allCases)
+    func observedKeys(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[.count] = 1
+            let heard = Guarded<[Set<String>]>([])
+            let observation = store.changes().observe { keys in heard.withLock { $0.append(keys) } }
+            #expect(heard.withLock { $0 } == [])
+            defaults[.count] = 2
+            defaults[.title] = "new"
+            #expect(heard.withLock { $0 } == [["count"], ["title"]])
+            try store.withExclusiveAccess {
+                defaults[.count] = 3
+                defaults.reset(.title)
+            }
+            #expect(heard.withLock { $0.reduce(into: Set()) { $0.formUnion($1) } } == ["count", "title"])
+            let calls = heard.withLock { $0.count }
+            observation.cancel()
+            defaults[.count] = 4
+            #expect(heard.withLock { $0.count } == calls)
+        }
+    }
+
+    @Test("are those of one iterator, whichever of its two methods is called")
+    func nextMethods() async {
+        let defaults = Defaults(suite: MemoryDefaults())
+        var values = defaults.updates(.count).makeAsyncIterator()
+        #expect(await values.next() == 0)
+        defaults[.count] = 1
+        #expect(await values.next(isolation: nil) == 1)
+        defaults[.count] = 2
+        #expect(await values.next() == 2)
+        // Each iterator begins with the current value.
+        let updates = defaults.updates(.count)
+        defaults[.count] = 3
+        for _ in 0..<2 {
+            var own = updates.makeAsyncIterator()
+            #expect(await own.next() == 3)
+        }
+    }
+
     @Test(
         "end with the stored value, after two writers and three thousand rounds",
         arguments: [StoreKind.memory, .file]

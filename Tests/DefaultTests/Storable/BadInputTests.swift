@@ -60,7 +60,8 @@ struct BadInputTests {
             let error = expectError(.undecodable) { try Level.load() }
             #expect(error?.underlyingError is DecodingError)
             #expect(error?.key == "Level")
-            #expect(error?.store == store.storeDescription)
+            #expect(error?.type == Level.self && error?.store == store.storeDescription)
+            #expect(error?.description.contains("The \(bytes.count) bytes stored under") == true)
             #expect(store.data(forKey: "Level") == bytes)
         }
     }
@@ -77,6 +78,8 @@ struct BadInputTests {
             let error = expectError(.typeMismatch) { try Level.load() }
             #expect(error?.description.hasPrefix("A string is stored under") == true)
             #expect(error?.description.contains("secret") == false)
+            #expect(error?.key == "Level" && error?.type == Level.self && error?.store == store.storeDescription)
+            #expect(error?.underlyingError == nil)
             #expect(store.object(forKey: "Level") as? String == "a secret")
         }
     }
@@ -93,6 +96,13 @@ struct BadInputTests {
                     Level.clear(forKey: key)
                 }
                 #expect(collector.codes == [.invalidKey, .invalidKey, .invalidKey, .invalidKey])
+                let kinds = collector.events.map(\.kind)
+                #expect(kinds == [.writeFailed, .writeFailed, .readFailed, .removalFailed])
+                expectError(.invalidKey) { try Level.loadWithReport(forKey: key) }
+                expectError(.invalidKey) { try Level.migrate(forKey: key) }
+                expectError(.invalidKey) { try Level.restoreQuarantined(forKey: key) }
+                expectError(.invalidKey) { try Level.removeQuarantined(forKey: key) }
+                expectError(.invalidKey) { try Level.move(from: store, forKey: key) }
                 expectError(.invalidKey) { try Level(value: 1).save(withKey: key) }
                 expectError(.invalidKey) { try Level.load(forKey: key) }
                 expectError(.invalidKey) { try Level.remove(forKey: key) }

@@ -1,6 +1,7 @@
-import Default
 import Foundation
 import Testing
+
+@testable import Default
 
 /// A type with a default value, on the test's store.
 private struct Theme: DefaultStorable, Equatable {
@@ -38,8 +39,146 @@ private struct Renamed: DefaultStorable {
     static var previousIdentifiers: [String] { ["Former", "First"] }
 }
 
+/// Two types with one identifier each, which are used in one way only.
+private enum Twins {
+    enum Saved {
+        struct One: DefaultStorable { static var defaultIdentifier: String { "saved" } }
+        struct Other: DefaultStorable { static var defaultIdentifier: String { "saved" } }
+    }
+    enum Read {
+        struct One: DefaultStorable { static var defaultIdentifier: String { "read" } }
+        struct Other: DefaultStorable { static var defaultIdentifier: String { "read" } }
+    }
+    enum Absent {
+        struct One: DefaultStorable { static var defaultIdentifier: String { "absent" } }
+        struct Other: DefaultStorable { static var defaultIdentifier: String { "absent" } }
+    }
+    enum Updated {
+        struct One: DefaultStorable {
+            static var defaultIdentifier: String { "updated" }
+            static let defaultValue = One()
+        }
+        struct Other: DefaultStorable {
+            static var defaultIdentifier: String { "updated" }
+            static let defaultValue = Other()
+        }
+    }
+}
+
 @Suite("A settings type", .ownCache)
 struct DefaultStorableTests {
+    @Test("that shares its identifier is reported, whichever way it is used")
+    func identifierConflicts() throws {
+        let store = MemoryDefaults()
+        try store.set(Data("{}".utf8), forKey: "read")
+        typealias Use = () throws -> Void
+        let uses: [(key: String, type: Any.Type, one: Use, other: Use)] = [
+            (
+                "saved", Twins.Saved.Other.self, { try Twins.Saved.One().save(to: store) },
+                { try Twins.Saved.Other().save(to: store) }
+            ),
+            (
+                "read", Twins.Read.Other.self, { _ = try Twins.Read.One.load(from: store) },
+                { _ = try Twins.Read.Other.load(from: store) }
+            ),
+            (
+                "absent", Twins.Absent.Other.self, { _ = try Twins.Absent.One.loadWithReport(from: store) },
+                { _ = try Twins.Absent.Other.loadWithReport(from: store) }
+            ),
+            (
+                "updated", Twins.Updated.Other.self, { try Twins.Updated.One.update(in: store) { _ in } },
+                { try Twins.Updated.Other.update(in: store) { _ in } }
+            ),
+        ]
+        for (key, type, one, other) in uses {
+            let collector = EventCollector()
+            try collector.collect {
+                try one()
+                #expect(collector.events.isEmpty, "\(key)")
+                try other()
+                try one()
+            }
+            #expect(collector.codes == [.identifierConflict], "\(key)")
+            let error = collector.events.first?.error
+            #expect(error?.key == key && error?.type == type && error?.store == store.storeDescription)
+        }
+    }
+
+    @Test(
+        "reports nothing when the report is asked for, and what it lacks when it is migrated",
+        arguments: StoreKind.allCases
+    )
+    func reports(kind: StoreKind) throws {
+        try kind.withCurrentStore { store in
+            try store.set(Data(#"{"name":"x"}"#.utf8), forKey: "Theme")
+            let collector = EventCollector()
+            try collector.collect {
+                let report = try Theme.loadWithReport()?.report
+                #expect(report?.filledIn == ["contrast"] && report?.isEmpty == false)
+                #expect(collector.events.isEmpty)
+                let isMigrated = try Theme.migrate()
+                #expect(isMigrated)
+            }
+            #expect(collector.events.map(\.kind) == [.filledIn])
+            let event = try #require(collector.events.first)
+            #expect(event.severity == .info && event.report?.filledIn == ["contrast"])
+            #expect(event.error.code == .filledIn && event.error.key == "Theme" && event.error.type == Theme.self)
+            #expect(event.error.store == store.storeDescription)
+            #expect(event.error.description.contains(#""contrast" is missing"#))
+        }
+    }
+
+    @Test("is not read under an older name if a newer version, or a failed migration, keeps it from being read")
+    func newerBeforeOlder() throws {
+        struct Gauge: DefaultMigratable, Equatable {
+            struct Old: Codable { var old: Int }
+            struct Refusal: Error {}
+            var level: Int
+            static var schemaVersion: Int { 2 }
+            static var previousIdentifiers: [String] { ["Former"] }
+            init(migrating previous: Old) throws { throw Refusal() }
+        }
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"level":1}"#.utf8), forKey: "Former")
+        #expect(try Gauge.load(from: store)?.level == 1)
+        let newer = Data(#"{"level":2}"#.utf8)
+        try store.set("3 \(ContentDigest(newer).text)", forKey: "Gauge.schemaVersion")
+        try store.set(newer, forKey: "Gauge")
+        let error = expectError(.newerVersion) { try Gauge.load(from: store) }
+        #expect(error?.key == "Gauge")
+        expectReport(.newerVersion) { #expect(Gauge.read(from: store) == nil) }
+        try store.set(Data(#"{"old":1}"#.utf8), forKey: "Gauge")
+        let failure = expectError(.migrationFailed) { try Gauge.load(from: store) }
+        #expect(failure?.key == "Gauge" && failure?.type == Gauge.self && failure?.store == store.storeDescription)
+        #expect(failure?.underlyingError is Gauge.Refusal)
+        #expect(failure?.description.contains("could not be migrated to Gauge") == true)
+        expectReport(.migrationFailed) { #expect(Gauge.read(from: store) == nil) }
+    }
+
+    @Test("in a store that fails has the store's own error, with key, type and store")
+    func failingStore() throws {
+        let store = Refusing()
+        let calls: [() throws -> Void] = [
+            { try Theme().save(to: store) }, { _ = try Theme.load(from: store) }, { try Theme.remove(from: store) },
+            { _ = try Theme.loadWithReport(from: store) }, { try Theme.migrate(in: store) },
+            { try Theme.update(in: store) { _ in } }, { try Theme.move(from: store, to: MemoryDefaults()) },
+        ]
+        for (number, call) in calls.enumerated() {
+            let error = expectError(.storeFailed, "call \(number)", from: call)
+            #expect(error?.key == "Theme" && error?.type == Theme.self && error?.store == "Refusing", "call \(number)")
+            #expect(error?.underlyingError is Refusing.Refusal, "call \(number)")
+        }
+        let collector = EventCollector()
+        collector.collect {
+            Theme().write(to: store)
+            #expect(Theme.read(from: store) == Theme())
+            Theme.clear(in: store)
+            Theme().clear(in: store, forKey: "k")
+        }
+        #expect(collector.events.map(\.kind) == [.writeFailed, .readFailed, .removalFailed, .removalFailed])
+        #expect(collector.events.map(\.error.key) == ["Theme", "Theme", "Theme", "k"])
+    }
+
     @Test("that can be read under none of its names has the error of the newest", arguments: StoreKind.allCases)
     func severalErrors(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
@@ -152,8 +291,12 @@ struct UpdateTests {
             try Theme.update { $0.name += "er" }
             #expect(try Theme.load()?.name == "brighter")
             let error = expectError(.valueMissing) { try Unset.update { $0.count += 1 } }
-            #expect(error?.key == "Unset")
+            #expect(error?.key == "Unset" && error?.type == Unset.self && error?.store == store.storeDescription)
             #expect(store.object(forKey: "Unset") == nil)
+            #expect(expectError(.valueMissing) { try Unset.update(forKey: "k") { $0.count += 1 } }?.key == "k")
+            try Theme.update(forKey: "k") { $0.name = "k" }
+            #expect(try Theme.load(forKey: "k")?.name == "k")
+            #expect(try Theme.load()?.name == "brighter")
         }
     }
 
@@ -182,6 +325,37 @@ struct UpdateTests {
             try store.set(garbage, forKey: "Theme")
             expectError(.undecodable) { try Theme.update { $0.name = "lost" } }
             #expect(store.data(forKey: "Theme") == garbage)
+        }
+    }
+
+    @Test(
+        "reports a newer version's value, starts from the default value, and quarantines the other",
+        arguments: StoreKind.allCases
+    )
+    func newer(kind: StoreKind) throws {
+        struct NewerDial: DefaultStorable {
+            var level = 1
+            static var defaultIdentifier: String { "Dial" }
+            static var schemaVersion: Int { 2 }
+        }
+        struct Dial: DefaultStorable {
+            var level = 5
+            static var defaultIdentifier: String { "Dial" }
+            static var schemaVersion: Int { 1 }
+            static let defaultValue = Dial()
+        }
+        try kind.withStore { store in
+            try NewerDial(level: 9).save(to: store)
+            let bytes = store.data(forKey: "Dial")
+            let collector = EventCollector()
+            try collector.collect { try Dial.update(in: store) { $0.level += 1 } }
+            // The identifier that two types share is reported too.
+            let events = collector.events.filter { $0.kind != .identifierConflict }
+            #expect(events.map(\.kind) == [.readFailed, .quarantined])
+            #expect(events.map(\.error.code) == [.newerVersion, .newerVersion])
+            #expect(events.map(\.error.key) == ["Dial", "Dial"])
+            #expect(try Dial.load(from: store)?.level == 6)
+            #expect(try Dial.quarantined(in: store).map(\.data) == [bytes])
         }
     }
 

@@ -22,7 +22,10 @@ struct FoundationLimitTests {
             #expect(error?.key == "k")
             #expect(error?.description.contains("1000") == true)
         }
-        expectError(.valueTooLarge) { try limits.check(.data(Data(count: 999)), forKey: "k", in: store) }
+        let error = expectError(.valueTooLarge) { try limits.check(.data(Data(count: 999)), forKey: "k", in: store) }
+        #expect(error?.store == store.storeDescription)
+        let text = "it would hold 1000 bytes, and the system refuses 1000 and more."
+        #expect(error?.description.contains(text) == true)
         expectError(.valueTooLarge) {
             try limits.check(.dictionary(["k": .data(Data(count: 989))]), forKey: "k", in: store)
         }
@@ -36,7 +39,9 @@ struct FoundationLimitTests {
         try store.set(Data(count: 400), forKey: "b")
         expectError(.valueTooLarge) { try limits.check(.data(Data(count: 200)), forKey: "c", in: store) }
         // Each of the others has its key, a byte for its type, and its 400 bytes.
-        expectError(.valueTooLarge) { try limits.check(.data(Data(count: 195)), forKey: "c", in: store) }
+        let error = expectError(.valueTooLarge) { try limits.check(.data(Data(count: 195)), forKey: "c", in: store) }
+        #expect(error?.description.contains("it would hold 1000 bytes, and the system refuses 1000") == true)
+        #expect(error?.key == "c")
         try limits.check(.data(Data(count: 194)), forKey: "c", in: store)
         try limits.check(.data(Data(count: 590)), forKey: "b", in: store)
     }

@@ -9,7 +9,10 @@ struct StoreDetailTests {
     func memory() throws {
         let one = MemoryDefaults()
         let other = MemoryDefaults()
-        #expect(one.storeDescription != other.storeDescription)
+        let numbers = [one, other].map { store in
+            store.storeDescription.split(separator: "MemoryDefaults #").compactMap { Int($0) }
+        }
+        #expect(numbers.allSatisfy { $0.count == 1 } && numbers[0][0] < numbers[1][0])
         try one.register(defaults: ["a": 1, "b": 1])
         try one.register(defaults: ["b": 2])
         try one.set(3, forKey: "a")
@@ -24,6 +27,58 @@ struct StoreDetailTests {
         #expect(one.double(forKey: "c") == 0)
         #expect(expectError(.invalidKey) { try one.set(1, forKey: "\0") }?.key == "\0")
     }
+
+    @Test("of a key that can't be used are in the error: why, and no more than its beginning")
+    func keyFaults() {
+        let long = String(repeating: "k", count: 65_536)
+        let faults = [
+            ("", #"The key "" can't be used: it is empty. Nothing was read or stored."#),
+            ("a\0b", #"The key "a\0b" can't be used: it contains a NUL character. Nothing was read or stored."#),
+            (
+                long,
+                "The key \"\(long.prefix(64))…\" can't be used: it has 65536 bytes, more than 65535. "
+                    + "Nothing was read or stored."
+            ),
+        ]
+        for (key, description) in faults {
+            let error = expectError(.invalidKey) { try StoreKey(key) }
+            #expect(error?.key == key && error?.description == description)
+        }
+    }
+
+    @Test("of a part of a suite are the keys in the suite, which stay as they are across versions")
+    func suiteKeys() throws {
+        let keys = [
+            ("", "k", "k"), ("audio.", "volume", "audio.volume"), ("a", "b", "a%.b"), ("a.b.", "c", "a%2Eb%2E%.c"),
+            ("a.b", "c", "a%2Eb%.c"), ("100%.", "k", "100%25%2E%.k"), (".", "k", ".k"), ("..", "k", "%2E%2E%.k"),
+            ("é.", "", "é."),
+        ]
+        for (prefix, key, suiteKey) in keys {
+            let storage = try #require(PersistentStorage(keyPrefix: prefix))
+            #expect(storage.suiteKey(forKey: key) == suiteKey)
+            #expect(storage.keyPrefix == prefix && storage.suiteName == nil)
+        }
+    }
+
+    #if !canImport(Darwin)
+    @Test("of Foundation's keys are their names, which stay as they are across versions")
+    func foundationNames() {
+        #if Foundation
+        let names = [
+            ("plain %41", "plain %41"), ("\u{E9}", "\u{E9}"), ("e\u{301}", "\u{E000}e%CC%81"),
+            ("\u{E000}", "\u{E000}%EE%80%80"), ("\u{E000}a%20", "\u{E000}%EE%80%80a%2520"),
+        ]
+        for (key, name) in names {
+            #expect(Data(FoundationKey.name(forKey: key).utf8) == Data(name.utf8), "\(key.debugDescription)")
+            #expect(Data(FoundationKey.key(forName: name).utf8) == Data(key.utf8), "\(key.debugDescription)")
+        }
+        #endif
+        // The names that only other programs give.
+        for name in ["%41", "\u{E000}%", "\u{E000}a%G1", "\u{E000}%FF", "\u{E001}%41"] {
+            #expect(Data(FoundationKey.key(forName: name).utf8) == Data(name.utf8), "\(name.debugDescription)")
+        }
+    }
+    #endif
 
     #if Foundation
     @Test("of a UserDefaults include the keys as they were given, whatever Foundation makes of them")

@@ -81,7 +81,7 @@ private struct FailingStore: UserDefaultsVocabulary {
 
     func storedValue(forKey key: String) -> PropertyListValue? { nil }
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws { throw Outage() }
-    func storedKeys() -> [String] { [] }
+    func storedKeys() -> [String] { ["k"] }
     func flush() throws { throw Outage() }
     var storeDescription: String { "FailingStore" }
     func registerValues(_ values: [String: PropertyListValue]) {}
@@ -105,6 +105,23 @@ private final class WatchfulStore: DefaultsStore {
 
     func beginExclusiveAccess() { depth += 1 }
     func endExclusiveAccess() { depth -= 1 }
+}
+
+/// A store that gives nobody exclusive access.
+private final class GuardedStore: DefaultsStore {
+    struct Refusal: Error {}
+
+    private var values: [String: PropertyListValue] = [:]
+    private(set) var ends = 0
+
+    func storedValue(forKey key: String) -> PropertyListValue? { values[key] }
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) { values[key] = value }
+    func storedKeys() -> [String] { Array(values.keys) }
+    func flush() {}
+    var storeDescription: String { "GuardedStore" }
+
+    func beginExclusiveAccess() throws { throw Refusal() }
+    func endExclusiveAccess() { ends += 1 }
 }
 
 private struct Watched: DefaultStorable {
@@ -187,20 +204,75 @@ struct ThirdPartyStoreTests {
     func errors() {
         let store = FailingStore()
         let key = Defaults.Key<Int>("k", default: 0)
-        let calls: [(name: String, call: () throws -> Void)] = [
-            ("df.save", { try store.df.save(1, forKey: "k") }),
-            ("save", { try Defaults(suite: store).save(1, for: key) }),
-            ("set", { try store.set(1, forKey: "k") }),
-            ("removeObject", { try store.removeObject(forKey: "k") }),
+        let calls: [(name: String, type: Any.Type?, call: () throws -> Void)] = [
+            ("df.save", Int.self, { try store.df.save(1, forKey: "k") }),
+            ("save", Int.self, { try Defaults(suite: store).save(1, for: key) }),
+            ("update", Int.self, { try Defaults(suite: store).update(key) { $0 += 1 } }),
+            ("set", nil, { try store.set(1, forKey: "k") }),
+            ("set object", nil, { try store.set(1 as Any?, forKey: "k") }),
+            ("removeObject", nil, { try store.removeObject(forKey: "k") }),
         ]
-        for (name, call) in calls {
+        for (name, type, call) in calls {
             let error = expectError(.storeFailed, Comment(rawValue: name), from: call)
             #expect(error?.key == "k")
+            #expect(error?.type == type, "\(name)")
             #expect(error?.store == "FailingStore")
             #expect(error?.underlyingError is FailingStore.Outage)
+            #expect(error?.description.hasPrefix(#"FailingStore failed for the key "k""#) == true, "\(name)")
         }
-        let error = expectError(.storeFailed) { try store.synchronize() }
-        #expect(error?.store == "FailingStore")
-        #expect(error?.underlyingError is FailingStore.Outage)
+        for call in [{ _ = try store.synchronize() }, { try store.removeAll() }] as [() throws -> Void] {
+            let error = expectError(.storeFailed, from: call)
+            #expect(error?.key == nil && error?.store == "FailingStore")
+            #expect(error?.underlyingError is FailingStore.Outage)
+        }
+    }
+
+    @Test("has its errors reported once, as those of writes and of removals")
+    func events() {
+        let store = FailingStore()
+        let defaults = Defaults(suite: store)
+        let key = Defaults.Key<Int>("k", default: 0)
+        typealias Kind = DefaultsDiagnostics.Event.Kind
+        let calls: [(kind: Kind, call: () -> Void)] = [
+            (.writeFailed, { defaults[key] = 1 }), (.writeFailed, { defaults[key] += 1 }),
+            (.writeFailed, { store[key] = 1 }), (.writeFailed, { store[key] += 1 }),
+            (.writeFailed, { defaults["k"] = 1 }), (.writeFailed, { defaults["k"] = nil }),
+            (.writeFailed, { defaults["k"] += 1 }), (.writeFailed, { defaults["k"] -= 0.5 }),
+            (.writeFailed, { store.df.store(1, forKey: "k") }), (.writeFailed, { store.setValue(1, forKey: "k") }),
+            (.writeFailed, { KeyValueContainer<Int>(storage: store, key: "k").value = 1 }),
+            (.removalFailed, { defaults.remove("k", "l") }), (.removalFailed, { defaults["k"].remove() }),
+            (.removalFailed, { defaults.reset(key) }), (.removalFailed, { key.reset(in: store) }),
+            (.removalFailed, { defaults.removeAll() }),
+        ]
+        for (number, (kind, call)) in calls.enumerated() {
+            let collector = EventCollector()
+            collector.collect(call)
+            #expect(collector.events.map(\.kind) == [kind], "\(number)")
+            #expect(collector.codes == [.storeFailed], "\(number)")
+            let error = collector.events.first?.error
+            #expect(error?.key == "k" && error?.store == "FailingStore", "\(number)")
+            #expect(error?.underlyingError is FailingStore.Outage, "\(number)")
+        }
+    }
+
+    @Test("that refuses exclusive access is not changed in place, and has the refusal reported once")
+    func refusedAccess() {
+        let store = GuardedStore()
+        let defaults = Defaults(suite: store)
+        let key = Defaults.Key<Int>("k", default: 7)
+        store.setStoredValue(.integer(1), forKey: "k")
+        let changes: [() -> Void] = [
+            { defaults[key] = 2 }, { defaults[key] += 1 }, { store[key] += 1 }, { defaults["k"] += 1 },
+            { KeyValueContainer<Int>(storage: store, key: "k").value? += 1 },
+        ]
+        for (number, change) in changes.enumerated() {
+            let collector = EventCollector()
+            collector.collect(change)
+            #expect(collector.events.map(\.kind) == [.writeFailed], "\(number)")
+            #expect(collector.codes == [.storeFailed] && collector.events.first?.error.key == "k", "\(number)")
+            #expect(collector.events.first?.error.underlyingError is GuardedStore.Refusal, "\(number)")
+        }
+        #expect(store.storedValue(forKey: "k") == .integer(1))
+        #expect(store.ends == 0)
     }
 }

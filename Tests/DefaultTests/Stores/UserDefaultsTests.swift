@@ -1,6 +1,7 @@
-import Default
 import Foundation
 import Testing
+
+@testable import Default
 
 #if Foundation
 @Suite("A UserDefaults as a store")
@@ -31,6 +32,35 @@ struct UserDefaultsTests {
             suite.removeObject(forKey: "text")
             #expect(suite.data(forKey: "text") == nil)
             #expect(suite.synchronize())
+        }
+    }
+
+    @Test("says in its errors of saving which value is not saved, and where")
+    func errors() throws {
+        try withTemporarySuite { name in
+            let suite = try #require(UserDefaults(suiteName: name))
+            let ofKey = DefaultsError.synchronizationFailed(ErrorContext("k", in: suite))
+            #expect(ofKey.key == "k" && ofKey.store == suite.storeDescription)
+            #expect(ofKey.description.hasPrefix(#"The value for "k" could not be saved to disk by UserDefaults("#))
+            let ofAll = DefaultsError.synchronizationFailed(ErrorContext(in: suite))
+            #expect(ofAll.key == nil && ofAll.store == suite.storeDescription)
+            #expect(ofAll.description.hasPrefix("The values could not be saved to disk by UserDefaults("))
+            for key in keysThatNoStoreTakes {
+                #expect(expectError(.invalidKey) { try suite.setStoredValue(nil, forKey: key) }?.key == key)
+            }
+        }
+    }
+
+    @Test("holds no value of its own where an argument of the program hides it")
+    func ownValues() throws {
+        try withTemporarySuite { name in
+            let suite = try #require(UserDefaults(suiteName: name))
+            let key = "key \(UUID())"
+            suite.setVolatileDomain([key: "argument"], forName: UserDefaults.argumentDomain)
+            defer { suite.removeVolatileDomain(forName: UserDefaults.argumentDomain) }
+            try suite.setStoredValue(.integer(1), forKey: "k")
+            #expect(suite.ownValue(forKey: key) == nil && suite.storedValue(forKey: key) == .string("argument"))
+            #expect(suite.ownValue(forKey: "k") == .integer(1) && suite.ownValue(forKey: "absent") == nil)
         }
     }
 

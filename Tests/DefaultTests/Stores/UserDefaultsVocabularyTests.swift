@@ -180,6 +180,11 @@ struct UserDefaultsVocabularyTests {
                 try store.set(object, forKey: "k")
                 #expect(store.storedValue(forKey: "k") == value)
             }
+            let identifier = try #require(UUID(uuidString: "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D"))
+            try store.set(identifier as Any, forKey: "k")
+            #expect(store.string(forKey: "k") == "0A1B2C3D-4E5F-4A6B-8C7D-9E0F1A2B3C4D")
+            try store.set((1..<3) as Any, forKey: "k")
+            #expect(store.storedValue(forKey: "k") == .array([.integer(1), .integer(3)]))
             try store.set(Float(0.1), forKey: "k")
             #expect(store.float(forKey: "k") == 0.1)
             try store.set(UInt.max, forKey: "k")
@@ -298,10 +303,11 @@ struct UserDefaultsVocabularyTests {
     func refusedRegistration(kind: VocabularyKind) throws {
         try kind.withStore { store in
             let error = expectError(.unsupportedValue) { try store.register(defaults: ["a": 1, "b": NSNull()]) }
-            #expect(error?.key == "b")
+            #expect(error?.key == "b" && error?.store == store.storeDescription)
             expectError(.invalidKey) { try store.register(defaults: ["a": 1, "": 2]) }
             let tooDeep = (0..<257).reduce(PropertyListValue.integer(1)) { inner, _ in .array([inner]) }
-            expectError(.unsupportedValue) { try store.registerValues(["a": .integer(1), "b": tooDeep]) }
+            let depth = expectError(.unsupportedValue) { try store.registerValues(["a": .integer(1), "b": tooDeep]) }
+            #expect(depth?.key == "b" && depth?.store == store.storeDescription)
             #expect(store.object(forKey: "a") == nil)
             #expect(store.dictionaryRepresentation().isEmpty)
         }
@@ -321,6 +327,22 @@ struct UserDefaultsVocabularyTests {
             #expect(store.allValues()["stored"] == .boolean(true))
             try store.removeObject(forKey: "both")
             #expect(store.dictionaryRepresentation()["both"] as? Int == 1)
+            // Both are keys of the store, and equal as strings.
+            for key in ["\u{E9}", "e\u{301}"] { try store.set(key, forKey: key) }
+            #expect(store.storedKeys().count == 3)
+            #expect(store.allValues().count == 4 && store.dictionaryRepresentation().count == 4)
+        }
+    }
+
+    @Test("removes all that is stored, and nothing that is registered", arguments: VocabularyKind.allCases)
+    func removingAll(kind: VocabularyKind) throws {
+        try kind.withStore { store in
+            try store.removeAll()
+            try store.register(defaults: ["a": 1])
+            for key in ["a", "b", "\u{E9}", "e\u{301}"] { try store.set(2, forKey: key) }
+            try store.removeAll()
+            #expect(store.storedKeys() == [] && store.integer(forKey: "a") == 1)
+            #expect(store.dictionaryRepresentation() as? [String: Int] == ["a": 1])
         }
     }
 

@@ -52,6 +52,21 @@ struct PropertyListFileTests {
         let text = Self.xml("<dict><key>a</key><real>1</real><key>b</key><integer>1</integer></dict>")
         let entries = try PropertyListFile.entries(of: Data(text.utf8))
         #expect(try entries.mapValues { try $0.get() } == ["a": .real(1), "b": .integer(1)])
+        // 256 levels can be stored, and one more can't.
+        func nested(_ levels: Int) -> String {
+            String(repeating: "<array>", count: levels) + String(repeating: "</array>", count: levels)
+        }
+        let mixed = "<dict><key>a</key>\(nested(257))<key>b</key>\(nested(256))<key>c</key><true/></dict>"
+        let several = try PropertyListFile.entries(of: Data(Self.xml(mixed).utf8))
+        #expect(several.keys.sorted() == ["a", "b", "c"])
+        #expect((try? several["a"]?.get()) == nil)
+        #expect((try? several["b"]?.get()) != nil)
+        #expect(try several["c"]?.get() == .boolean(true))
+        let binary = try #require(PropertyListValue.dictionary(["a": .real(1), "b": .string("x")]).propertyListData)
+        #expect(
+            try PropertyListFile.entries(of: binary).mapValues { try $0.get() } == ["a": .real(1), "b": .string("x")]
+        )
+        #expect(PropertyListFile.value(of: binary) == .dictionary(["a": .real(1), "b": .string("x")]))
         #expect(throws: (any Error).self) { try PropertyListFile.entries(of: Data(Self.xml("<array/>").utf8)) }
         #expect(throws: (any Error).self) { try PropertyListFile.entries(of: Data("<dict>".utf8)) }
         #expect(PropertyListFile.value(of: Data("<dict>".utf8)) == nil)
