@@ -27,7 +27,7 @@ func wait(for event: @autoclosure () -> String, until condition: () throws -> Bo
         guard ContinuousClock.now < limit else { throw WaitingExpired(event()) }
         looks += 1
         // What is waited for needs the processor.
-        if looks < 200 { sched_yield() } else { usleep(200) }
+        if looks < 200 { sched_yield() } else { usleep(looks < 1_000 ? 200 : 2_000) }
     }
 }
 
