@@ -327,6 +327,20 @@ struct RestoringTests {
         }
     }
 
+    @Test("is exchanged with the stored one by one record of the suite's file")
+    func atomicExchange() throws {
+        try withTemporaryDirectory { directory in
+            let store = try FileDefaults(url: directory.appending(path: "s"))
+            try EventCollector().collect {
+                try store.set(Data(#"{"level":0.5}"#.utf8), forKey: "Restored")
+                try Restored.Strict(level: 2).save(to: store)
+                let records = try store.verify().recordCount
+                #expect(try Restored.Lenient.restoreQuarantined(in: store) != nil)
+                #expect(try store.verify().recordCount == records + 1)
+            }
+        }
+    }
+
     @Test("is the newest that can be read whole")
     func newest() throws {
         let store = MemoryDefaults()

@@ -117,6 +117,20 @@ private struct Named: Older {
     var look = Look.named("")
 }
 
+/// Writes as many bytes as it doesn't know.
+private struct Padded: Older {
+    var name: String
+    enum CodingKeys: CodingKey { case name, pad }
+    init(from decoder: any Decoder) throws {
+        name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(12, forKey: .pad)
+    }
+}
+
 /// Decodes what is in a part itself.
 private struct Flat: Older {
     var name: String
@@ -258,6 +272,26 @@ struct UnknownFieldTests {
         value.large = 7
         try value.save(to: store)
         #expect(store.data(forKey: "Amounts") == Data(#"{"deep":\#(deep),"large":7,"larger":6}"#.utf8))
+    }
+
+    @Test("is kept if it takes as many bytes as what the type adds, and with the element that it was in")
+    func sizesAndElements() throws {
+        struct Links: DefaultStorable {
+            struct Link: Codable { var url: String }
+            var links: [Link]
+        }
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"name":"n","xyz":34}"#.utf8), forKey: "Settings")
+        try Padded.update(in: store) { $0.name = "m" }
+        #expect(store.data(forKey: "Settings") == Data(#"{"name":"m","pad":12,"xyz":34}"#.utf8))
+
+        let start = String(repeating: "x", count: 50)
+        func link(_ number: Int) -> String { #"{"added":\#(number),"url":"\#(start)\#(number)"}"# }
+        try store.set(Data(#"{"links":[\#(link(1)),\#(link(2)),\#(link(3))]}"#.utf8), forKey: "Links")
+        try Links.update(in: store) { $0.links.removeFirst() }
+        #expect(store.data(forKey: "Links") == Data(#"{"links":[\#(link(2)),\#(link(3))]}"#.utf8))
+        try Links.update(in: store) { $0.links.reverse() }
+        #expect(store.data(forKey: "Links") == Data(#"{"links":[\#(link(3)),\#(link(2))]}"#.utf8))
     }
 
     @Test("is kept by whatever name, and however the text is laid out")

@@ -93,6 +93,22 @@ struct FileDefaultsTests {
         }
     }
 
+    @Test("reads what is in the suite that took its place, without a write", .waits)
+    func replacedForReaders() throws {
+        try withTemporaryDirectory { directory in
+            let (url, other) = (directory.appending(path: "s"), directory.appending(path: "other"))
+            try EventCollector().collect {
+                let suite = try FileDefaults(url: url)
+                try suite.set("old", forKey: "a")
+                #expect(suite.string(forKey: "a") == "old")
+                #expect(try TestHelper.run(["assign", other.path, "a", "string", "new"]).status == 0)
+                try FileManager.default.moveItem(at: url, to: directory.appending(path: "away"))
+                try FileManager.default.moveItem(at: other, to: url)
+                try wait(for: "the new suite's value") { suite.string(forKey: "a") == "new" }
+            }
+        }
+    }
+
     @Test("keeps dates, numbers and strings to the last bit")
     func exactValues() throws {
         try withTemporaryDirectory { directory in

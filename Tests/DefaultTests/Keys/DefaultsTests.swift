@@ -159,7 +159,15 @@ struct DefaultsTests {
             expect(DefaultsKey<NSString?>("k", default: "a"), "a", "b")
             expect(DefaultsKey<[NSString]?>("k", default: ["a"]), ["a"], [])
             expect(DefaultsKey<[[NSString]]?>("k", default: [["a"]]), [["a"]], [[]])
+            #expect(store[DefaultsKey<NSString>("k", default: "a")] == "a")
+            #expect(store[DefaultsKey<[NSString]>("k", default: ["a"])] == ["a"])
+            #expect(store[DefaultsKey<[[NSString]]>("k", default: [["a"]])] == [["a"]])
+            #expect(store[DefaultsKey<[String: NSString]>("k", default: ["b": "a"])] == ["b": "a"])
+            #expect(store[DefaultsKey<[NSString]>("k")] == [] && store[DefaultsKey<[[NSString]]>("k")] == [])
             #endif
+            #expect(store[DefaultsKey<[Rank]>("k", default: [.first])] == [.first])
+            #expect(store[DefaultsKey<[[Rank]]>("k", default: [[.first]])] == [[.first]])
+            #expect(store[DefaultsKey<[String: Rank]>("k", default: ["b": .first])] == ["b": .first])
             let any = DefaultsKey<Any?>("k", default: 5)
             #expect(store[any] as? Int == 5)
             store[any] = "text"
