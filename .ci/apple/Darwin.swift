@@ -7,7 +7,7 @@ public var errno: Int32 {
     set { __error().pointee = newValue }
 }
 // foundation/posixerrorcode; declared here, and exported again by Foundation
-public enum POSIXErrorCode: Int32, Sendable { case EPERM = 1, ENOENT, EIO = 5 }
+public enum POSIXErrorCode: Int32, Sendable { case EPERM = 1, ENOENT, EIO = 5, ENOSPC = 28, EROFS = 30 }
 public var S_IFMT: mode_t { 0o170000 }
 public var S_IFREG: mode_t { 0o100000 }
 public var S_IFDIR: mode_t { 0o040000 }

@@ -4,6 +4,7 @@
 // foundation/filemanager, fileattributekey
 extension FileManager {
     public var temporaryDirectory: URL { fatalError() }
+    public var currentDirectoryPath: String { "" }
     public func createDirectory(
         at url: URL,
         withIntermediateDirectories createIntermediates: Bool,
@@ -39,9 +40,11 @@ extension FileManager {
 }
 public struct URLResourceKey: Hashable, Sendable {}
 extension FileAttributeKey {
+    public static var modificationDate: FileAttributeKey { fatalError() }
     public static var posixPermissions: FileAttributeKey { fatalError() }
     public static var size: FileAttributeKey { fatalError() }
     public static var systemFileNumber: FileAttributeKey { fatalError() }
+    public static var type: FileAttributeKey { fatalError() }
 }
 // foundation/nstemporarydirectory()
 public func NSTemporaryDirectory() -> String { "" }
@@ -125,6 +128,8 @@ extension Date {
     public static func + (date: Date, interval: TimeInterval) -> Date { date }
 }
 extension URL {
+    public init?(string: String, relativeTo base: URL?) { nil }
+    public var hasDirectoryPath: Bool { false }
     public var standardized: URL { self }
     public var pathExtension: String { "" }
     public mutating func deleteLastPathComponent() {}
@@ -217,6 +222,8 @@ extension CharacterSet {
 // foundation/nsuserdefaults
 extension UserDefaults {
     public func removePersistentDomain(forName name: String) {}
+    public func setVolatileDomain(_ domain: [String: Any], forName name: String) {}
+    public func removeVolatileDomain(forName name: String) {}
     public func persistentDomain(forName name: String) -> [String: Any]? { nil }
     public func setPersistentDomain(_ domain: [String: Any], forName name: String) {}
     public func stringArray(forKey key: String) -> [String]? { nil }
