@@ -178,42 +178,6 @@ struct FormatTests {
         return journal
     }
 
-    @Test("Bytes are the same if all of them are, and contain a text wherever it is")
-    func searches() {
-        func isSame(_ one: String, _ other: String) -> Bool {
-            Array(one.utf8).withUnsafeBytes { one in
-                Array(other.utf8).withUnsafeBytes { other in
-                    let inPlace = one.baseAddress.flatMap { one in other.baseAddress.map { (one, $0) } }
-                    let isSame = ByteSearch.isSame(one, other)
-                    if one.count == other.count, let inPlace {
-                        #expect(ByteSearch.isSame(inPlace.0, inPlace.1, count: one.count) == isSame)
-                    }
-                    return isSame
-                }
-            }
-        }
-        #expect(isSame("", "") && isSame("a", "a") && isSame("abcdefghi", "abcdefghi"))
-        #expect(!isSame("", "a") && !isSame("a", "b") && !isSame("abcdefghi", "abcdefghj") && !isSame("ab", "abc"))
-        #expect(!isSame("xbcdefghi", "abcdefghi"))
-        func contains(_ text: String, _ bytes: String) -> Bool {
-            Array(bytes.utf8).withUnsafeBytes { ByteSearch.contains(text, in: $0) }
-        }
-        #expect(contains("ab", "ab") && contains("ab", "aab") && contains("ab", "acab") && contains("ab", "cdabef"))
-        #expect(contains("a", "bca") && contains("aab", "aaab"))
-        #expect(!contains("ab", "a") && !contains("ab", "aca") && !contains("abc", "ab") && !contains("ab", "ba"))
-        #expect(!contains("ab", "") && !contains("", "ab"))
-        func contains(_ byte: Character, _ bytes: String) -> Bool {
-            Array(bytes.utf8).withUnsafeBytes { ByteSearch.contains(byte.asciiValue!, in: $0) }
-        }
-        #expect(contains("a", "a") && contains("a", "bca") && !contains("a", "bc") && !contains("a", ""))
-        for zeros in 0...9 {
-            let bytes = [UInt8](repeating: 0, count: zeros)
-            #expect(bytes.withUnsafeBytes { ByteSearch.isZero($0) })
-            #expect(!(bytes + [1]).withUnsafeBytes { ByteSearch.isZero($0) })
-            #expect(!([1] + bytes).withUnsafeBytes { ByteSearch.isZero($0) })
-        }
-    }
-
     @Test("A batch rejects what can't be stored and says why")
     func batches() {
         var batch = JournalBatch()

@@ -39,6 +39,9 @@ struct PlatformTests {
         with([1, 2, 3, 1, 2, 4]) { all in
             func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: all[range]) }
             #expect(ByteSearch.isSame(part(0..<2), part(3..<5)))
+            if let start = all.baseAddress {
+                #expect(ByteSearch.isSame(start, start + 3, count: 2) && !ByteSearch.isSame(start, start + 3, count: 3))
+            }
             #expect(!ByteSearch.isSame(part(0..<3), part(3..<6)))
             #expect(!ByteSearch.isSame(part(0..<2), part(3..<6)) && !ByteSearch.isSame(part(0..<3), part(3..<5)))
             #expect(!ByteSearch.isSame(part(0..<1), nothing))

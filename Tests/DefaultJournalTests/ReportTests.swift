@@ -31,30 +31,6 @@ struct ReportTests {
         #expect(reports.all.count == 3)
     }
 
-    @Test("names the file or the directory that it is about, in every error")
-    func paths() {
-        let kinds: [JournalError.Kind] = [
-            .system(.open, code: EIO), .newerFormat(version: 2), .notARegularFile, .linked, .notADirectory, .notOwned,
-            .valueTooLarge(bytes: 1), .keyInvalid(bytes: 0), .batchTooLarge(bytes: 1), .alreadyExists, .forked,
-            .invalidPath,
-            .replaced, .overwritten, .busy(process: nil), .busy(process: 12), .unstable,
-            .readOnly(.refused(code: EROFS)),
-            .readOnly(.otherUser), .readOnly(.requested),
-        ]
-        for kind in kinds {
-            #expect(JournalError(kind, path: "/the/suite").description.contains("/the/suite"), "\(kind)")
-        }
-        #expect(JournalError(.busy(process: 12)).description.contains("the process 12"))
-        #expect(JournalError(.busy(process: nil)).description.contains("another process"))
-        #expect(JournalError(.valueTooLarge(bytes: 77)).description.contains("77 bytes"))
-        #expect(JournalError(.keyInvalid(bytes: 77)).description.contains("77 bytes"))
-        #expect(JournalError(.batchTooLarge(bytes: 77)).description.contains("77 bytes"))
-        #expect(JournalError(.newerFormat(version: 77)).description.contains("version 77"))
-        #expect(JournalError(.system(.fsync, code: 77)).description.contains("fsync failed"))
-        #expect(JournalError(.system(.fsync, code: 77)).description.contains("(error 77)"))
-        #expect(JournalError(.readOnly(.refused(code: 77))).description.contains("(error 77)"))
-    }
-
     @Test("by a write is delivered if it fails, too")
     func failedWrite() throws {
         let journal = try open()

@@ -323,7 +323,7 @@ struct SuiteDirectoryTests {
         }
         _ = failure(EIO, at: "")
         #expect(try directory.names() == ["journal"])
-        // Nor anything that is no file of its own.
+        // Nor anything other than a file of its own.
         let lock = directory.suite + "/lock"
         try files.createSymbolicLink(atPath: lock, withDestinationPath: directory.path + "/target")
         probe.plan(.fail(code: ENOSYS), call: .flock, number: 0)
