@@ -46,7 +46,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "DefaultTestHelper",
-            dependencies: ["Default", "JournalProbe"],
+            dependencies: ["Default", "DefaultJournal", "JournalProbe"],
             path: "Tests/DefaultTestHelper"
         ),
         .executableTarget(

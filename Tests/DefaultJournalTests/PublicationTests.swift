@@ -40,7 +40,7 @@ struct PublicationTests {
     @Test(
         "After a writer is killed at any step, all processes that have the suite open agree, and what they write is kept",
         .waits,
-        arguments: TestExtent.sample(killings, every: 4)
+        arguments: TestExtent.sample(killings, every: 8)
     )
     func killed(operation: Operation, aftermath: Aftermath) throws {
         let options = JournalOptions(automaticMaintenance: false)

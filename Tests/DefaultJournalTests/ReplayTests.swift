@@ -32,11 +32,12 @@ struct ReplayTests {
         }
     }
 
-    @Test("Every other value of every byte of a small journal costs its record and no other")
+    @Test("Every byte of a small journal costs its record and no other when any of its bits differ")
     func allValues() {
         let small = SampleJournal(records: 3)
+        let changes = TestExtent.pick(brief: [1, 2, 4, 8, 16, 32, 64, 128, 255], full: Array(UInt8(1)...255))
         for index in JournalHeader.size..<small.bytes.count {
-            for change in UInt8(1)...255 {
+            for change in changes {
                 var bytes = small.bytes
                 bytes[index] ^= change
                 expectOneLoss(bytes, index, of: small)

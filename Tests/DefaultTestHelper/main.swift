@@ -1,4 +1,5 @@
 import Default
+import DefaultJournal
 import Foundation
 import JournalProbe
 
@@ -42,6 +43,30 @@ struct MigratedCounter: DefaultMigratable {
     init(migrating previous: Old) { total = previous.count + 1 }
 }
 
+/// A value whose initializer starts a task that goes on for as long as the process.
+struct Starting: DefaultProviding {
+    var name = "new"
+    static let defaultValue = Starting()
+    static let (running, end) = AsyncStream.makeStream(of: Void.self)
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        Task { for await _ in Self.running {} }
+        name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+    }
+
+    private enum CodingKeys: CodingKey {
+        case name
+    }
+}
+
+/// A settings type whose values have to be filled in.
+struct Starters: DefaultStorable {
+    var all: [Starting] = []
+    static let defaultValue = Starters()
+}
+
 let arguments = Array(CommandLine.arguments.dropFirst(2))
 
 func suite() throws -> FileDefaults {
@@ -60,6 +85,26 @@ func codeOf(_ body: () throws -> Void) -> String {
 /// Prints without buffering, because a killed process does not flush.
 func printNow(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
+}
+
+/// Prints what the program's handler receives, on which thread and when, and what it causes itself.
+func printOwnHandler(key: String) {
+    print(DefaultsDiagnostics.handler == nil ? "none" : "there")
+    let latest = Guarded<DefaultsDiagnostics.Event?>(nil)
+    DefaultsDiagnostics.handler = { event in
+        print(event.kind, event.error.code, event.error.key ?? "", Thread.isMainThread)
+        latest.withLock { $0 = event }
+        MemoryDefaults().df.store(Double.nan, forKey: "log")
+    }
+    MemoryDefaults().df.store(Double.nan, forKey: key)
+    print("returned")
+    DefaultsDiagnostics.handler = { print("called with", $0.kind) }
+    if let event = latest.withLock({ $0 }) {
+        DefaultsDiagnostics.handler?(event)
+    }
+    DefaultsDiagnostics.handler = nil
+    print(DefaultsDiagnostics.handler == nil ? "removed" : "still there")
+    MemoryDefaults().df.store(Double.nan, forKey: key)
 }
 
 /// Prints whether the thread that watches a suite wakes up about once a second while nothing changes, and what an iterator
@@ -113,14 +158,21 @@ func run() throws {
             _ = NamedCounter.read(from: store, forKey: key)
         }
     case "own-handler":
-        DefaultsDiagnostics.handler = { event in
-            print(event.error.code, event.error.key ?? "")
-            MemoryDefaults().df.store(Double.nan, forKey: "log")
+        printOwnHandler(key: arguments[0])
+    case "live-settings-without-default":
+        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
+            _ = LiveSettings<StandardSettings>(in: MemoryDefaults())
         }
-        MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
-        DefaultsDiagnostics.handler = nil
-        print(DefaultsDiagnostics.handler == nil ? "removed" : "still there")
-        MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
+    case "container-without-default":
+        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
+            let container: KeyValueContainer<Int> = MemoryDefaults().makeContainer(key: "number")
+            container.value = 1
+            _ = container.currentValue
+        }
+    case "tasks-of-initializers":
+        let store = MemoryDefaults()
+        try store.set(Data(#"{"all":[{}]}"#.utf8), forKey: "Starters")
+        print(Starters.read(from: store)?.all.map(\.name) ?? [])
 
     case "fill":
         let suite = try suite()

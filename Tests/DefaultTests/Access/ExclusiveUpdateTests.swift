@@ -146,8 +146,8 @@ struct ExclusiveUpdateTests {
     @Test("of a typed key is exclusive", arguments: StoreKind.allCases)
     func typedKey(kind: StoreKind) throws {
         try kind.withStore { store in
-            try repeatOnEightThreads { try Defaults(suite: store).update(.count) { $0 += 1 } }
-            #expect(Defaults(suite: store)[.count] == 400)
+            try repeatOnEightThreads(kind.rounds) { try Defaults(suite: store).update(.count) { $0 += 1 } }
+            #expect(Defaults(suite: store)[.count] == 8 * kind.rounds)
         }
     }
 
@@ -155,22 +155,22 @@ struct ExclusiveUpdateTests {
     func container(kind: StoreKind) throws {
         try kind.withStore { store in
             let container: KeyValueContainer<Int> = store.makeContainer(key: "count")
-            try repeatOnEightThreads { try container.update { $0 = ($0 ?? 0) + 1 } }
-            #expect(container.value == 400)
+            try repeatOnEightThreads(kind.rounds) { try container.update { $0 = ($0 ?? 0) + 1 } }
+            #expect(container.value == 8 * kind.rounds)
         }
     }
 
     @Test("of a container of a part of a suite is exclusive", arguments: StoreKind.allCases)
     func partOfSuite(kind: StoreKind) throws {
         try kind.withStore { store in
-            try repeatOnEightThreads(50) {
+            try repeatOnEightThreads(kind.rounds) {
                 try withDefaults(store) {
                     let storage = try #require(PersistentStorage(keyPrefix: "part."))
                     let container: KeyValueContainer<Int> = storage.makeContainer(key: "count")
                     try container.update { $0 = ($0 ?? 0) + 1 }
                 }
             }
-            #expect(store.object(forKey: "part.count") as? Int == 400)
+            #expect(store.object(forKey: "part.count") as? Int == 8 * kind.rounds)
         }
     }
 
@@ -265,8 +265,8 @@ struct ExclusiveUpdateTests {
     @Test("of a settings type is exclusive", arguments: StoreKind.allCases)
     func settingsType(kind: StoreKind) throws {
         try kind.withStore { store in
-            try repeatOnEightThreads(50) { try Tally.update(in: store) { $0.count += 1 } }
-            #expect(Tally.read(from: store)?.count == 400)
+            try repeatOnEightThreads(kind.rounds) { try Tally.update(in: store) { $0.count += 1 } }
+            #expect(Tally.read(from: store)?.count == 8 * kind.rounds)
         }
     }
 
@@ -274,7 +274,7 @@ struct ExclusiveUpdateTests {
     func onlyIfAbsent(kind: StoreKind) throws {
         try kind.withStore { store in
             let made = Guarded(0)
-            try repeatOnEightThreads(50) {
+            try repeatOnEightThreads(kind.rounds) {
                 Defaults(suite: store)["k"].setIfAbsent {
                     made.withLock { made in
                         made += 1
@@ -300,6 +300,7 @@ struct ExclusiveUpdateTests {
                 while !isOver.withLock({ $0 }) {
                     number += 1
                     try? shared.store.setStoredValue(.integer(number), forKey: "k")
+                    sched_yield()
                 }
             }
             writer.start()
@@ -309,7 +310,7 @@ struct ExclusiveUpdateTests {
                 writing.wait()
             }
             try wait(for: "the other thread's first write") { store.storedValue(forKey: "k") != nil }
-            for _ in 0..<50 {
+            for _ in 0..<kind.rounds {
                 try store.withExclusiveAccess {
                     let first = store.storedValue(forKey: "k")
                     for _ in 0..<20 {

@@ -52,29 +52,6 @@ private struct Scaled: DefaultStorable, Equatable {
     private enum CodingKeys: CodingKey { case level, name }
 }
 
-/// A value whose initializer starts a task that goes on for as long as it may.
-private struct Starting: DefaultProviding, Equatable {
-    var name = "new"
-    static let defaultValue = Starting()
-    static let (running, end) = AsyncStream.makeStream(of: Void.self)
-
-    init() {}
-
-    init(from decoder: any Decoder) throws {
-        Task { for await _ in Self.running {} }
-        name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
-    }
-
-    private enum CodingKeys: CodingKey {
-        case name
-    }
-}
-
-private struct Starters: DefaultStorable {
-    var all: [Starting] = []
-    static let defaultValue = Starters()
-}
-
 @Suite("A coder")
 struct CoderTests {
     @Test("encodes single values of every kind", arguments: [false, true])
@@ -143,13 +120,10 @@ struct CoderTests {
 
     // What a task inherits is what decodes, whose functions must not be kept after that.
     @Test("decodes values whose initializers start tasks that go on")
-    func tasksOfInitializers() async {
-        await #expect(processExitsWith: .success) {
-            let store = MemoryDefaults()
-            try store.set(Data(#"{"all":[{}]}"#.utf8), forKey: "Starters")
-            #expect(Starters.read(from: store)?.all == [Starting()])
-            Starting.end.finish()
-        }
+    func tasksOfInitializers() throws {
+        let outcome = try TestHelper.run(["tasks-of-initializers"])
+        #expect(outcome.status == 0)
+        #expect(outcome.output == "[\"new\"]\n")
     }
 
     @Test("may be a custom one")

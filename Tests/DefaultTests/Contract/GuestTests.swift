@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Programs in Fixtures/Guest that use `UserDefaults`, each compiled with and without `import Default`.
-@Suite("A program that imports the library")
+@Suite("A program that imports the library", .waits)
 struct GuestTests {
     private static let programs = Compiler.programs(in: "Guest")
     private static let versions = TestExtent.pick(brief: ["6"], full: ["5", "6"])

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Programs in Fixtures/Misuse; their first lines contain the expected error or warning.
-@Suite("A program with a mistake")
+@Suite("A program with a mistake", .waits)
 struct MisuseTests {
     private static let programs = Compiler.programs(in: "Misuse").sorted { $0.path < $1.path }
 

@@ -124,11 +124,14 @@ struct DiagnosticsTests {
         }
     }
 
-    @Test("go to the program's handler, which may cause the same error itself")
+    @Test("go to the program's handler on its own thread before the call returns; it may cause the same error itself")
     func ownHandler() throws {
         let outcome = try TestHelper.run(["own-handler", "level"])
         #expect(outcome.status == 0)
-        #expect(outcome.output == "encodingFailed level\nremoved\n")
+        let expected = [
+            "none", "write failed encodingFailed level true", "returned", "called with write failed", "removed", "",
+        ]
+        #expect(outcome.output == expected.joined(separator: "\n"))
         // The handler's own events go to the built-in one, and so do all events after it is removed.
         let lines = outcome.errors.split(separator: "\n")
         #expect(lines.count == 2)
@@ -428,25 +431,6 @@ struct DefaultsEventTests {
         #expect(event(report(missing: 20, unusable: 1), context) != nil)
         let names = (0..<19).map { "m\(100 + $0)" } + ["n"]
         #expect(event(LoadReport(filledIn: names, unusable: [.init(path: "z", reason: "R")]), context) == nil)
-    }
-
-    @Test("goes to the handler of the program, on its own thread, before the call returns")
-    func handler() async {
-        await #expect(processExitsWith: .success) {
-            @Sendable func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
-            #expect(DefaultsDiagnostics.handler == nil)
-            let received = Guarded<[(kind: DefaultsDiagnostics.Event.Kind, thread: ObjectIdentifier)]>([])
-            DefaultsDiagnostics.handler = { event in
-                received.withLock { $0.append((event.kind, thread())) }
-            }
-            MemoryDefaults().df.store(Double.nan, forKey: "k")
-            #expect(received.withLock { $0.map(\.kind) } == [.writeFailed])
-            #expect(received.withLock { $0.map(\.thread) } == [thread()])
-            DefaultsDiagnostics.handler?(.init(kind: .quarantined, error: .init(.storeFailed, reason: "R.")))
-            #expect(received.withLock { $0.map(\.kind) } == [.writeFailed, .quarantined])
-            DefaultsDiagnostics.handler = nil
-            #expect(DefaultsDiagnostics.handler == nil)
-        }
     }
 }
 

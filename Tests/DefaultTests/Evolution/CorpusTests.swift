@@ -383,12 +383,7 @@ extension Defaults.Keys {
 
 @Suite("A value from an old version", .ownCache)
 struct CorpusTests {
-    // The same bytes of a type are reported once, in whichever store, so one store after the other.
-    @Test(
-        "is read by a new one with every usable part, and a report of the others",
-        .serialized,
-        arguments: StoreKind.allCases
-    )
+    @Test("is read by a new one with every usable part, and a report of the others", arguments: StoreKind.allCases)
     func corpus(kind: StoreKind) throws {
         for format in Format.allCases {
             try Format.$current.withValue(format) {

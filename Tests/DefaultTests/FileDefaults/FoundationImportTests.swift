@@ -4,7 +4,7 @@ import Testing
 @testable import Default
 
 #if !canImport(Darwin)
-@Suite("Importing a Foundation property list")
+@Suite("Importing a Foundation property list", .waits)
 struct FoundationImportTests {
     @Test("imports every value once, and keeps the property list")
     func once() throws {

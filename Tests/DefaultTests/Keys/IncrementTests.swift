@@ -16,12 +16,11 @@ struct UnsafeStore: @unchecked Sendable {
     }
 }
 
-@Suite("Changes in place")
+@Suite("Changes in place", .waits)
 struct IncrementTests {
     @Test("lose nothing on eight threads", arguments: StoreKind.allCases)
     func threads(kind: StoreKind) throws {
-        // On a UserDefaults, Foundation rewrites the suite's file at each of these.
-        let rounds = kind == .userDefaults ? 50 : 1_000
+        let rounds = kind == .userDefaults ? kind.rounds : 1_000
         try kind.withStore { store in
             let shared = UnsafeStore(store)
             try onEightThreads {

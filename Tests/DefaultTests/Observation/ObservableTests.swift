@@ -142,14 +142,11 @@ struct ObservableTests {
     }
 
     @Test("of a settings type without a default end the process and name the type")
-    func missingDefault() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = LiveSettings<Undefaulted>(in: MemoryDefaults())
-        }
-        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(
-            message.contains("Give the type a `static var defaultValue: Undefaulted?`, or create it with LiveSettings(")
-        )
+    func missingDefault() throws {
+        let outcome = try TestHelper.run(["live-settings-without-default"])
+        #expect(outcome.status != 0)
+        let advice = "Give the type a `static var defaultValue: StandardSettings?`, or create it with LiveSettings("
+        #expect(outcome.errors.contains(advice))
     }
 
     @Test("of a container with a default need no optional", arguments: StoreKind.allCases)
@@ -177,14 +174,10 @@ struct ObservableTests {
     }
 
     @Test("of a container without a default end the process and name the key")
-    func missingContainerDefault() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let container: KeyValueContainer<Int> = MemoryDefaults().makeContainer(key: "number")
-            container.value = 1
-            _ = container.currentValue
-        }
-        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(message.contains(#"The container for the key "number" has no default value"#))
+    func missingContainerDefault() throws {
+        let outcome = try TestHelper.run(["container-without-default"])
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.contains(#"The container for the key "number" has no default value"#))
     }
 
     @Test("of typed and string keys report all changes, however they are read", arguments: StoreKind.allCases)

@@ -9,7 +9,7 @@ private struct SharedSettings: DefaultStorable {
 }
 #endif
 
-@Suite("The next process")
+@Suite("The next process", .waits)
 struct NextProcessTests {
     @Test("reads the standard store of its program")
     func standardStore() throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 #if !canImport(Darwin)
-@Suite("Several processes with one suite")
+@Suite("Several processes with one suite", .waits)
 struct ProcessTests {
     private struct Counter: DefaultStorable {
         var count = 0
