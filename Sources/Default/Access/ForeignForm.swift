@@ -17,7 +17,7 @@ internal import Foundation
 /// | --- | --- | --- |
 /// | JSON `Data` | a string of JSON | Defaults, AppStorage |
 /// | JSON `Data` | property-list `Data` | `df` with a `PropertyListEncoder` |
-/// | JSON `Data` | a number, Boolean, date or text, or the name of an enum's case | the type was another one |
+/// | JSON `Data` | a number, Boolean or text, or the name of an enum's case | the type was another one |
 /// | JSON `Data` of an array or a set | an array of elements in their own or a foreign form | Defaults |
 /// | JSON `Data` of a dictionary | a dictionary of such elements; its keys are strings, also for number keys | Defaults |
 /// | raw value | a string of JSON | Defaults |

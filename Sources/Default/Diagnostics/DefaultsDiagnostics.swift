@@ -133,7 +133,7 @@ extension DefaultsDiagnostics.Event {
 
         /// A stored value was read that lacks properties, or has some that can't be used.
         ///
-        /// Reported once per key, reason and process, in whichever store and for however many contents, with a
+        /// Reported once per store, key, type, reason and process, for however many contents, with a
         /// ``DefaultsDiagnostics/Event/report``. If properties are missing and nothing is unusable, the
         /// ``DefaultsDiagnostics/Event/severity`` is ``Severity/info``.
         public static let filledIn = Kind("read with differences")

@@ -41,7 +41,7 @@ struct KeyCompletionTests {
     func reading(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
-            // The same bytes are reported once, in whichever store.
+            // Bytes of each store's own: what is known of bytes is known for all stores.
             let lacking = Data(#"{"name":"x","colors":["\#(kind)"]}"#.utf8)
             try store.set(lacking, forKey: "palette")
             let collector = EventCollector()
@@ -89,7 +89,7 @@ struct KeyCompletionTests {
     func elements(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
-            // The same bytes are reported once, in whichever store.
+            // Bytes of each store's own: what is known of bytes is known for all stores.
             try store.set(Data(#"[{"url":"a"},7,{"url":"b","tags":["\#(kind)"]}]"#.utf8), forKey: "pages")
             try store.set(Data(#"{"url":"h","kind":"\#(kind)"}"#.utf8), forKey: "home")
             let collector = EventCollector()
