@@ -45,6 +45,8 @@ enum TestHelper {
         environment["HOME"] = home.path
         environment["CFFIXED_USER_HOME"] = home.path
         environment["XDG_CONFIG_HOME"] = nil
+        // Some actions end with a fatal error, whose backtrace may hang.
+        environment["SWIFT_BACKTRACE"] = "enable=no"
         process.environment = environment
         return process
     }
