@@ -103,6 +103,7 @@ extension FileHandle {
 }
 // foundation/thread, processinfo, bundle
 extension Thread {
+    public class var isMainThread: Bool { true }
     public class func detachNewThread(_ block: @escaping @Sendable () -> Void) {}
     public class func sleep(forTimeInterval interval: TimeInterval) {}
 }

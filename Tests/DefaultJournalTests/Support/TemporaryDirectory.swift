@@ -27,12 +27,15 @@ final class TemporaryDirectory: Sendable {
         Array(try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
     }
 
+    private struct NotWritten: Error {
+        let name: String
+    }
+
     func write(_ bytes: [UInt8], to name: String = "suite/journal") throws {
         // Data's own method syncs the file, and some tests write thousands.
-        let file = open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC, 0o666)
-        guard file >= 0 else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: name]) }
-        defer { close(file) }
-        try FileHandle(fileDescriptor: file).write(contentsOf: Data(bytes))
+        guard let file = fopen(path + "/" + name, "w") else { throw NotWritten(name: name) }
+        let count = fwrite(bytes, 1, bytes.count, file)
+        guard fclose(file) == 0, count == bytes.count else { throw NotWritten(name: name) }
     }
 
     /// Writes into a file as it is, without giving it another inode; without an offset the file gets this content alone.

@@ -8,6 +8,7 @@ enum TestHome {
         return makeDirectory(in: FileManager.default.temporaryDirectory)
     }()
 
+    #if !canImport(Darwin)
     /// A directory for the files of suites in `UserDefaults`, in memory where Linux has such a file system.
     ///
     /// Foundation syncs a suite's file at each write, for which all tests would wait, because the stores in `UserDefaults` have
@@ -18,6 +19,7 @@ enum TestHome {
         atexit { removeDirectory(atPath: TestHome.suites.path) }
         return makeDirectory(in: memory)
     }()
+    #endif
 
     private static func makeDirectory(in parent: URL) -> URL {
         let directory = parent.appending(path: "default-tests-\(UUID().uuidString)", directoryHint: .isDirectory)
