@@ -48,6 +48,10 @@ extension Defaults {
     ///
     /// A default is evaluated when the key is created, or at each read if it is a closure or an object. It is never stored: if
     /// a later version changes it, all users without a stored value get the new default.
+    ///
+    /// A stored value that lacks properties is filled in from the default, once in a process for its name, type and bytes. So
+    /// declare a name and type once, or with one default: of two keys that differ in that alone, in whichever suites, the one
+    /// that is read first decides with what such a value is filled in for both.
     public final class Key<Value>: Keys, @unchecked Sendable {
         // The default is created by a Sendable function, or is a value that nothing else refers to.
 
