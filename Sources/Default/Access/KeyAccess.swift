@@ -37,7 +37,11 @@ struct KeyAccess {
     func checkAbsence(type: Any.Type) throws(DefaultsError) {
         _ = try StoreKey(key)
         try DefaultsError.wrapping(context(type)) { try store.checkAvailability() }
+        noteReadable(as: type)
     }
+
+    /// Notes that the key has a value that can be read, or none; see ``DefaultsDiagnostics/noteReadable(_:_:)``.
+    func noteReadable(as type: Any.Type) { DefaultsDiagnostics.noteReadable(key, context(type)) }
 
     /// The stored bytes; nil when nothing is stored.
     ///
@@ -126,11 +130,14 @@ extension KeyAccess {
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`.
     func load<Value: Decodable>(_ type: Value.Type, decoder: any DefaultsDecoder) throws(DefaultsError) -> Value? {
         do {
-            return try decodeBytes(type, decoder: decoder)
+            let value = try decodeBytes(type, decoder: decoder)
+            noteReadable(as: type)
+            return value
         } catch {
             guard (decoder as? DefaultsCoder)?.isBuiltIn == true, type != Data.self,
                 let value = (type as? any Codable.Type).flatMap({ storedValue(of: $0) }) as? Value
             else { throw error }
+            noteReadable(as: type)
             return value
         }
     }
@@ -215,6 +222,7 @@ extension KeyAccess {
             return try decodeExactly(stored, by: bridge)
         } catch {
             let (value, report) = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
+            noteReadable(as: Value.self)
             DefaultsDiagnostics.report(report, context(Value.self))
             return value
         }
@@ -235,7 +243,11 @@ extension KeyAccess {
         }
         guard case .data(let data) = translated ?? stored,
             let filledIn = fillIn(data, by: bridge, default: initial())
-        else { throw fault.about(translated ?? stored) }
+        else {
+            // So that the next readable value is decoded, and noted, even if reads shared it before.
+            if case .data = stored {} else { DecodedValueCache.shared.remove(key, of: Value.self) }
+            throw fault.about(translated ?? stored)
+        }
         return filledIn
     }
 
@@ -310,10 +322,20 @@ extension KeyAccess {
         sharing isShared: Bool = true
     ) throws(DefaultsError) -> Value {
         do {
-            guard isShared, bridge.decodesData, case .data(let data) = stored else { return try bridge.decode(stored) }
-            return try DecodedValueCache.shared.value(of: data, forKey: key, isLasting: { $0 is DecodingError }) {
-                try bridge.decode(stored)
+            func decode() throws -> Value {
+                let value = try bridge.decode(stored)
+                if isShared {
+                    noteReadable(as: Value.self)
+                }
+                return value
             }
+            guard isShared, bridge.decodesData, case .data(let data) = stored else { return try decode() }
+            return try DecodedValueCache.shared.value(
+                of: data,
+                forKey: key,
+                isLasting: { $0 is DecodingError },
+                decode: decode
+            )
         } catch {
             throw fault(error, inDecoding: stored, as: Value.self)
         }
@@ -386,6 +408,7 @@ extension KeyAccess {
         }
         store.notifyChange(forKey: key)
         if let loss {
+            noteReadable(as: type)
             quarantine(of: type).report(because: loss)
         }
     }

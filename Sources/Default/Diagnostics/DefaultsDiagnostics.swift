@@ -17,7 +17,8 @@ internal import os
 ///
 /// The handler is called on the thread of the call that failed, before that call returns, possibly from several threads at
 /// once. The handler may use stores itself. Events that it causes go to the built-in handler, so it can't call itself.
-/// Settings that can't be read are reported once for each content and reason, however often they are read.
+/// Settings that can't be read are reported once for each content and reason, however often they are read, and again if
+/// they could be read in between.
 public enum DefaultsDiagnostics: Sendable {
     /// A function that receives events.
     public typealias Handler = @Sendable (Event) -> Void
@@ -168,7 +169,7 @@ extension DefaultsDiagnostics {
     ///
     /// The handler is called on this thread, before the call returns, so the caller must not hold a lock that the handler may need.
     /// For ``Event/Kind/readFailed``, each value that can't be used is reported once for each reason and, for the
-    /// library's own errors, content.
+    /// library's own errors, content, until it can be read again.
     ///
     /// - Parameters:
     ///   - kind: The kind of event.
@@ -212,36 +213,94 @@ extension DefaultsDiagnostics {
 
     private static let reportedReads = Guarded(ReportedReads())
 
-    /// Returns false for an unreadable stored value that has already been reported in this process.
+    /// The ``ReportedReads/unreadableKeys``: 0 in nearly all programs, where ``noteReadable(_:_:)`` costs one load.
+    private static let unreadableKeys = Atomic<UInt64>(0)
+
+    /// Returns false for an unreadable stored value that has already been reported in this process, unless it was read
+    /// since.
     private static func isNew(_ error: DefaultsError) -> Bool {
-        ![.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(error.code)
-            || reportedReads.withLock {
-                $0.insert(error.context, reason: "\(error.content ?? 0) \(error.description)".hashValue)
-            }
+        guard error.isAboutStoredValue else { return true }
+        return reportedReads.withLock { reports in
+            let reason = "\(error.content ?? 0) \(error.description)".hashValue
+            defer { unreadableKeys.store(reports.unreadableKeys) }
+            return reports.insert(error.context, reason: reason, isUnreadable: true)
+        }
+    }
+
+    /// Notes that a value can be read, or that there is none.
+    ///
+    /// If it breaks in the same way again, that is reported again. Reads call this when they have decoded something,
+    /// and not when they return a value that was decoded before.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - context: The key, the type and the store.
+    static func noteReadable(_ key: String, _ context: @autoclosure () -> ErrorContext) {
+        let unreadable = unreadableKeys.load()
+        guard unreadable != 0, unreadable & ReportedReads.bit(of: key) != 0 else { return }
+        let context = context()
+        reportedReads.withLock { reports in
+            reports.removeUnreadable(context)
+            unreadableKeys.store(reports.unreadableKeys)
+        }
     }
 }
 
-/// Hashes of what was reported of stored values; they are bounded, and what is forgotten is reported again.
+extension DefaultsError {
+    /// Whether a read failed because of the stored value, and not because of the store or the key.
+    var isAboutStoredValue: Bool {
+        [.undecodable, .typeMismatch, .newerVersion, .migrationFailed].contains(code)
+    }
+}
+
+/// What was reported of stored values, as hashes; it is bounded, and what is forgotten is reported again.
 struct ReportedReads {
-    private var reads: [Int] = []
+    private struct Report: Equatable {
+        /// A hash of the store, the key and the type.
+        let subject: Int
+        let reason: Int
+        /// The bit of the key if the value could not be read; otherwise 0, and the report is never removed.
+        let unreadableKey: UInt64
+    }
+
+    private var reports: [Report] = []
+
+    /// The bits of all keys with a value that could not be read.
+    private(set) var unreadableKeys: UInt64 = 0
 
     /// The number of reports that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096
 
+    /// One of 64 bits that stands for a key, and for others with the same hash.
+    static func bit(of key: String) -> UInt64 { 1 << UInt64(truncatingIfNeeded: key.hashValue & 63) }
+
     /// Remembers a report; returns false if it is remembered already.
-    mutating func insert(_ context: ErrorContext, reason: Int) -> Bool {
+    mutating func insert(_ context: ErrorContext, reason: Int, isUnreadable: Bool = false) -> Bool {
+        let key = isUnreadable ? Self.bit(of: context.key ?? "") : 0
+        let report = Report(subject: Self.subject(of: context), reason: reason, unreadableKey: key)
+        guard !reports.contains(report) else { return false }
+        if reports.count >= Self.capacity {
+            reports.removeAll()
+            unreadableKeys = 0
+        }
+        reports.append(report)
+        unreadableKeys |= key
+        return true
+    }
+
+    /// Forgets that a value could not be read.
+    mutating func removeUnreadable(_ context: ErrorContext) {
+        let subject = Self.subject(of: context)
+        reports.removeAll { $0.subject == subject && $0.unreadableKey != 0 }
+        unreadableKeys = reports.reduce(0) { $0 | $1.unreadableKey }
+    }
+
+    private static func subject(of context: ErrorContext) -> Int {
         var hasher = Hasher()
         hasher.combine(context.store)
         hasher.combine(StoreKey(unchecked: context.key ?? ""))
         hasher.combine(context.type.map { ObjectIdentifier($0) })
-        hasher.combine(reason)
-        let read = hasher.finalize()
-        guard !reads.contains(read) else { return false }
-        if reads.count >= Self.capacity {
-            reads.removeAll()
-        }
-        reads.append(read)
-        return true
+        return hasher.finalize()
     }
 }
 

@@ -175,7 +175,9 @@ extension Defaults {
         let stored = store.storedValue(forKey: key.name)
         if let stored, !key.bridge.decodesData {
             do {
-                return try key.bridge.decode(stored)
+                let value = try key.bridge.decode(stored)
+                DefaultsDiagnostics.noteReadable(key.name, ErrorContext(key.name, Value.self, in: store))
+                return value
             } catch {
                 // Described and reported below.
             }

@@ -377,7 +377,9 @@ extension DefaultStorable {
                     IdentifierRegistry.note(Self.self, in: store)
                 }
                 guard Renaming(renamedProperties, in: data) == nil else { throw FastPathUnavailable() }
-                return try defaultCoder.decodeTopLevel(Self.self, from: data)
+                let value = try defaultCoder.decodeTopLevel(Self.self, from: data)
+                DefaultsDiagnostics.noteReadable(identifier, ErrorContext(identifier, Self.self, in: store))
+                return value
             }
         } catch {
             throw FastPathUnavailable()

@@ -151,6 +151,14 @@ extension SettingsAccess {
         return (try? recordedVersion(of: data)) ?? nil
     }
 
+    /// Notes that the value and its recorded version can be read; see ``DefaultsDiagnostics/noteReadable(_:_:)``.
+    func noteReadable() {
+        DefaultsDiagnostics.noteReadable(key, context)
+        if type.schemaVersion > 0 {
+            KeyAccess(CompanionKey.version(of: key), in: store).noteReadable(as: type)
+        }
+    }
+
     /// The value that is stored under the key; nil when there is none.
     fileprivate func readStored() throws(DefaultsError) -> StoredSettings? {
         guard let data = try values.storedBytes(type: type) else { return nil }
@@ -213,11 +221,16 @@ final class StoredSettings {
                 if stored.form.isCurrent, type.remembersDecodedValues {
                     DecodedValueCache.shared.insert(stored.data, of: type, forKey: key)
                 }
+                stored.access.noteReadable()
                 if let unreadable {
                     DefaultsDiagnostics.report(.readFailed, unreadable)
                 }
                 return stored
             } catch {
+                if type.schemaVersion > 0 {
+                    // So that the next readable value is decoded, and noted, even if reads shared it before.
+                    DecodedValueCache.shared.remove(key, of: type)
+                }
                 guard error.code == .undecodable || error.code == .typeMismatch else { throw error }
                 unreadable = unreadable ?? error
             }
@@ -290,6 +303,7 @@ extension SettingsAccess {
         }
         store.notifyChange(forKey: key)
         if let loss {
+            noteReadable()
             quarantine.report(because: loss)
         }
     }

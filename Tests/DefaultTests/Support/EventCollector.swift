@@ -9,10 +9,12 @@ final class EventCollector: Sendable {
     var events: [DefaultsDiagnostics.Event] { collected.withLock { $0 } }
     var codes: [DefaultsError.Code] { events.map(\.error.code) }
 
+    func add(_ event: DefaultsDiagnostics.Event) { collected.withLock { $0.append(event) } }
+
     /// Runs a body and collects only its events.
     func collect<Result>(_ body: () throws -> Result) rethrows -> Result {
         try DefaultsDiagnostics.$taskHandler.withValue(
-            .init { event in self.collected.withLock { $0.append(event) } },
+            .init { self.add($0) },
             operation: body
         )
     }
@@ -38,10 +40,11 @@ func expectReport(
 /// Expects a body to report events of these kinds, in this order.
 func expectEvents(
     _ kinds: [DefaultsDiagnostics.Event.Kind],
+    _ comment: Comment? = nil,
     sourceLocation: SourceLocation = #_sourceLocation,
     from body: () throws -> Void
 ) rethrows {
     let collector = EventCollector()
     try collector.collect(body)
-    #expect(collector.events.map(\.kind) == kinds, sourceLocation: sourceLocation)
+    #expect(collector.events.map(\.kind) == kinds, comment, sourceLocation: sourceLocation)
 }
