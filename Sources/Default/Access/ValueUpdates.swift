@@ -14,10 +14,13 @@ internal import DefaultJournal
 /// - Changes in this process are seen through any handle on the storage, and changes by other processes on a
 ///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple platforms also those
 ///   that Foundation posts notifications for.
+/// - Nothing is delivered for a stored value that can't be read, which is reported to ``DefaultsDiagnostics``: the last
+///   value that could be read stays the current one, for each of several keys by itself. Only if it is the first value,
+///   the default is delivered. A removed value is the default, too.
 /// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage until it is released or
 ///   has ended.
 public struct ValueUpdates<Element>: AsyncSequence {
-    /// The sequence never fails; for a value that can't be read the default is delivered, and an event reports the error.
+    /// The sequence never fails; an event reports a value that can't be read, for which nothing is delivered.
     public typealias Failure = Never
 
     private let keys: Set<String>?
@@ -92,31 +95,21 @@ extension ValueUpdates {
     ///   - keys: The keys in the storage whose changes matter.
     ///   - storage: The storage.
     ///   - deliversCurrent: Whether the current value is delivered first.
-    ///   - stored: Returns the stored values of the keys, to find out whether anything changed; nil if only `read` can find
-    ///     out.
-    ///   - read: Reads the value.
+    ///   - makeUpdate: Makes a function that returns the current value, for one reader. It fetches what is stored
+    ///     before it reads the value: if that changes in between, the value is delivered once too often instead of
+    ///     being missed.
     init(
         of keys: Set<String>,
         in storage: any KeyValueStorage,
         deliversCurrent: Bool = true,
-        stored: @escaping () -> [PropertyListValue?]?,
-        read: @escaping () -> Element
+        makeUpdate: @escaping () -> () -> LastReadable<Element>.Update
     ) {
         self.init(of: keys, in: storage) {
             let hasNews = Guarded(true)
-            var latest: (stored: [PropertyListValue?]?, value: Element)?
+            let update = makeUpdate()
             func next() -> Element? {
                 guard hasNews.exchange(false) else { return nil }
-                // The stored values are fetched before the value is read. If they change in between, the value is delivered once
-                // too often instead of being missed.
-                let stored = stored()
-                if let latest, let stored, latest.stored?.areSame(as: stored) == true {
-                    return nil
-                }
-                let value = read()
-                let isNew = latest.map { !ValueSemantics.areEqual($0.value, value) } ?? true
-                latest = (stored, value)
-                return isNew ? value : nil
+                return update().newValue
             }
             if !deliversCurrent {
                 _ = next()
@@ -135,15 +128,17 @@ extension ValueUpdates {
     ///   - keys: The keys in the store whose changes matter.
     ///   - store: The store.
     ///   - deliversCurrent: Whether the current value is delivered first.
-    ///   - read: Reads the value.
+    ///   - makeUpdate: Makes a function that turns the contents of the keys into the current value, for one reader.
     init(
         of keys: [String],
         in store: any DefaultsStore,
         deliversCurrent: Bool = true,
-        read: @escaping () -> Element
+        makeUpdate: @escaping () -> ([PropertyListValue?]) -> LastReadable<Element>.Update
     ) {
-        func stored() -> [PropertyListValue?] { keys.map(store.storedValue(forKey:)) }
-        self.init(of: Set(keys), in: store, deliversCurrent: deliversCurrent, stored: stored, read: read)
+        self.init(of: Set(keys), in: store, deliversCurrent: deliversCurrent) {
+            let update = makeUpdate()
+            return { update(keys.map(store.storedValue(forKey:))) }
+        }
     }
 }
 
@@ -219,6 +214,8 @@ extension ValueUpdates {
 /// - Changes wait for a slow reader up to a limit. Then the newest are combined into one, so the first value before and the
 ///   last value after them are kept. It is left out if they are the same. ``ValueUpdates`` keeps the newest value only.
 /// - Writing the value that is already stored is not a change. Removing the stored value is one to the default.
+/// - A stored value that can't be read is not a change, and is reported to ``DefaultsDiagnostics``. The next change
+///   starts from the last value that could be read; storing that again is not a change.
 /// - The values of several keys are read one after the other. Those that change in one transaction are one change.
 /// - The sequence ends when the task that reads it is cancelled. See ``ValueUpdates`` for which changes are seen. Changes that
 ///   are made while a handler runs, by itself or by other threads, are combined into one.
@@ -226,7 +223,7 @@ public typealias ValueChanges<Value> = ValueUpdates<ValueChange<Value>>
 
 /// A change of a value.
 public struct ValueChange<Value> {
-    /// The value before the change; the key's default if nothing was stored.
+    /// The value before the change, the last that could be read; the key's default if nothing was stored.
     public let old: Value
     /// The value after the change; the key's default if nothing is stored.
     public let new: Value
@@ -239,20 +236,26 @@ extension ValueUpdates {
     ///   - keys: The keys.
     ///   - store: The store.
     ///   - limit: The number of changes that wait for a slow reader.
-    ///   - decode: Turns what is stored under the keys into a value.
+    ///   - makeUpdate: Makes a function that turns what is stored under the keys into a value, for one reader.
     init<Value>(
         of keys: [String],
         in store: any DefaultsStore,
         limit: Int,
-        decode: @escaping ([PropertyListValue?]) -> Value
+        makeUpdate: @escaping () -> ([PropertyListValue?]) -> LastReadable<Value>.Update
     ) where Element == ValueChange<Value> {
         self.init(of: Set(keys), in: store) {
             func read() -> [PropertyListValue?] { keys.map(store.storedValue(forKey:)) }
             let log = ChangeLog(after: read(), limit: limit)
-            return Reader(
-                note: { _ in log.record(read) },
-                next: { log.removeFirst().map { ValueChange(old: decode($0.old), new: decode($0.new)) } }
-            )
+            let update = makeUpdate()
+            func next() -> ValueChange<Value>? {
+                while let change = log.removeFirst() {
+                    let old = update(change.old).value
+                    // Not for a value that can't be read, or is the last one that could be.
+                    if let new = update(change.new).newValue { return ValueChange(old: old, new: new) }
+                }
+                return nil
+            }
+            return Reader(note: { _ in log.record(read) }, next: next)
         }
     }
 }

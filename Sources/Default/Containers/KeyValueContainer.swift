@@ -148,11 +148,12 @@ public final class KeyValueContainer<Value: Codable> {
 
     /// The stored value, which is not tracked.
     var storedValue: Value? {
-        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-            guard let access = storage.keyAccess(forKey: key) else { return try customValue() }
-            return try access.load(by: elementBridge, default: defaultValue)
-        }
-        return stored ?? nil
+        DefaultsDiagnostics.reporting(.readFailed, loadStoredValue) ?? nil
+    }
+
+    private func loadStoredValue() throws(DefaultsError) -> Value? {
+        guard let access = storage.keyAccess(forKey: key) else { return try customValue() }
+        return try access.load(by: elementBridge, default: defaultValue)
     }
 
     /// The value in a storage that isn't a store, where a coder's `Data` is a value like any other.
@@ -223,12 +224,16 @@ extension KeyValueContainer {
     /// A sequence of the value and its changes; see ``ValueUpdates``.
     public var updates: ValueUpdates<Value?> {
         let access = storage.keyAccess(forKey: key)
-        return ValueUpdates(
-            of: [key],
-            in: storage,
-            stored: { access.map { [$0.store.storedValue(forKey: $0.key)] } },
-            read: { self.storedValue ?? self.defaultValue }
-        )
+        return ValueUpdates(of: [key], in: storage) {
+            let last = LastReadable<Value?>(comparesValues: true)
+            return {
+                last.update(stored: access.map { [$0.store.storedValue(forKey: $0.key)] }) {
+                    Reading(or: self.defaultValue) { () throws(DefaultsError) in
+                        try self.loadStoredValue() ?? self.defaultValue
+                    }
+                }
+            }
+        }
     }
 }
 

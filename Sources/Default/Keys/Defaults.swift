@@ -190,16 +190,26 @@ extension Defaults {
         for key: Key<Value>,
         in store: any DefaultsStore
     ) -> Value {
-        let access = KeyAccess(key.name, in: store)
         do {
-            if let stored {
-                return try access.decode(stored, by: key.bridge, default: key.defaultValue)
-            }
-            try access.checkAbsence(type: Value.self)
+            return try decode(stored, for: key, in: store)
         } catch {
             DefaultsDiagnostics.report(.readFailed, error)
+            return key.defaultValue
         }
-        return key.defaultValue
+    }
+
+    /// The value of a key under which something is stored, or nothing.
+    private static func decode<Value>(
+        _ stored: PropertyListValue?,
+        for key: Key<Value>,
+        in store: any DefaultsStore
+    ) throws(DefaultsError) -> Value {
+        let access = KeyAccess(key.name, in: store)
+        guard let stored else {
+            try access.checkAbsence(type: Value.self)
+            return key.defaultValue
+        }
+        return try access.decode(stored, by: key.bridge, default: key.defaultValue)
     }
 
     private func set<Value>(_ value: Value, for key: Key<Value>) {
@@ -236,8 +246,11 @@ extension Defaults {
     /// - Returns: The values.
     public func updates<Value>(_ key: Key<Value>, initial: Bool = true) -> ValueUpdates<Value> {
         // The current store is captured here, because another task may iterate the sequence.
-        let defaults = Defaults(suite: suite)
-        return ValueUpdates(of: [key.name], in: suite, deliversCurrent: initial) { defaults[key] }
+        let store = suite
+        return ValueUpdates(of: [key.name], in: store, deliversCurrent: initial) {
+            let update = Self.makeUpdate(of: key, in: store, comparesValues: true)
+            return { update($0[0]) }
+        }
     }
 
     /// A sequence of the values of several keys, with a new element each time one of them changes; see ``ValueUpdates``.
@@ -254,10 +267,10 @@ extension Defaults {
         _ others: repeat Key<each Other>,
         initial: Bool = true
     ) -> ValueUpdates<(First, Second, repeat each Other)> {
-        let defaults = Defaults(suite: suite)
+        let store = suite
         let names = Self.names(first, second, repeat each others)
-        return ValueUpdates(of: names, in: suite, deliversCurrent: initial) {
-            (defaults[first], defaults[second], repeat defaults[each others])
+        return ValueUpdates(of: names, in: store, deliversCurrent: initial) {
+            Self.makeUpdate(of: first, second, repeat each others, in: store)
         }
     }
 
@@ -285,7 +298,10 @@ extension Defaults {
     /// - Returns: The changes that happen after iteration has started.
     public func changes<Value>(_ key: Key<Value>, limit: Int = 100) -> ValueChanges<Value> {
         let store = suite
-        return ValueChanges(of: [key.name], in: store, limit: limit) { Self.value(of: $0[0], for: key, in: store) }
+        return ValueChanges(of: [key.name], in: store, limit: limit) {
+            let update = Self.makeUpdate(of: key, in: store, comparesValues: false)
+            return { update($0[0]) }
+        }
     }
 
     /// A sequence of the changes of several keys' values, each with all values before and after it; see ``ValueChanges``.
@@ -304,10 +320,8 @@ extension Defaults {
     ) -> ValueChanges<(First, Second, repeat each Other)> {
         let store = suite
         let names = Self.names(first, second, repeat each others)
-        return ValueChanges(of: names, in: store, limit: limit) { stored in
-            var stored = stored.makeIterator()
-            func next<Value>(_ key: Key<Value>) -> Value { Self.value(of: stored.next() ?? nil, for: key, in: store) }
-            return (next(first), next(second), repeat next(each others))
+        return ValueChanges(of: names, in: store, limit: limit) {
+            Self.makeUpdate(of: first, second, repeat each others, in: store)
         }
     }
 
@@ -327,7 +341,45 @@ extension Defaults {
     }
 }
 
+// What the sequences of keys have in common.
 extension Defaults {
+    /// Makes a function that turns what is stored under a key into its last readable value.
+    private static func makeUpdate<Value>(
+        of key: Key<Value>,
+        in store: any DefaultsStore,
+        comparesValues: Bool
+    ) -> (PropertyListValue?) -> LastReadable<Value>.Update {
+        let last = LastReadable<Value>(comparesValues: comparesValues)
+        return { stored in
+            last.update(stored: [stored]) {
+                Reading(or: key.defaultValue) { () throws(DefaultsError) in try decode(stored, for: key, in: store) }
+            }
+        }
+    }
+
+    /// Makes a function that turns what is stored under several keys into the last readable value of each.
+    private static func makeUpdate<First, Second, each Other>(
+        of first: Key<First>,
+        _ second: Key<Second>,
+        _ others: repeat Key<each Other>,
+        in store: any DefaultsStore
+    ) -> ([PropertyListValue?]) -> LastReadable<(First, Second, repeat each Other)>.Update {
+        let first = makeUpdate(of: first, in: store, comparesValues: false)
+        let second = makeUpdate(of: second, in: store, comparesValues: false)
+        let others = (repeat makeUpdate(of: each others, in: store, comparesValues: false))
+        return { stored in
+            var stored = stored.makeIterator()
+            var isNew = false
+            func next<Value>(_ update: (PropertyListValue?) -> LastReadable<Value>.Update) -> Value {
+                let update = update(stored.next() ?? nil)
+                isNew = isNew || update.isNew
+                return update.value
+            }
+            let values = (next(first), next(second), repeat next(each others))
+            return LastReadable.Update(value: values, isNew: isNew)
+        }
+    }
+
     private static func names<each Other>(_ first: Keys, _ second: Keys, _ others: repeat Key<each Other>) -> [String] {
         var keys = [first.name, second.name]
         for name in repeat (each others).name {

@@ -306,22 +306,13 @@ extension DefaultStorable {
         forKey key: String? = nil,
         _ change: (inout Self) throws -> Result
     ) throws -> Result {
-        try update(in: store ?? ownStore, forKey: key, default: defaultValue, change)
-    }
-
-    /// Updates the stored value, or a given one while nothing is stored, or a newer version stored the value.
-    static func update<Result>(
-        in store: any DefaultsStore,
-        forKey key: String?,
-        default initial: @autoclosure () -> Self?,
-        _ change: (inout Self) throws -> Result
-    ) throws -> Result {
-        try store.withExclusiveAccess {
+        let store = store ?? ownStore
+        return try store.withExclusiveAccess {
             var value: Self?
             do throws(DefaultsError) {
-                value = try load(from: store, forKey: key) ?? initial()
+                value = try load(from: store, forKey: key) ?? defaultValue
             } catch {
-                value = error.code == .newerVersion ? initial() : nil
+                value = error.code == .newerVersion ? defaultValue : nil
                 guard value != nil else { throw error }
                 DefaultsDiagnostics.report(.readFailed, error)
             }
@@ -388,30 +379,38 @@ extension DefaultStorable {
 
     /// The stored value or nil, for reads for which ``fastPathValue(in:forKey:)`` throws.
     static func loadSlowPath(from store: any DefaultsStore, forKey key: String?) throws(DefaultsError) -> Self? {
-        try StoredSettings.load(Self.self, from: store, forKey: key) as? Self
+        try StoredSettings.load(Self.self, from: store, forKey: key)?.value as? Self
     }
 
     /// The stored value or ``defaultValue``, for non-throwing reads for which ``fastPathValue(in:forKey:)`` throws.
     static func readSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
-        usableSlowPath(from: store, forKey: key) ?? defaultValue
+        let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
+            try loadSlowPath(from: store, forKey: key)
+        }
+        return (stored ?? nil) ?? defaultValue
     }
 
-    /// The stored value or a given one; errors are reported.
-    static func read(from store: any DefaultsStore, forKey key: String?, default initial: Self) -> Self {
+    /// Reads the value for those who keep the last one that could be read.
+    ///
+    /// - Returns: The stored value, nil when there is none. One that can't be read is substituted by the value that an
+    ///   older version of the app stored under another name, or nil.
+    static func reading(from store: any DefaultsStore, forKey key: String?) -> Reading<Self?> {
         do throws(FastPathUnavailable) {
-            return try fastPathValue(in: store, forKey: key)
+            return .readable(try fastPathValue(in: store, forKey: key))
         } catch {
-            return usableSlowPath(from: store, forKey: key) ?? initial
+            return readingSlowPath(from: store, forKey: key)
         }
     }
 
-    /// The stored value; nil when there is none or it can't be read, which is reported.
-    private static func usableSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
+    /// The same for reads for which ``fastPathValue(in:forKey:)`` throws.
+    private static func readingSlowPath(from store: any DefaultsStore, forKey key: String?) -> Reading<Self?> {
         do {
-            return try loadSlowPath(from: store, forKey: key)
+            let stored = try StoredSettings.load(Self.self, from: store, forKey: key)
+            let value = stored?.value as? Self
+            guard let error = stored?.unreadableInFront else { return .readable(value) }
+            return .unreadable(substitute: value, because: error)
         } catch {
-            DefaultsDiagnostics.report(.readFailed, error)
-            return nil
+            return .unreadable(substitute: nil, because: error)
         }
     }
 }
@@ -428,14 +427,20 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to observe; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: The results of ``read(from:forKey:)``, the current one first.
+    /// - Returns: The results of ``read(from:forKey:)``, the current one first; for a value that can't be read, only
+    ///   if it is the first.
     public static func updates(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) -> ValueUpdates<Self?> {
         // The current store is captured here, because another task may iterate the sequence.
         let store = store ?? ownStore
-        return ValueUpdates(of: key.map { [$0] } ?? identifiers, in: store) { read(from: store, forKey: key) }
+        return ValueUpdates(of: key.map { [$0] } ?? identifiers, in: store) {
+            let last = LastReadable<Self?>(comparesValues: true)
+            return { stored in
+                last.update(stored: stored) { reading(from: store, forKey: key).map { $0 ?? defaultValue } }
+            }
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import DefaultJournal
 public import Observation
 
 /// An observable object for a settings type; its properties read and write the stored value.
@@ -16,13 +17,20 @@ public import Observation
 /// ```
 ///
 /// While nothing is stored, the type's ``DefaultStorable/defaultValue`` is read, or the value that
-/// ``init(default:in:forKey:)`` was given. The object itself holds no stored value. Properties can be bound (`@Bindable`). A
-/// change of any property notifies the observers of all of them.
+/// ``init(default:in:forKey:)`` was given. Properties can be bound (`@Bindable`). A change of any property notifies the
+/// observers of all of them.
+///
+/// **The last readable value is kept:** when the stored value can't be read any more, the object returns the last one
+/// that it could read, and changes start from that, so no other property falls back to its default. The error is
+/// reported to ``DefaultsDiagnostics``, and the stored value is quarantined before it is replaced. An object that has
+/// not read a value yet uses the default.
 @dynamicMemberLookup
 public final class LiveSettings<Settings: DefaultStorable> {
     private let explicitStore: (any DefaultsStore)?
     private let key: String?
     private let initial: Settings
+    /// The last value that this object has read or stored; nil for none yet.
+    private let lastReadable = Guarded<Settings?>(nil)
 
     /// Creates an object for the settings stored under a key.
     ///
@@ -48,8 +56,9 @@ public final class LiveSettings<Settings: DefaultStorable> {
     /// Creates an object for the settings stored under a key, with a value to read while nothing is stored.
     ///
     /// - Parameters:
-    ///   - initial: The value that is read, and changed, while nothing is stored and when the stored value can't be read. It
-    ///     is used instead of the type's ``DefaultStorable/defaultValue``, except for filling in stored values.
+    ///   - initial: The value that is read, and changed, while nothing is stored, and when this object has never been
+    ///     able to read the stored value. It is used instead of the type's ``DefaultStorable/defaultValue``, except for
+    ///     filling in stored values.
     ///   - store: The store; nil, the default, for the type's ``DefaultStorable/defaults``.
     ///   - key: The key; nil, the default, for the type's ``DefaultStorable/defaultIdentifier``.
     public init(default initial: Settings, in store: (any DefaultsStore)? = nil, forKey key: String? = nil) {
@@ -65,31 +74,29 @@ public final class LiveSettings<Settings: DefaultStorable> {
         get {
             let store = store
             TrackedKeys.access(key.map { [$0] } ?? Settings.identifiers, in: store)
-            return Settings.read(from: store, forKey: key, default: initial)
+            return read(from: store)
         }
         set {
-            newValue.write(to: store, withKey: key)
+            let store = store
+            reportingWrites(to: store) { try save(newValue, to: store) }
         }
     }
 
-    private var store: any DefaultsStore { explicitStore ?? Settings.ownStore }
-
     /// A property of the settings.
     ///
-    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. Errors are reported to
-    /// ``DefaultsDiagnostics``.
+    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. Errors are reported
+    /// to ``DefaultsDiagnostics``.
     ///
     /// - Parameter property: The property.
     public subscript<Value>(dynamicMember property: WritableKeyPath<Settings, Value>) -> Value {
         get { value[keyPath: property] }
         set {
-            DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-                let store = store
-                let key = key ?? Settings.defaultIdentifier
-                try DefaultsError.wrapping(ErrorContext(key, Settings.self, in: store)) {
-                    try Settings.update(in: store, forKey: self.key, default: initial) {
-                        $0[keyPath: property] = newValue
-                    }
+            let store = store
+            reportingWrites(to: store) {
+                try store.withExclusiveAccess {
+                    var value = try loadOrKeep(from: store)
+                    value[keyPath: property] = newValue
+                    try save(value, to: store)
                 }
             }
         }
@@ -100,6 +107,57 @@ public final class LiveSettings<Settings: DefaultStorable> {
     /// - Parameter property: The property.
     public subscript<Value>(dynamicMember property: KeyPath<Settings, Value>) -> Value {
         value[keyPath: property]
+    }
+}
+
+extension LiveSettings {
+    private var store: any DefaultsStore { explicitStore ?? Settings.ownStore }
+
+    /// The stored value, or the last one that could be read; errors are reported.
+    private func read(from store: any DefaultsStore) -> Settings {
+        do throws(FastPathUnavailable) {
+            let value = try Settings.fastPathValue(in: store, forKey: key)
+            remember(value)
+            return value
+        } catch {
+            let value = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
+                try loadOrKeep(from: store)
+            }
+            return value ?? lastReadable.withLock { $0 } ?? initial
+        }
+    }
+
+    /// The stored value, or the last one that could be read, which is reported.
+    ///
+    /// - Throws: `invalidKey`, or the reason why the store can't be read.
+    private func loadOrKeep(from store: any DefaultsStore) throws(DefaultsError) -> Settings {
+        switch Settings.reading(from: store, forKey: key) {
+        case .readable(let stored):
+            let value = stored ?? initial
+            remember(value)
+            return value
+        case .unreadable(let substitute, let error):
+            guard error.isAboutStoredValue else { throw error }
+            DefaultsDiagnostics.report(.readFailed, error)
+            return lastReadable.withLock { $0 } ?? substitute ?? initial
+        }
+    }
+
+    private func save(_ value: Settings, to store: any DefaultsStore) throws(DefaultsError) {
+        try value.save(to: store, withKey: key)
+        remember(value)
+    }
+
+    private func remember(_ value: Settings) {
+        // The value before is released without the lock, since its deinitializer may use this object.
+        _ = lastReadable.exchange(value)
+    }
+
+    /// Calls a body that stores settings, and reports its error.
+    private func reportingWrites(to store: any DefaultsStore, _ body: () throws -> Void) {
+        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+            try DefaultsError.wrapping(ErrorContext(key ?? Settings.defaultIdentifier, Settings.self, in: store), body)
+        }
     }
 }
 

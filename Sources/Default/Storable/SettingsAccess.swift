@@ -179,6 +179,8 @@ final class StoredSettings {
     let data: Data
     /// Their recorded version; nil when there is none.
     let version: SchemaVersion?
+    /// Why the value under a newer key can't be read, in whose place this one is used; nil when there is no such value.
+    fileprivate(set) var unreadableInFront: DefaultsError?
 
     fileprivate init(
         _ value: any DefaultStorable,
@@ -224,6 +226,7 @@ final class StoredSettings {
                 stored.access.noteReadable()
                 if let unreadable {
                     DefaultsDiagnostics.report(.readFailed, unreadable)
+                    stored.unreadableInFront = unreadable
                 }
                 return stored
             } catch {
@@ -244,14 +247,14 @@ final class StoredSettings {
         _ type: any DefaultStorable.Type,
         from store: any DefaultsStore,
         forKey key: String?
-    ) throws(DefaultsError) -> (any DefaultStorable)? {
+    ) throws(DefaultsError) -> StoredSettings? {
         guard let stored = try find(type, in: store, forKey: key) else { return nil }
         stored.reportFillingIn()
         // From the next read on, it is found like a value that is decoded as it is.
         if stored.access.key == key ?? type.defaultIdentifier {
             stored.access.share(stored)
         }
-        return stored.value
+        return stored
     }
 }
 
