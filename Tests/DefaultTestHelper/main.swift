@@ -67,6 +67,15 @@ struct Starters: DefaultStorable {
     static let defaultValue = Starters()
 }
 
+/// A settings type that several processes change in place.
+struct LiveCounter: DefaultStorable {
+    struct List: Codable { var numbers: [Int] = [] }
+
+    var count = 0
+    var list = List()
+    static let defaultValue = LiveCounter()
+}
+
 let arguments = Array(CommandLine.arguments.dropFirst(2))
 
 func suite() throws -> FileDefaults {
@@ -190,6 +199,16 @@ func run() throws {
             suite[DefaultsKey<Int>("count")] += 1
             defaults["string key"] += 1
         }
+    case "increment-live":
+        let live = LiveSettings<LiveCounter>(in: try suite())
+        for number in 0..<(Int(arguments[1]) ?? 0) {
+            live.count += 1
+            live.value.count += 1
+            live.list.numbers.append(number)
+        }
+    case "print-live":
+        let live = LiveSettings<LiveCounter>(in: try suite())
+        print(live.count, live.list.numbers.count)
     case "idle-watcher":
         try printWatcherSleeps()
     case "migrate":

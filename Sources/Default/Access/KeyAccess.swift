@@ -457,31 +457,53 @@ extension KeyAccess {
     }
 }
 
-/// A change in place: reads a value and stores the changed one, with exclusive access in between.
+/// Exclusive access to a storage from `init` to ``end()``, for coroutines, which can't yield inside a closure.
 ///
-/// A coroutine can't yield inside a closure, so the steps are methods: `init`, ``value(by:default:)``, then
-/// ``commit(_:by:)`` unless an error ended the change, and always ``end()``. The methods are generic and not the struct,
-/// because a generic struct's metadata would be looked up at each step.
-struct ChangeInPlace {
-    private let access: KeyAccess
-    /// Whether the stored value could be read.
-    private var isReadable = true
-    /// The error of a store that refused exclusive access; nothing was stored.
-    private let refusal: (any Error)?
+/// Nor do they yield what another coroutine yields: when the change throws, that one goes on as if it had not, and
+/// stores what was changed so far (Swift 6.3).
+struct AccessInPlace {
+    private let storage: any KeyValueStorage
+    /// The error of a storage that refused it; nil if it has begun.
+    let refusal: (any Error)?
 
-    init(forKey key: String, in store: any DefaultsStore) {
-        access = KeyAccess(key, in: store)
+    init(to storage: any KeyValueStorage) {
+        self.storage = storage
         do {
-            try store.beginExclusiveAccess()
+            try storage.beginExclusiveAccess()
             refusal = nil
         } catch {
             refusal = error
         }
     }
 
+    func end() {
+        if refusal == nil {
+            storage.endExclusiveAccess()
+        }
+    }
+}
+
+/// A change in place: reads a value and stores the changed one, with exclusive access in between.
+///
+/// The steps are methods: `init`, ``value(by:default:)``, then ``commit(_:by:default:)`` unless an error ended the
+/// change, and always ``end()``. The methods are generic and not the struct, because a generic struct's metadata would
+/// be looked up at each step.
+struct ChangeInPlace {
+    private let access: KeyAccess
+    private let exclusive: AccessInPlace
+    /// Whether the stored value could be read.
+    private var isReadable = true
+
+    init(forKey key: String, in store: any DefaultsStore) {
+        access = KeyAccess(key, in: store)
+        exclusive = AccessInPlace(to: store)
+    }
+
     /// The value to change.
     mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
-        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else { return makeDefault() }
+        guard exclusive.refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
+            return makeDefault()
+        }
         do {
             return try access.decode(found, by: bridge, default: makeDefault())
         } catch {
@@ -494,14 +516,10 @@ struct ChangeInPlace {
     /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            if let refusal { throw .wrapping(refusal, access.context(Value.self)) }
+            if let refusal = exclusive.refusal { throw .wrapping(refusal, access.context(Value.self)) }
             try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
         }
     }
 
-    func end() {
-        if refusal == nil {
-            access.store.endExclusiveAccess()
-        }
-    }
+    func end() { exclusive.end() }
 }

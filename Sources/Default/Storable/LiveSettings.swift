@@ -9,6 +9,7 @@ public import Observation
 ///
 /// let live = LiveSettings<VisualSettings>()    // a type with a defaultValue
 /// live.themeName = "dark"                      // one update of the stored value
+/// live.themeName += "er"                       // a change in place is one update, too
 /// withObservationTracking {
 ///     print(live.themeName)
 /// } onChange: {
@@ -19,6 +20,12 @@ public import Observation
 /// While nothing is stored, the type's ``DefaultStorable/defaultValue`` is read, or the value that
 /// ``init(default:in:forKey:)`` was given. Properties can be bound (`@Bindable`). A change of any property notifies the
 /// observers of all of them.
+///
+/// **Changes in place are atomic:** `live.launches += 1`, `live.names.append("x")` or `live.window.width += 1` reads,
+/// changes and stores the settings with exclusive access to the store, like
+/// ``DefaultStorable/update(in:forKey:_:)``. So none is lost when several threads or, on a ``FileDefaults``, processes
+/// make such changes at once. Don't pass a property `inout` to an `async` function, because exclusive access belongs to
+/// a thread.
 ///
 /// **The last readable value is kept:** when the stored value can't be read any more, the object returns the last one
 /// that it could read, and changes start from that, so no other property falls back to its default. The error is
@@ -69,7 +76,8 @@ public final class LiveSettings<Settings: DefaultStorable> {
 
     /// The settings: the stored value, otherwise the default value.
     ///
-    /// Assigning stores them. Errors are reported to ``DefaultsDiagnostics``.
+    /// Assigning stores them. A change in place reads, changes and stores them as one operation. Errors are reported to
+    /// ``DefaultsDiagnostics``.
     public var value: Settings {
         get {
             let store = store
@@ -80,12 +88,18 @@ public final class LiveSettings<Settings: DefaultStorable> {
             let store = store
             reportingWrites(to: store) { try save(newValue, to: store) }
         }
+        _modify {
+            var change = beginChange()
+            defer { change.access.end() }
+            yield &change.value
+            commit(change)
+        }
     }
 
     /// A property of the settings.
     ///
-    /// Assigning to it reads the settings, changes this property, and stores them, as one operation. Errors are reported
-    /// to ``DefaultsDiagnostics``.
+    /// Assigning to it, or changing it in place, reads the settings, changes this property, and stores them, as one
+    /// operation. Errors are reported to ``DefaultsDiagnostics``.
     ///
     /// - Parameter property: The property.
     public subscript<Value>(dynamicMember property: WritableKeyPath<Settings, Value>) -> Value {
@@ -99,6 +113,13 @@ public final class LiveSettings<Settings: DefaultStorable> {
                     try save(value, to: store)
                 }
             }
+        }
+        // Not by way of `value`; see AccessInPlace.
+        _modify {
+            var change = beginChange()
+            defer { change.access.end() }
+            yield &change.value[keyPath: property]
+            commit(change)
         }
     }
 
@@ -140,6 +161,34 @@ extension LiveSettings {
             guard error.isAboutStoredValue else { throw error }
             DefaultsDiagnostics.report(.readFailed, error)
             return lastReadable.withLock { $0 } ?? substitute ?? initial
+        }
+    }
+
+    /// The settings between the steps of a change in place.
+    private struct Change {
+        let store: any DefaultsStore
+        let access: AccessInPlace
+        var value: Settings
+        /// The reason why the changed value can't be stored; nil if it can.
+        var fault: (any Error)?
+    }
+
+    private func beginChange() -> Change {
+        let store = store
+        let access = AccessInPlace(to: store)
+        // There has to be a value to change, even if it can't be stored then.
+        let kept = lastReadable.withLock { $0 } ?? initial
+        do {
+            return Change(store: store, access: access, value: try loadOrKeep(from: store), fault: access.refusal)
+        } catch {
+            return Change(store: store, access: access, value: kept, fault: access.refusal ?? error)
+        }
+    }
+
+    private func commit(_ change: Change) {
+        reportingWrites(to: change.store) {
+            if let fault = change.fault { throw fault }
+            try save(change.value, to: change.store)
         }
     }
 
