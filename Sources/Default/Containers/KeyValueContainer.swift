@@ -66,24 +66,10 @@ public final class KeyValueContainer<Value: Codable> {
         }
         set { set(newValue) }
         _modify {
-            if let access = storage.keyAccess(forKey: key) {
-                var change = ChangeInPlace(forKey: access.key, in: access.store)
-                defer { change.end() }
-                let bridge = bridge
-                var value = change.value(by: bridge, default: { defaultValue })
-                yield &value
-                change.commit(value, by: bridge, default: { defaultValue })
-            } else {
-                let isExclusive = (try? storage.beginExclusiveAccess()) != nil
-                defer { if isExclusive { storage.endExclusiveAccess() } }
-                let stored = DefaultsDiagnostics.reporting(.readFailed, customValue)
-                var changed = (stored ?? nil) ?? defaultValue
-                yield &changed
-                // An unreadable value is not overwritten: a custom storage has no quarantine.
-                if stored != nil {
-                    set(changed)
-                }
-            }
+            var change = Change(of: self)
+            defer { change.end() }
+            yield &change.value
+            commit(change)
         }
     }
 
@@ -97,10 +83,14 @@ public final class KeyValueContainer<Value: Codable> {
             return value ?? initial
         }
         set { value = newValue }
+        // Not by way of `value`; see AccessInPlace.
         _modify {
             _ = requiredDefault
+            var change = Change(of: self)
+            defer { change.end() }
             // The default value is what is changed while nothing is stored, so there always is a value.
-            yield &value!
+            yield &change.value!
+            commit(change)
         }
     }
 
@@ -134,6 +124,50 @@ public final class KeyValueContainer<Value: Codable> {
             let result = try change(&changed)
             try access.save(changed, by: bridge, default: defaultValue, isReadable: true)
             return result
+        }
+    }
+
+    /// The value between the steps of a change in place.
+    private struct Change {
+        enum Access {
+            case ofStore(ChangeInPlace)
+            case ofOtherStorage(AccessInPlace, isReadable: Bool)
+        }
+
+        var value: Value?
+        let access: Access
+
+        init(of container: KeyValueContainer) {
+            let initial = container.defaultValue
+            if let access = container.storage.keyAccess(forKey: container.key) {
+                var change = ChangeInPlace(forKey: access.key, in: access.store)
+                value = change.value(by: container.bridge, default: { initial })
+                self.access = .ofStore(change)
+            } else {
+                let access = AccessInPlace(to: container.storage)
+                let stored = DefaultsDiagnostics.reporting(.readFailed, container.customValue)
+                value = (stored ?? nil) ?? initial
+                self.access = .ofOtherStorage(access, isReadable: stored != nil)
+            }
+        }
+
+        func end() {
+            switch access {
+            case .ofStore(let change): change.end()
+            case .ofOtherStorage(let access, _): access.end()
+            }
+        }
+    }
+
+    private func commit(_ change: Change) {
+        switch change.access {
+        case .ofStore(let access):
+            access.commit(change.value, by: bridge, default: { defaultValue })
+        case .ofOtherStorage(_, let isReadable):
+            // An unreadable value is not overwritten: a custom storage has no quarantine.
+            if isReadable {
+                set(change.value)
+            }
         }
     }
 

@@ -75,7 +75,14 @@ extension Defaults {
     public static subscript<Value>(key: Key<Value>) -> Value {
         get { Defaults()[key] }
         set { Defaults()[key] = newValue }
-        _modify { yield &Defaults()[key] }
+        // Not by way of an instance; see AccessInPlace.
+        _modify {
+            var change = ChangeInPlace(forKey: key.name, in: StandardStore.current)
+            defer { change.end() }
+            var value = change.value(by: key.bridge, default: { key.defaultValue })
+            yield &value
+            change.commit(value, by: key.bridge, default: { key.defaultValue })
+        }
     }
 
     /// The value of a string key in the standard store, which can be read as any type.

@@ -232,7 +232,14 @@ extension DefaultsStore {
     public subscript<Value>(key: Defaults.Key<Value>) -> Value {
         get { Defaults(suite: self)[key] }
         nonmutating set { Defaults(suite: self)[key] = newValue }
-        nonmutating _modify { yield &Defaults(suite: self)[key] }
+        // Not by way of `Defaults`; see AccessInPlace.
+        nonmutating _modify {
+            var change = ChangeInPlace(forKey: key.name, in: self)
+            defer { change.end() }
+            var value = change.value(by: key.bridge, default: { key.defaultValue })
+            yield &value
+            change.commit(value, by: key.bridge, default: { key.defaultValue })
+        }
     }
 }
 

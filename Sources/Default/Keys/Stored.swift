@@ -9,7 +9,8 @@
 ///
 /// It can be used in structs, classes and actors. Reading, assigning and changes in place work as in ``Defaults``:
 /// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because they
-/// only change the store.
+/// only change the store. A change in place that throws stores what it has changed so far, unlike one of ``Defaults``:
+/// the compiler doesn't pass the error on to a property wrapper (Swift 6.3).
 ///
 /// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is empty, or
 /// the store if one is given. A property that is declared without its key, to be given one by an initializer, needs both

@@ -214,6 +214,39 @@ struct ExclusiveUpdateTests {
         #expect(defaults[.count] == 2)
     }
 
+    @Test("in place that throws stores nothing, through each front end", arguments: StoreKind.allCases)
+    func throwingChange(kind: StoreKind) throws {
+        struct Stop: Error {}
+        func stop(_ count: inout Int) throws {
+            count = 9
+            throw Stop()
+        }
+        func stopOptional(_ count: inout Int?) throws { try stop(&count!) }
+        try kind.withStandardStore { store in
+            let container: KeyValueContainer<Int> = store.makeContainer(default: 0, key: "count")
+            let custom = KeyValueContainer(storage: Vault(), key: "count", defaultValue: 0)
+            let live = LiveSettings<Tally>(in: store)
+            Defaults[.count] = 1
+            custom.value = 1
+            live.count = 1
+            let changes: [() throws -> Void] = [
+                { try stop(&Defaults[.count]) }, { try stop(&Defaults(suite: store)[.count]) },
+                { try stop(&store[.count]) },
+                { try stopOptional(&container.value) }, { try stop(&container.currentValue) },
+                { try stopOptional(&custom.value) }, { try stop(&custom.currentValue) },
+                { try stop(&live.count) }, { try stop(&live.value.count) },
+            ]
+            for (index, change) in changes.enumerated() {
+                #expect(throws: Stop.self, "change \(index)") { try change() }
+                #expect(Defaults[.count] == 1 && custom.value == 1 && live.count == 1, "change \(index)")
+            }
+            // The store isn't left locked.
+            let shared = UnsafeStore(store)
+            onAnotherThread { shared.store[.count] += 1 }
+            #expect(Defaults[.count] == 2)
+        }
+    }
+
     @Test("of a store that refuses exclusive access stores nothing, and says why")
     func refusedAccess() throws {
         let store = Gate()
