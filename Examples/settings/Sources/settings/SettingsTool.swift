@@ -15,7 +15,7 @@ struct SettingsTool: AsyncParsableCommand {
 
             $SETTINGS_HIDE holds patterns of keys whose values no command shows, separated by colons, as --hide does.
             """,
-        version: "0.1.0",
+        version: "0.1.0-dev",
         subcommands: [
             List.self, Read.self, Keys.self, ReadType.self, Find.self, Diff.self, Write.self, Edit.self, Delete.self,
             Rename.self,
