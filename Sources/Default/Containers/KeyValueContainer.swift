@@ -145,7 +145,8 @@ public final class KeyValueContainer<Value: Codable> {
                 self.access = .ofStore(change)
             } else {
                 let access = AccessInPlace(to: container.storage)
-                let stored = DefaultsDiagnostics.reporting(.readFailed, container.customValue)
+                let stored =
+                    access.refusal == nil ? DefaultsDiagnostics.reporting(.readFailed, container.customValue) : nil
                 value = (stored ?? nil) ?? initial
                 self.access = .ofOtherStorage(access, isReadable: stored != nil)
             }
@@ -163,9 +164,11 @@ public final class KeyValueContainer<Value: Codable> {
         switch change.access {
         case .ofStore(let access):
             access.commit(change.value, by: bridge, default: { defaultValue })
-        case .ofOtherStorage(_, let isReadable):
-            // An unreadable value is not overwritten: a custom storage has no quarantine.
-            if isReadable {
+        case .ofOtherStorage(let access, let isReadable):
+            if let refusal = access.refusal {
+                DefaultsDiagnostics.report(.writeFailed, .wrapping(refusal, context))
+            } else if isReadable {
+                // An unreadable value is not overwritten: a custom storage has no quarantine.
                 set(change.value)
             }
         }
@@ -190,9 +193,10 @@ public final class KeyValueContainer<Value: Codable> {
         return try access.load(by: elementBridge, default: defaultValue)
     }
 
-    /// The value in a storage that isn't a store, where a coder's `Data` is a value like any other.
+    /// Says what an error in a storage that isn't a store is about.
     private var context: ErrorContext { ErrorContext(key: key, type: Value.self, store: storage.hubName) }
 
+    /// The value in a storage that isn't a store, where a coder's `Data` is a value like any other.
     private func customValue() throws(DefaultsError) -> Value? {
         guard let coder else { return storage.value(forKey: key) }
         let data: Data? = storage.value(forKey: key)

@@ -188,9 +188,24 @@ struct ExclusiveUpdateTests {
         let storage = Recording()
         KeyValueContainer<Int>(storage: storage, key: "count", defaultValue: 0).value? += 1
         #expect(storage.calls == ["begin", "read", "write", "end"])
-        let refusing = Recording(refuses: true)
-        KeyValueContainer<Int>(storage: refusing, key: "count", defaultValue: 0).value? += 1
-        #expect(refusing.calls == ["begin", "read", "write"])
+    }
+
+    @Test("in place of a container whose storage refuses exclusive access stores nothing, and says why")
+    func refusedContainerAccess() {
+        let storage = Recording(refuses: true)
+        let changes: [(KeyValueContainer<Int>) -> Void] = [{ $0.value? += 1 }, { $0.currentValue += 1 }]
+        for coder in [nil, DefaultsCoder.json] {
+            let container = KeyValueContainer<Int>(storage: storage, key: "count", defaultValue: 7, coder: coder)
+            for change in changes {
+                let collector = EventCollector()
+                collector.collect { change(container) }
+                #expect(collector.events.map(\.kind) == [.writeFailed] && collector.codes == [.storeFailed])
+                let error = collector.events.first?.error
+                #expect(error?.key == "count" && error?.type == Int.self)
+                #expect(error?.underlyingError is Recording.Refusal)
+            }
+        }
+        #expect(storage.calls == ["begin", "begin", "begin", "begin"])
     }
 
     @Test("in place of a key begins exclusive access, and ends it as often, whether it stores anything or not")
