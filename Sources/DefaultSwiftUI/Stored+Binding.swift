@@ -28,8 +28,19 @@ extension Stored where Projection == Binding<Value> {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - suite: The store. If it isn't `Sendable`, use the property and its binding on the main actor only, as views do.
-    public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
+    ///   - suite: The store. It has to be `Sendable`, because properties and bindings are.
+    public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore & Sendable) {
+        self.init(key, in: Defaults(suite: suite), project: Binding.init(_:_:))
+    }
+
+    /// Creates a property of a view that is stored in a `UserDefaults`; see ``init(_:)``.
+    ///
+    /// Apple documents it as safe to use from several threads, but doesn't declare it `Sendable`.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - suite: The store.
+    public init(_ key: Defaults.Key<Value>, suite: UserDefaults) {
         self.init(key, in: Defaults(suite: suite), project: Binding.init(_:_:))
     }
 }

@@ -16,8 +16,9 @@
 /// the store if one is given. A property that is declared without its key, to be given one by an initializer, needs both
 /// types: `@Stored<Double, Void> var volume`, or `@Stored<Double, any DefaultsStore> var volume` in a given store.
 ///
-/// A property in the standard store is `Sendable`. So a struct of such properties can be a global constant, and may be used from
-/// any task. In a given store it is not, because its type doesn't say what the store is.
+/// A property in the standard store is `Sendable`. So a struct of such properties can be a global constant, and may be
+/// used from any task. In a given store it is not, because its type doesn't say what the store is. Where
+/// `DefaultSwiftUI` is imported, a given store has to be safe to use from any task, so the property is `Sendable`, too.
 @propertyWrapper
 public struct Stored<Value, Projection> {
     private let key: Defaults.Key<Value>
@@ -64,7 +65,10 @@ extension Stored where Projection == any DefaultsStore {
     }
 }
 
-// A property of a given store is projected as that store, which isn't Sendable. The standard store may be used from several
-// threads: a FileDefaults is Sendable, and Apple documents UserDefaults as safe, but doesn't declare it so. The closure captures
-// nothing. The compiler does not check `where Projection == Void` for global constants.
+// A property of a given store is projected as that store, which isn't Sendable, or as a binding, for which DefaultSwiftUI
+// takes only stores that may be used from several threads. So may the standard store: a FileDefaults is Sendable, and
+// Apple documents UserDefaults as safe, but doesn't declare it so. The closure captures nothing.
+//
+// The condition is one on Sendable, since the compiler (6.3) ignores every other one where it looks for values that tasks
+// share: with `where Projection == Void`, global constants and tasks would take properties of any store.
 extension Stored: @unchecked Sendable where Projection: Sendable {}

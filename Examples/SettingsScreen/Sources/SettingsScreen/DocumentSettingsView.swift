@@ -9,7 +9,7 @@ struct DocumentSettingsView: View {
     @Bindable private var settings: LiveSettings<AppSettings>
     @Bindable private var balance: KeyValueContainer<Double>
 
-    init(in store: any DefaultsStore) {
+    init(in store: any DefaultsStore & Sendable) {
         _volume = Stored(.volume, suite: store)
         settings = LiveSettings(in: store)
         balance = store.makeContainer(default: 0.5, key: "balance")
