@@ -83,9 +83,18 @@ final class ChangeHub: Sendable {
 ///
 /// Its calls never overlap: a thread that finds one under way leaves its change to the thread of that call. So a handler that
 /// blocks holds up its own calls only, and one that changes what it observes is called again after it has returned.
+///
+/// A handler may block for as long as it likes, so the changes that wait for it are limited. Those beyond the limit are
+/// combined into one call that says only that anything may have changed.
 private final class Observer: Sendable {
+    /// The number of changes that wait one by one.
+    private static let limit = 256
+
     private struct State {
+        /// The oldest first.
         var pending: [Set<String>?] = []
+        /// Whether there are more, which are reported after those as one.
+        var hasMore = false
         var isDelivering = false
         var hasEnded = false
     }
@@ -95,9 +104,17 @@ private final class Observer: Sendable {
 
     init(_ handler: @escaping StoreObservation.Handler) { self.handler = handler }
 
-    func add(_ keys: Set<String>?) { state.withLock { $0.pending.append(keys) } }
+    func add(_ keys: Set<String>?) {
+        state.withLock { state in
+            if state.hasMore || state.pending.count == Self.limit {
+                state.hasMore = true
+            } else {
+                state.pending.append(keys)
+            }
+        }
+    }
 
-    /// Calls the handler for each change, unless another call is under way.
+    /// Calls the handler for each change that waits, unless another call is under way.
     func deliver() {
         while let keys = next() {
             handler(keys)
@@ -110,8 +127,12 @@ private final class Observer: Sendable {
     /// The change to call the handler for; nil when there is none, or another thread calls it.
     private func next() -> Set<String>?? {
         state.withLock { state in
-            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty else { return nil }
+            guard !state.isDelivering, !state.hasEnded, !state.pending.isEmpty || state.hasMore else { return nil }
             state.isDelivering = true
+            if state.pending.isEmpty {
+                state.hasMore = false
+                return .some(nil)
+            }
             return .some(state.pending.removeFirst())
         }
     }

@@ -61,7 +61,8 @@ internal import Foundation
 /// - A mutating call that throws has changed nothing.
 /// - Several threads may use a store at once, if its type supports that. Writes wait while another thread has exclusive
 ///   access.
-/// - Observers are called with no lock held, once per change.
+/// - Observers are called with no lock held, once per change. While a handler runs, up to 256 changes
+///   wait for it, and further ones are combined.
 ///
 /// The module `DefaultTesting` checks all of this for your own store. Settings types, typed keys and containers encode
 /// before they call a store. If the store throws an error of its own, they wrap it in a ``DefaultsError`` that names the key
@@ -207,7 +208,8 @@ public protocol KeyValueStorage {
     ///
     /// - Parameter handler: Receives the keys, or nil when it isn't known which. It is called on the thread that made the
     ///   change, when the new values can be read and the thread's exclusive access has ended. It may use the storage, and
-    ///   should return quickly.
+    ///   should return quickly: its calls don't overlap, and of the changes made during one, 256 wait to be reported one by
+    ///   one. Further ones are combined into one call with nil.
     /// - Returns: The observation. Keep a reference to it for as long as it should last.
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation
 }

@@ -88,6 +88,19 @@ struct SuiteEntriesTests {
         #expect(state.takeChangedKeys() == ["both", "other"])
         #expect(state.takeChangedKeys().isEmpty)
     }
+
+    @Test("that one thread changes over and over before it reports them take no more room than those keys")
+    func repeatedChanges() {
+        let state = SuiteState()
+        for key in ["a", "b"] {
+            for _ in 0..<1_000 {
+                Array(key.utf8).withUnsafeBytes { state.noteChange(of: $0, by: .thisThread) }
+            }
+        }
+        #expect(state.changedByThread.values.map(\.count) == [2])
+        #expect(state.takeChangedKeys() == ["a", "b"])
+        #expect(state.changedByThread.isEmpty)
+    }
 }
 
 extension EntryTable {

@@ -40,6 +40,34 @@ struct ChangeHubTests {
         #expect(!hub.isActive)
     }
 
+    @Test("that block get a limited number of changes one by one, and one call for all that came after those")
+    func limit() {
+        let hub = ChangeHub()
+        let calls = Guarded<[Set<String>?]>([])
+        // A call of the handler is under way while its hub is notified of many changes, and again in the call that
+        // combines them.
+        let observation = hub.add { keys in
+            let count = calls.withLock { calls in
+                calls.append(keys)
+                return calls.count
+            }
+            if count == 1 {
+                for number in 1...1_000 { hub.notify(["\(number)"]) }
+            } else if keys == ["256"] {
+                // Absorbed by what waits: it is reported after this.
+                hub.notify(["absorbed"])
+            } else if keys == nil, count == 258 {
+                hub.notify(["next"])
+            }
+        }
+        hub.notify(["first"])
+        let waiting = (1...256).map { Set(["\($0)"]) as Set<String>? }
+        #expect(calls.withLock { $0 } == [["first"]] + waiting + [nil, ["next"]])
+        hub.notify(["last"])
+        #expect(calls.withLock { $0.last } == ["last"])
+        observation.cancel()
+    }
+
     @Test("may change what they observe, and are called again after they have returned")
     func reentrance() {
         let store = MemoryDefaults()

@@ -28,8 +28,9 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
     private var changed: Set<String> = []
     /// The unreported changes by threads of this process.
     ///
-    /// Each thread reports its own before the call that made them returns.
-    private var changedByThread: [(thread: UInt, key: String)] = []
+    /// Each thread reports its own before the call that made them returns, or at the end of its exclusive access,
+    /// during which it may change a key any number of times.
+    private(set) var changedByThread: [UInt: Set<String>] = [:]
 
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
 
@@ -40,7 +41,7 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
         guard key.first != 0 else { return }
         let key = String(decoding: key, as: UTF8.self)
         switch origin {
-        case .thisThread: changedByThread.append((Threads.current, key))
+        case .thisThread: changedByThread[Threads.current, default: []].insert(key)
         case .journal: changed.insert(key)
         }
     }
@@ -55,11 +56,9 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
     ///
     /// Called under the journal's lock.
     func takeChangedKeys() -> Set<String> {
-        let thread = Threads.current
         var keys = changed
         changed = []
-        for change in changedByThread where change.thread == thread { keys.insert(change.key) }
-        changedByThread.removeAll { $0.thread == thread }
+        if let own = changedByThread.removeValue(forKey: Threads.current) { keys.formUnion(own) }
         return keys
     }
 
