@@ -10,85 +10,193 @@ enum TrackedKeys {
     /// Outside `withObservationTracking`, and on systems without Observation, it returns after a cheap check, which evaluates
     /// no argument.
     static func access(_ keys: @autoclosure () -> [String], in storage: @autoclosure () -> any KeyValueStorage) {
-        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *), TrackingDetector.isTracking else {
-            return
-        }
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *),
+            TrackingDetector.current.isTracking
+        else { return }
         TrackedKey.access(keys(), in: storage())
     }
+
+    #if DEBUG
+    /// Called when the readers of a value have been notified, before it is decided whether its observation ends.
+    @TaskLocal static var willDecideEnd: (@Sendable () -> Void)?
+    #endif
 }
 
 /// A value that Observation can track.
 ///
 /// Keys and computed properties have no object that a registrar could belong to. So registrars are stored here by storage
 /// and key, from the first tracked read until the second change without a read in between.
+///
+/// Observation doesn't know of a read yet when ``ObservationRegistrar/access(_:keyPath:)`` returns: it lists the key
+/// path, and installs the list when the tracked closure has returned. Until then the value may change any number of
+/// times, and what is removed here in the meantime would never notify that reader. So each recorded key path holds a
+/// ``ReadToken``: Observation keeps the key path from the read until the tracking has fired or ended, and while one is
+/// left, the value stays. (Observation 6.3 never lets go of a tracking that fires while it is being installed, on another
+/// thread. The value is observed for as long as the process runs then.)
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
-private final class TrackedKey: Observable, Sendable {
+private final class TrackedKey: Observable, @unchecked Sendable {
     /// By the names of storage and keys, with NUL between them, which no key contains.
     private static let all = Guarded<[String: TrackedKey]>([:])
 
+    private let location: String
     private let registrar = ObservationRegistrar()
-    private let observation = Guarded<StoreObservation?>(nil)
-    private let wasAccessed = Atomic<Bool>(false)
+    private let readers = ReaderCount()
 
-    /// The target of key paths; holds no data.
-    private var value: Void { () }
+    // Both are used under the lock of `all` only.
+
+    private var observation: StoreObservation?
+    /// Whether it was read since the last change.
+    ///
+    /// The readers' tokens make this redundant as long as Observation keeps key paths, which nothing documents.
+    private var wasRead = false
+
+    private init(at location: String) { self.location = location }
 
     static func access(_ keys: [String], in storage: any KeyValueStorage) {
         let location = ([storage.hubName] + keys).joined(separator: "\0")
-        let key = all.withLock { all in
-            let key = all[location] ?? TrackedKey()
+        let (key, read, isObserved) = all.withLock { all in
+            let key = all[location] ?? TrackedKey(at: location)
             all[location] = key
-            return key
+            key.wasRead = true
+            return (key, Read(token: ReadToken(key.readers)), key.observation != nil)
         }
-        key.wasAccessed.store(true)
-        key.registrar.access(key, keyPath: \.value)
-        key.observation.withLock { observation in
-            guard observation == nil else { return }
-            observation = .of(Set(keys), in: storage) { _ in
-                if !key.notify() {
-                    all.withLock { $0[location] = nil }
-                }
+        // The token keeps the key in the table until its storage is observed.
+        withExtendedLifetime(read) {
+            key.registrar.access(key, keyPath: \.[read])
+            if !isObserved {
+                key.observe(Set(keys), in: storage)
             }
         }
     }
 
-    /// Notifies the code that tracks the value.
-    ///
-    /// - Returns: Whether the value was read since the last change. If not, the observation ends.
-    private func notify() -> Bool {
-        let wasRead = wasAccessed.exchange(false)
-        registrar.withMutation(of: self, keyPath: \.value) {}
-        if !wasRead {
-            observation.exchange(nil)?.cancel()
+    /// Observes the storage, without a lock: observing one may call code of the program, which may read this value.
+    private func observe(_ keys: Set<String>, in storage: any KeyValueStorage) {
+        let new = StoreObservation.of(keys, in: storage) { _ in self.notify() }
+        let isSuperfluous = Self.all.withLock { _ in
+            // Another reader may have been as fast.
+            guard observation == nil else { return true }
+            observation = new
+            return false
         }
-        return wasRead
+        if isSuperfluous {
+            new.cancel()
+        }
     }
+
+    /// Notifies the code that tracks the value, and ends the observation if it wasn't read since the last change.
+    private func notify() {
+        let wasRead = Self.all.withLock { _ in
+            defer { self.wasRead = false }
+            return self.wasRead
+        }
+        registrar.withMutation(of: self, keyPath: \.[Read(token: nil)]) {}
+        #if DEBUG
+        TrackedKeys.willDecideEnd?()
+        #endif
+        if !wasRead {
+            endUnlessRead()
+        }
+    }
+
+    private func endUnlessRead() {
+        let ended = Self.all.withLock { all in
+            // A reader finds the key in the table and is counted under the same lock, so none comes in between.
+            guard !wasRead, readers.count.load() == 0 else { return nil as StoreObservation? }
+            if all[location] === self {
+                all[location] = nil
+            }
+            defer { observation = nil }
+            return observation
+        }
+        ended?.cancel()
+    }
+
+    /// The target of key paths; holds no data.
+    private subscript(read: Read) -> Void { () }
+}
+
+/// A read, as a part of the key path by which Observation knows it.
+private struct Read: Hashable, Sendable {
+    /// Nil for a change.
+    let token: ReadToken?
+
+    /// All are equal, so that a change notifies every reader.
+    static func == (lhs: Read, rhs: Read) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}
+
+/// The number of a value's reads that Observation still has to notify.
+private final class ReaderCount: Sendable {
+    let count = Atomic<Int>(0)
+}
+
+/// Counts a read for as long as it exists.
+private final class ReadToken: Sendable {
+    // Not the value itself: Observation may release a token under its own lock, which the registrar's `deinit` takes,
+    // too.
+    private let readers: ReaderCount
+
+    init(_ readers: ReaderCount) {
+        self.readers = readers
+        readers.count.wrappingAdd(1)
+    }
+
+    deinit { readers.count.wrappingAdd(-1) }
 }
 
 /// Detects whether the calling code runs inside `withObservationTracking`.
 ///
 /// Otherwise each read would have to start observing its storage. Observation has no API for this. But it inserts the key
 /// path of each read property into a set, and so hashes the values that the key path captures.
+///
+/// On Apple platforms Observation is a part of the system, and an update may change that. Therefore the detector tracks
+/// reads of its own first, once in a process. If it doesn't detect them, every read counts as tracked: reads take longer
+/// then, but no view stops being updated.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
-private final class TrackingDetector: Observable, Sendable {
-    /// Whether the calling thread tracks what it reads.
-    ///
-    /// Nearly all reads are not tracked. For them it is enough that nothing was hashed in the meantime, which costs two loads
-    /// and Observation's own look-up of a thread-local variable. If something was, it may have been by another thread, so
-    /// the second look is for a probe that only this thread knows.
-    static var isTracking: Bool {
-        let detector = shared
-        let before = detector.hashCount.load()
-        detector.registrar.access(detector, keyPath: detector.keyPath)
-        return detector.hashCount.load() != before && detector.isTrackingOwnProbe
+final class TrackingDetector: Observable, @unchecked Sendable {
+    private static let ofProcess = TrackingDetector()
+
+    #if DEBUG
+    /// The detector of a test.
+    @TaskLocal static var ofTest: TrackingDetector?
+
+    /// The detector of the process.
+    static var current: TrackingDetector { ofTest ?? ofProcess }
+    #else
+    /// The detector of the process.
+    static var current: TrackingDetector { ofProcess }
+    #endif
+
+    // Nothing is changed after `init`. Dynamic checks of that would be paid by every read.
+    private let registrar = ObservationRegistrar()
+    private let hashCount = HashCount()
+    private let keyPath: KeyPath<TrackingDetector, Void>
+    /// Whether not even the detector's own tracked reads are detected.
+    @exclusivity(unchecked) private var isBlind = false
+
+    /// - Parameter countsHashes: Whether the detector works; a test passes false.
+    init(countsHashes: Bool = true) {
+        keyPath = \.[Probe(hashCount: countsHashes ? hashCount : nil)]
+        // Two, since the second one finds its key path in Observation's list.
+        let isWorking = withObservationTracking {
+            isTracking && isTracking
+        } onChange: {
+        }
+        isBlind = !isWorking
     }
 
-    private static let shared = TrackingDetector()
-
-    private let registrar = ObservationRegistrar()
-    private let hashCount = Atomic<Int>(0)
-    // Immutable, and captures only a Sendable value.
-    nonisolated(unsafe) private let keyPath: KeyPath<TrackingDetector, Void> = \.[Probe(hashCount: nil)]
+    /// Whether the calling thread tracks what it reads.
+    ///
+    /// Nearly all reads are not tracked. For them it is enough that nothing was hashed in the meantime, which costs two
+    /// loads and Observation's own look-up of a thread-local variable. If something was, it may have been by another
+    /// thread, so the second look is for a probe that only this thread knows.
+    var isTracking: Bool {
+        let hashCount = hashCount
+        let before = hashCount.value.load()
+        registrar.access(self, keyPath: keyPath)
+        return hashCount.value.load() != before && isTrackingOwnProbe || isBlind
+    }
 
     private var isTrackingOwnProbe: Bool {
         let own = HashCount()
@@ -102,19 +210,12 @@ private final class TrackingDetector: Observable, Sendable {
 
     /// Counts how often it is hashed.
     private struct Probe: Hashable, Sendable {
-        /// The count; nil for that of the detector.
         let hashCount: HashCount?
 
         /// All are equal, so that what is tracked grows by one key path, however many reads there are.
         static func == (lhs: Probe, rhs: Probe) -> Bool { true }
 
-        func hash(into hasher: inout Hasher) {
-            if let hashCount {
-                hashCount.value.wrappingAdd(1)
-            } else {
-                TrackingDetector.shared.hashCount.wrappingAdd(1)
-            }
-        }
+        func hash(into hasher: inout Hasher) { hashCount?.value.wrappingAdd(1) }
     }
 
     private subscript(probe: Probe) -> Void { () }

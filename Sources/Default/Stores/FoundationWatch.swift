@@ -14,6 +14,7 @@ internal import ObjectiveC
 final class FoundationWatch: NSObject, @unchecked Sendable {
     // Everything is set up and ended under `registrationLock`.
     private let suite: UserDefaults
+    private let hub: ChangeHub
     private let watch: SuiteWatch
     private var observedKeys: Set<String> = []
     private var token: (any NSObjectProtocol)?
@@ -40,17 +41,29 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
         defer { registrationLock.unlock() }
         let observation = SharedHubs.observe(name, handler)
         if let hub = SharedHubs.hub(named: name) {
-            let watch = watches.withLock { watches in
-                let watch = watches[name] ?? FoundationWatch(of: suite, reportingTo: hub)
-                watches[name] = watch
-                return watch
-            }
-            watch.add(keys)
+            watch(of: suite, named: name, reportingTo: hub).add(keys)
         }
         return StoreObservation {
             observation.cancel()
             endIfUnused(name)
         }
+    }
+
+    /// The suite's watch, which starts with the first observer.
+    ///
+    /// The one that is there may be that of observers who have just ended: their hub is gone, and nobody is notified by
+    /// it.
+    private static func watch(
+        of suite: UserDefaults,
+        named name: String,
+        reportingTo hub: ChangeHub
+    ) -> FoundationWatch {
+        let present = watches.withLock { $0[name] }
+        if let present, present.hub === hub { return present }
+        let new = FoundationWatch(of: suite, reportingTo: hub)
+        watches.withLock { $0[name] = new }
+        present?.end()
+        return new
     }
 
     /// Compares the keys that this library has just written, so that their change is reported once and not later.
@@ -68,6 +81,7 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
 
     private init(of suite: UserDefaults, reportingTo hub: ChangeHub) {
         self.suite = suite
+        self.hub = hub
         watch = SuiteWatch(of: suite, reportingTo: hub)
         super.init()
         // For any object, because a suite may have several.

@@ -1,8 +1,9 @@
-import Default
 import DefaultJournal
 import Foundation
 import Observation
 import Testing
+
+@testable import Default
 
 private struct Theme: DefaultStorable, Equatable {
     var name = "bright"
@@ -25,6 +26,33 @@ private struct Vault: KeyValueStorage {
     func setValue<T: Codable>(_ value: T?, forKey key: String) {
         let data = value.flatMap { try? JSONEncoder().encode($0) }
         contents.withLock { $0[key] = data }
+    }
+}
+
+/// A storage that reads its value when it is observed, as a handler of events might that this causes.
+private final class ReadWhenObserved: KeyValueStorage {
+    private let hub = ChangeHub()
+    private let contents = MemoryDefaults()
+    private let count = Guarded(0)
+
+    var reads: Int { count.withLock { $0 } }
+
+    func value<T: Codable>(forKey key: String) -> T? { contents.value(forKey: key) }
+
+    func setValue<T: Codable>(_ value: T?, forKey key: String) {
+        contents.setValue(value, forKey: key)
+        hub.notify([key])
+    }
+
+    func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let isFirst = count.withLock { count in
+            count += 1
+            return count == 1
+        }
+        if isFirst {
+            _ = KeyValueContainer<Int>(storage: self, key: "number").value
+        }
+        return hub.add(handler)
     }
 }
 
@@ -248,6 +276,139 @@ struct ObservableTests {
             container.value = 2
             #expect(!suite.isObserved)
         }
+    }
+
+    @Test("stay observed while a reader's tracked closure lasts longer than any number of changes")
+    func delayedReader() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let defaults = Defaults(suite: suite)
+            let tracker = Tracker()
+            tracker.read {
+                _ = defaults["number"].int
+                // Observation installs the tracking only after this.
+                for number in 1...5 {
+                    onAnotherThread { try? suite.set(number, forKey: "number") }
+                }
+            }
+            #expect(tracker.notices == 0)
+            #expect(suite.isObserved)
+            try suite.set(6, forKey: "number")
+            #expect(tracker.notices == 1)
+            try suite.set(7, forKey: "number")
+            #expect(tracker.notices == 1)
+            #expect(!suite.isObserved)
+        }
+    }
+
+    @Test("stay observed while one of several readers is delayed, and are not when all have been notified")
+    func severalReaders() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let (delayed, others) = (Tracker(), Tracker())
+            @Sendable func read() { _ = Defaults(suite: suite)["number"].int }
+            delayed.read {
+                read()
+                for number in 1...3 {
+                    onAnotherThread {
+                        // Twice, in a closure within a closure: the outer one tracks what the inner one does.
+                        others.read {
+                            others.read {
+                                read()
+                                read()
+                            }
+                        }
+                        try? suite.set(number, forKey: "number")
+                    }
+                }
+            }
+            #expect(others.notices == 6)
+            #expect(delayed.notices == 0)
+            try suite.set(4, forKey: "number")
+            #expect(delayed.notices == 1)
+            try suite.set(5, forKey: "number")
+            #expect(!suite.isObserved)
+        }
+    }
+
+    @Test("may be read by what observing their storage calls")
+    func readWhileObserving() {
+        let storage = ReadWhenObserved()
+        let container = KeyValueContainer<Int>(storage: storage, key: "number")
+        let tracker = Tracker()
+        tracker.read { _ = container.value }
+        #expect(storage.reads > 0)
+        container.value = 1
+        #expect(tracker.notices == 1)
+    }
+
+    #if DEBUG
+    @Test("report the next change to what reads them while their observation is about to end")
+    func readAtEnd() throws {
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+            let (first, second) = (Tracker(), Tracker())
+            @Sendable func read() { _ = Defaults(suite: suite)["number"].int }
+            first.read(read)
+            try suite.set(1, forKey: "number")
+            #expect(first.notices == 1)
+            // With the next change the observation ends, unless there is a reader.
+            try TrackedKeys.$willDecideEnd.withValue({ second.read(read) }) {
+                try suite.set(2, forKey: "number")
+            }
+            #expect(second.notices == 0)
+            try suite.set(3, forKey: "number")
+            #expect(second.notices == 1)
+            try suite.set(4, forKey: "number")
+            #expect(!suite.isObserved)
+        }
+    }
+
+    @Test("report all changes where it can't be found out which reads are tracked", arguments: StoreKind.allCases)
+    func undetectedReads(kind: StoreKind) throws {
+        try TrackingDetector.$ofTest.withValue(TrackingDetector(countsHashes: false)) {
+            try keys(kind: kind)
+            try containers(kind: kind)
+        }
+        try TrackingDetector.$ofTest.withValue(TrackingDetector(countsHashes: false)) {
+            try withTemporaryDirectory { directory in
+                let suite = try FileDefaults(url: directory.appending(path: "suite.defaults"))
+                let container: KeyValueContainer<Int> = suite.makeContainer(key: "number")
+                _ = container.value
+                #expect(suite.isObserved)
+                container.value = 1
+                container.value = 2
+                #expect(!suite.isObserved)
+            }
+        }
+    }
+    #endif
+
+    @Test("know of their detector that it tells tracked reads from others")
+    func detector() {
+        let detector = TrackingDetector()
+        #expect(!detector.isTracking)
+        let tracked = withObservationTracking {
+            [detector.isTracking, detector.isTracking, TrackingDetector(countsHashes: false).isTracking]
+        } onChange: {
+        }
+        #expect(tracked == [true, true, true])
+        #expect(!detector.isTracking)
+        #expect(TrackingDetector(countsHashes: false).isTracking)
+    }
+
+    @Test("are reported to each reader while another thread changes them all the time")
+    func constantChanges() throws {
+        let rounds = TestExtent.pick(brief: 700, full: 10_000)
+        let outcome = try TestHelper.run(["track-while-changing", "\(rounds)"])
+        #expect(outcome.output == "0 of \(3 * rounds)\n")
+    }
+
+    @Test("are delivered by sequences of Observation while another thread changes them all the time")
+    func sequences() throws {
+        let rounds = TestExtent.pick(brief: 2_000, full: 20_000)
+        let outcome = try TestHelper.run(["sequences-while-changing", "\(rounds)"])
+        #expect(outcome.output == "\(rounds) of \(rounds)\n")
     }
 
     @Test("report another process's changes")
