@@ -1,14 +1,17 @@
-// What Swift's code can't do, or not on every system alike: a handler of a signal, one of `fork`, and threads.
+// What Swift's code can't do, or not on every system alike: handlers of a signal, of `fork` and of `exit`, and threads.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
 #include "CDefaultSystem.h"
+
+uint64_t default_forks;
 
 #if !defined(_WIN32) && !defined(__wasi__)
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,6 +35,7 @@ static struct range ranges[maximum_ranges];
 static atomic_int range_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous;
+static bool is_handled;
 
 // Replaces a guarded page by ones, and passes every other signal on. Makes only calls that are safe in a handler: `mmap` is a
 // plain system call on Linux and Apple platforms.
@@ -78,7 +82,7 @@ static void *reserve(size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    if (count == 0) {
+    if (!is_handled) {
         struct sigaction action;
         memset(&action, 0, sizeof action);
         action.sa_sigaction = handle_bus_error;
@@ -87,6 +91,7 @@ static void *reserve(size_t size) {
         default_page_size();
         // First of all, since a signal may arrive at once.
         if (sigaction(SIGBUS, NULL, &previous) != 0 || sigaction(SIGBUS, &action, NULL) != 0) return NULL;
+        is_handled = true;
     }
     void *begin = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (begin == MAP_FAILED) return NULL;
@@ -139,15 +144,18 @@ int default_start_thread(void *(*body)(void *), void *context) {
     return code;
 }
 
-static atomic_uint_fast64_t forks;
-static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t watches_forks = PTHREAD_ONCE_INIT;
+static void (*_Atomic exit_handler)(void *);
+static _Atomic(void *) exit_object;
 
-// In the child, in which only the thread that called `fork` exists: the locks may have been held by another.
+// In the child, in which only the thread that called `fork` exists: the lock may have been held by another. It
+// reserves memory of its own; nothing in it reads that of its parent, whose ranges would be used up by a chain of
+// children.
 static void begin_child(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    process_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+    atomic_store_explicit(&range_count, 0, memory_order_relaxed);
+    atomic_store(&exit_object, NULL);
+    __atomic_fetch_add(&default_forks, 1, __ATOMIC_RELAXED);
 }
 
 static void watch_forks(void) {
@@ -158,16 +166,23 @@ void default_watch_forks(void) {
     pthread_once(&watches_forks, watch_forks);
 }
 
-uint64_t default_fork_count(void) {
-    return atomic_load_explicit(&forks, memory_order_relaxed);
+static pthread_once_t registers_exit = PTHREAD_ONCE_INIT;
+static int exit_code;
+
+static void run_at_exit(void) {
+    void *const object = atomic_load(&exit_object);
+    if (object) atomic_load(&exit_handler)(object);
 }
 
-void default_lock_process(void) {
-    pthread_mutex_lock(&process_lock);
+static void register_exit(void) {
+    exit_code = atexit(run_at_exit);
 }
 
-void default_unlock_process(void) {
-    pthread_mutex_unlock(&process_lock);
+int default_call_at_exit(void (*handler)(void *), void *object) {
+    pthread_once(&registers_exit, register_exit);
+    atomic_store(&exit_handler, handler);
+    atomic_store(&exit_object, object);
+    return exit_code;
 }
 
 #else
@@ -181,12 +196,10 @@ bool default_map_ones(void *memory, size_t size) {
 
 void default_watch_forks(void) {}
 
-uint64_t default_fork_count(void) {
-    return 0;
+int default_call_at_exit(void (*handler)(void *), void *object) {
+    (void)handler;
+    (void)object;
+    return -1;
 }
-
-void default_lock_process(void) {}
-
-void default_unlock_process(void) {}
 
 #endif

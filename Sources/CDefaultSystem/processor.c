@@ -31,10 +31,6 @@ const char *default_environment_variable(const char *name) {
     return getenv(name);
 }
 
-int default_call_at_exit(void (*handler)(void)) {
-    return atexit(handler);
-}
-
 void default_write_error(const void *bytes, size_t count) {
     fwrite(bytes, 1, count, stderr);
 }

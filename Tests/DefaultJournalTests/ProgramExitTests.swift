@@ -31,6 +31,12 @@ struct ProgramExitTests {
         #expect(try flushed(of: ["held", "a"], "exit in exclusive access") == ["a", "held"])
     }
 
+    @Test("exit in a signal's handler, on a thread that has the lock of the background, ends without a flush")
+    func locked() throws {
+        #expect(try flushed(of: ["a"], "exit with the background's lock") == [])
+        #expect(try open("a")["key"] == "value")
+    }
+
     @Test("A child made with fork doesn't flush what its parent wrote")
     func forked() throws {
         #expect(try flushed(of: ["a"], "fork") == [])

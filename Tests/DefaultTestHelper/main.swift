@@ -342,7 +342,7 @@ func run() throws {
     case "sequences-while-changing":
         printSequencesThatGoOn(rounds: Int(arguments[0]) ?? 0)
     default:
-        try runWithUserDefaults()
+        if try !runSeams() { try runWithUserDefaults() }
     }
 }
 

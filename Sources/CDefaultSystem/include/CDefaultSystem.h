@@ -25,8 +25,11 @@ uintptr_t default_current_thread(void);
 /// The value of an environment variable; NULL without one.
 const char *_Nullable default_environment_variable(const char *_Nonnull name);
 
-/// Has a function called when the program ends normally; returns 0 if it will be.
-int default_call_at_exit(void (*_Nonnull handler)(void));
+/// Has a function called with an object when the program ends normally; returns 0 if it will be.
+///
+/// A later call replaces the object. A child made with `fork` begins without one. The function may be called on a
+/// thread that holds any lock, since a signal's handler may call `exit`.
+int default_call_at_exit(void (*_Nonnull handler)(void *_Nonnull), void *_Nonnull object);
 
 /// Writes bytes to standard error.
 void default_write_error(const void *_Nullable bytes, size_t count);
@@ -55,11 +58,15 @@ DEFAULT_ATOMIC uint64_t default_atomic_exchange(uint64_t *_Nonnull word, uint64_
     return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
-DEFAULT_ATOMIC void default_atomic_add(uint64_t *_Nonnull word, uint64_t value) {
-    __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+/// Returns the value before.
+DEFAULT_ATOMIC uint64_t default_atomic_add(uint64_t *_Nonnull word, uint64_t value) {
+    return __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
 }
 
-#undef DEFAULT_ATOMIC
+/// Stores a value in place of the expected one; returns whether that was there.
+DEFAULT_ATOMIC bool default_atomic_replace(uint64_t *_Nonnull word, uint64_t expected, uint64_t value) {
+    return __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
 
 /// The first byte with a value; NULL if there is none.
 static inline const void *_Nullable default_find(const void *_Nonnull bytes, uint8_t byte, size_t count) {
@@ -103,12 +110,14 @@ bool default_map_ones(void *_Nonnull memory, size_t size);
 void default_watch_forks(void);
 
 /// How many forks there are between the process that began to count and this one, its descendant.
-uint64_t default_fork_count(void);
+///
+/// Changed only in a new child, by its first thread.
+extern uint64_t default_forks;
 
-/// A lock that a new child finds free, whichever thread of the parent had it.
-void default_lock_process(void);
+DEFAULT_ATOMIC uint64_t default_fork_count(void) {
+    return __atomic_load_n(&default_forks, __ATOMIC_RELAXED);
+}
 
-/// Releases what `default_lock_process` took.
-void default_unlock_process(void);
+#undef DEFAULT_ATOMIC
 
 #endif

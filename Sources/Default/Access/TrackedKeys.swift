@@ -30,13 +30,13 @@ enum TrackedKeys {
 /// Observation doesn't know of a read yet when ``ObservationRegistrar/access(_:keyPath:)`` returns: it lists the key
 /// path, and installs the list when the tracked closure has returned. Until then the value may change any number of
 /// times, and what is removed here in the meantime would never notify that reader. So each recorded key path holds a
-/// ``ReadToken``: Observation keeps the key path from the read until the tracking has fired or ended, and while one is
-/// left, the value stays. (Observation 6.3 never lets go of a tracking that fires while it is being installed, on another
-/// thread. The value is observed for as long as the process runs then.)
+/// ``ReadToken``: Observation keeps the key path from the read until the tracking has fired or ended, and while one
+/// is left, the value stays. (Observation 6.3 never lets go of a tracking that fires while it is being installed, on
+/// another thread. The value is observed for as long as the process runs then.)
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 private final class TrackedKey: Observable, @unchecked Sendable {
     /// By the names of storage and keys, with NUL between them, which no key contains.
-    private static let all = Guarded<[String: TrackedKey]>([:])
+    private static let all = PerProcess { Guarded<[String: TrackedKey]>([:]) }
 
     private let location: String
     private let registrar = ObservationRegistrar()
@@ -150,22 +150,22 @@ private final class ReadToken: Sendable {
 /// Otherwise each read would have to start observing its storage. Observation has no API for this. But it inserts the key
 /// path of each read property into a set, and so hashes the values that the key path captures.
 ///
-/// On Apple platforms Observation is a part of the system, and an update may change that. Therefore the detector tracks
-/// reads of its own first, once in a process. If it doesn't detect them, every read counts as tracked: reads take longer
-/// then, but no view stops being updated.
+/// On Apple platforms Observation is a part of the system, and an update may change that. Therefore the detector
+/// tracks reads of its own first, once in a process. If it doesn't detect them, every read counts as tracked: reads
+/// take longer then, but no view stops being updated.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 final class TrackingDetector: Observable, @unchecked Sendable {
-    private static let ofProcess = TrackingDetector()
+    private static let ofProcess = PerProcess { TrackingDetector() }
 
     #if DEBUG
     /// The detector of a test.
     @TaskLocal static var ofTest: TrackingDetector?
 
     /// The detector of the process.
-    static var current: TrackingDetector { ofTest ?? ofProcess }
+    static var current: TrackingDetector { ofTest ?? ofProcess.current }
     #else
     /// The detector of the process.
-    static var current: TrackingDetector { ofProcess }
+    static var current: TrackingDetector { ofProcess.current }
     #endif
 
     // Nothing is changed after `init`. Dynamic checks of that would be paid by every read.

@@ -19,17 +19,17 @@ internal import Foundation
 /// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind that
 /// may be shared takes the place of the decoded one, as an entry that says so.
 final class DecodedValueCache: Sendable {
-    private static let process = DecodedValueCache()
+    private static let ofProcess = PerProcess { DecodedValueCache() }
 
     #if DEBUG
     /// The cache of a test that counts decodings: in that of the process, the tests beside it may take its slots.
     @TaskLocal static var ofTest: DecodedValueCache?
 
     /// The cache of the process.
-    static var shared: DecodedValueCache { ofTest ?? process }
+    static var shared: DecodedValueCache { ofTest ?? ofProcess.current }
     #else
     /// The cache of the process.
-    static var shared: DecodedValueCache { process }
+    static var shared: DecodedValueCache { ofProcess.current }
     #endif
 
     /// The number of slots, each for one entry: several times as many as the keys of a program.

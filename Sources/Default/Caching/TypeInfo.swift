@@ -19,8 +19,9 @@ struct TypeInfo: ~Copyable {
     /// The information about a type; there is one for each type that the program stores, and it is never freed.
     static func of(_ type: Any.Type) -> UnsafePointer<TypeInfo> {
         if let known = known(type) { return known }
-        insertionLock.lock()
-        defer { insertionLock.unlock() }
+        let lock = insertionLock.current
+        lock.lock()
+        defer { lock.unlock() }
         if let known = known(type) { return known }
         let info = UnsafeMutablePointer<TypeInfo>.allocate(capacity: 1)
         info.initialize(to: TypeInfo(type, next: UnsafePointer(bitPattern: latest.load())))
@@ -33,7 +34,7 @@ struct TypeInfo: ~Copyable {
 
     /// The address of the latest type's information, or 0.
     private static let latest = Atomic<UInt>(0)
-    private static let insertionLock = ThreadLock()
+    private static let insertionLock = PerProcess { ThreadLock() }
 
     private static func known(_ type: Any.Type) -> UnsafePointer<TypeInfo>? {
         let id = ObjectIdentifier(type)

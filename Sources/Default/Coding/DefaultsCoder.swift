@@ -1,3 +1,4 @@
+internal import DefaultJournal
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -78,29 +79,31 @@ public struct DefaultsCoder: Sendable {
     /// Binary property lists.
     public static var propertyList: DefaultsCoder { DefaultsCoder(.propertyList) }
 
-    private static let jsonEncoder: JSONEncoder = {
+    // Foundation's coders have locks.
+
+    private static let jsonEncoder = PerProcess {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
-    }()
+    }
 
-    private static let jsonDecoder = JSONDecoder()
+    private static let jsonDecoder = PerProcess { JSONDecoder() }
 
-    private static let propertyListEncoder: PropertyListEncoder = {
+    private static let propertyListEncoder = PerProcess {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
         return encoder
-    }()
+    }
 
-    private static let propertyListDecoder = PropertyListDecoder()
+    private static let propertyListDecoder = PerProcess { PropertyListDecoder() }
 }
 
 extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// Encodes a value with the coder's encoder.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         switch format {
-        case .json: try Self.jsonEncoder.encode(value)
-        case .propertyList: try Self.propertyListEncoder.encode(value)
+        case .json: try Self.jsonEncoder.current.encode(value)
+        case .propertyList: try Self.propertyListEncoder.current.encode(value)
         case .custom(let encoder, _): try encoder.encode(value)
         }
     }
@@ -108,8 +111,8 @@ extension DefaultsCoder: DefaultsEncoder, DefaultsDecoder {
     /// Decodes a value with the coder's decoder.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         switch format {
-        case .json: try Self.jsonDecoder.decode(type, from: data)
-        case .propertyList: try Self.propertyListDecoder.decode(type, from: data)
+        case .json: try Self.jsonDecoder.current.decode(type, from: data)
+        case .propertyList: try Self.propertyListDecoder.current.decode(type, from: data)
         case .custom(_, let decoder): try decoder.decode(type, from: data)
         }
     }

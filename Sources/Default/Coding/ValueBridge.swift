@@ -152,7 +152,7 @@ extension ValueBridge where Value: Codable {
     }
 
     /// Looks up a bridge, so that each type is inspected once.
-    private static func known(in table: BridgeTable, _ make: () -> ValueBridge) -> ValueBridge {
+    private static func known(in table: PerProcess<BridgeTable>, _ make: () -> ValueBridge) -> ValueBridge {
         let id = ObjectIdentifier(Value.self)
         if let bridge = table.withLock({ $0[id] }) as? ValueBridge { return bridge }
         let bridge = make()
@@ -181,5 +181,5 @@ private func direct(_ type: Any.Type) -> (any Sendable)? {
 
 /// Bridges by type; there are at most as many as the program has types in containers and keys.
 private typealias BridgeTable = Guarded<[ObjectIdentifier: any Sendable]>
-private let bridges = BridgeTable([:])
-private let insideBridges = BridgeTable([:])
+private let bridges = PerProcess { BridgeTable([:]) }
+private let insideBridges = PerProcess { BridgeTable([:]) }

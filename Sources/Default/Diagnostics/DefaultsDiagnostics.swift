@@ -57,13 +57,14 @@ public enum DefaultsDiagnostics: Sendable {
 
     /// The current handler; nil for the built-in one.
     ///
-    /// Applies to the whole process, and may be read and set from any thread.
+    /// Applies to the whole process, and may be read and set from any thread. A child made with `fork` begins without
+    /// one, since a handler may need locks that its parent's threads held.
     public static var handler: Handler? {
         get { installed.withLock { $0 } }
         set { installed.withLock { $0 = newValue } }
     }
 
-    private static let installed = Guarded<Handler?>(nil)
+    private static let installed = PerProcess { Guarded<Handler?>(nil) }
 
     /// Takes precedence over the process's handler within a task.
     ///
@@ -108,8 +109,10 @@ extension DefaultsDiagnostics.Event {
         public static let readFailed = Kind("read failed")
         /// A non-throwing removal removed nothing.
         public static let removalFailed = Kind("removal failed")
-        /// A ``PersistentStorage`` could not open its suite, or a ``FileDefaults`` has no suite and can't create one, because
-        /// nothing can be written there.
+        /// A ``PersistentStorage`` could not open its suite, or a ``FileDefaults`` could not open or create its own
+        /// for a call that doesn't throw.
+        ///
+        /// The latter is reported once for each suite and reason.
         public static let openFailed = Kind("open failed")
         /// Two different types use the same identifier in one store; reported once.
         public static let identifierConflict = Kind("identifier conflict")
@@ -180,6 +183,13 @@ extension DefaultsDiagnostics {
         }
     }
 
+    /// Reports an error that is about a whole store, once for each store and reason.
+    static func reportOnce(_ kind: Event.Kind, _ error: DefaultsError) {
+        if reportedReads.withLock({ $0.insert(error.context, reason: error.description.hashValue) }) {
+            report(Event(kind: kind, error: error))
+        }
+    }
+
     static func report(_ event: Event) {
         let handler = taskHandler?.handle ?? handler ?? builtInHandler
         $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
@@ -211,7 +221,7 @@ extension DefaultsDiagnostics {
         }
     }
 
-    private static let reportedReads = Guarded(ReportedReads())
+    private static let reportedReads = PerProcess { Guarded(ReportedReads()) }
 
     /// The ``ReportedReads/unreadableKeys``: 0 in nearly all programs, where ``noteReadable(_:_:)`` costs one load.
     private static let unreadableKeys = Atomic<UInt64>(0)

@@ -418,7 +418,9 @@ struct KeptFields {
 /// other.
 enum IdentifierRegistry {
     /// The types that were seen first, by store and identifier.
-    private static let owners = Guarded<[(location: [UInt8], type: any DefaultStorable.Type)]>([])
+    private static let owners = PerProcess {
+        Guarded<[(location: [UInt8], type: any DefaultStorable.Type)]>([])
+    }
 
     /// Records that a type's identifier was used in a store, and reports when another type uses it already.
     static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {

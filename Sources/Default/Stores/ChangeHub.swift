@@ -141,7 +141,7 @@ private final class Observer: Sendable {
 /// The hubs of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
 /// third-party storage may be a struct.
 enum SharedHubs {
-    private static let hubs = Guarded<[String: ChangeHub]>([:])
+    private static let hubs = PerProcess { Guarded<[String: ChangeHub]>([:]) }
     private static let hasHubs = Atomic<Bool>(false)
 
     /// Calls a handler at each change that is reported under a name.
@@ -257,30 +257,35 @@ final class ChangeSignal: Sendable {
 final class ExclusiveAccess: @unchecked Sendable {
     // Except for the owner, the state is only used by the thread that holds the lock.
     private let lock = ThreadLock(isRecursive: true)
-    private let owner = Guarded<UInt?>(nil)
+    /// The thread that has access, or 0.
+    private let owner = Atomic<UInt>(0)
     private var depth = 0
     private var changes = PendingChanges()
 
     /// The lock of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
     /// third-party store may be a struct.
-    static let ofProcess = ExclusiveAccess()
+    static var ofProcess: ExclusiveAccess { shared.current }
+
+    private static let shared = PerProcess { ExclusiveAccess() }
 
     /// Waits until no other thread has access; calls nest.
     func acquire() {
         lock.lock()
         depth += 1
         if depth == 1 {
-            owner.withLock { $0 = Threads.current }
+            owner.store(Threads.current)
         }
     }
 
     /// Ends the access that ``acquire()`` began; the outermost call notifies observers.
     func release() {
+        // A child made with `fork` that returns from the access of its parent has none to end.
+        guard owner.load() == Threads.current else { return }
         depth -= 1
         var changes = PendingChanges()
         if depth == 0 {
             swap(&changes, &self.changes)
-            owner.withLock { $0 = nil }
+            owner.store(0)
         }
         lock.unlock()
         changes.notify()
@@ -288,7 +293,7 @@ final class ExclusiveAccess: @unchecked Sendable {
 
     /// Notifies a hub's observers of a change: immediately, or at the end of the calling thread's access if it has any.
     func notify(_ hub: ChangeHub, _ keys: Set<String>) {
-        if owner.withLock({ $0 }) == Threads.current {
+        if owner.load() == Threads.current {
             changes.add(keys, for: hub)
         } else {
             hub.notify(keys)

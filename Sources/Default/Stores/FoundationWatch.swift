@@ -20,8 +20,8 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
     private var token: (any NSObjectProtocol)?
 
     /// The watches by their suites' names; each lasts as long as its suite has observers.
-    private static let watches = Guarded<[String: FoundationWatch]>([:])
-    private static let registrationLock = ThreadLock(isRecursive: true)
+    private static let watches = PerProcess { Guarded<[String: FoundationWatch]>([:]) }
+    private static let registrationLock = PerProcess { ThreadLock(isRecursive: true) }
 
     /// Calls a handler at each change of a suite.
     ///
@@ -37,8 +37,9 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
         keys: Set<String>?,
         _ handler: @escaping StoreObservation.Handler
     ) -> StoreObservation {
-        registrationLock.lock()
-        defer { registrationLock.unlock() }
+        let lock = registrationLock.current
+        lock.lock()
+        defer { lock.unlock() }
         let observation = SharedHubs.observe(name, handler)
         if let hub = SharedHubs.hub(named: name) {
             watch(of: suite, named: name, reportingTo: hub).add(keys)
@@ -72,8 +73,9 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
     }
 
     private static func endIfUnused(_ name: String) {
-        registrationLock.lock()
-        defer { registrationLock.unlock() }
+        let lock = registrationLock.current
+        lock.lock()
+        defer { lock.unlock() }
         if SharedHubs.hub(named: name) == nil {
             watches.withLock { $0.removeValue(forKey: name) }?.end()
         }

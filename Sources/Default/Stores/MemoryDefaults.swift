@@ -21,16 +21,12 @@ public final class MemoryDefaults: Sendable {
     private let exclusiveAccess = ExclusiveAccess()
     private let changes = ChangeHub()
 
-    private static let count = Guarded(0)
+    private static let count = Atomic<Int>(0)
 
     /// Creates an empty store.
     public init() {
         // Not an address: a new store could reuse an old one's, and events would not distinguish them.
-        let number = Self.count.withLock { count in
-            count += 1
-            return count
-        }
-        storeDescription = "MemoryDefaults #\(number)"
+        storeDescription = "MemoryDefaults #\(Self.count.wrappingAdd(1) + 1)"
     }
 }
 

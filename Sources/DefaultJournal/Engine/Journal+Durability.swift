@@ -170,7 +170,9 @@ final class Flusher: @unchecked Sendable {
 final class BackgroundWorker: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    static var shared: BackgroundWorker { ProcessServices.current.part(BackgroundWorker.self) { BackgroundWorker() } }
+    private static let ofProcess = PerProcess { BackgroundWorker() }
+
+    static var shared: BackgroundWorker { ofProcess.current }
 
     private struct Work {
         let journal: Journal
@@ -178,10 +180,15 @@ final class BackgroundWorker: @unchecked Sendable {
         var due: UInt64
     }
 
-    private let lock = ThreadLock()
+    let lock = ThreadLock()
     private let changed = ThreadCondition()
     private var queue: [Work] = []
     private var flushing = 0
+    /// Flushes in the queue that the end of the program waits for.
+    private var lastFlushes = 0
+    /// How many ends of the program have asked for the last flushes, and up to which of them these were begun.
+    private var endsAsked = 0
+    private var endsBegun = 0
     private var isRunning = false
 
     /// Journals that wait for their flush keep their descriptors open: without a limit, a program that opens, writes and drops
@@ -191,15 +198,13 @@ final class BackgroundWorker: @unchecked Sendable {
     /// Nanoseconds after which work is tried again for which a suite was busy.
     static let retryInterval: UInt64 = 200_000_000
 
-    /// Whether the program's end flushes; the first access registers it, for children made with `fork` too.
-    private static let isExitRegistered = ProgramEnvironment.callAtExit { shared.flushAtExit() }
-
     /// Schedules a flush of a journal, `delay` nanoseconds from now.
     ///
     /// - Returns: Whether it is scheduled; if not, no thread could be started, or the queue is full.
     func flush(_ journal: Journal, after delay: UInt64) -> Bool {
-        // If it can't be registered, the program ends as one that was killed.
-        _ = Self.isExitRegistered
+        ProgramEnvironment.callAtExit(with: Self.shared) { worker in
+            Unmanaged<BackgroundWorker>.fromOpaque(worker).takeUnretainedValue().flushAtExit()
+        }
         return add(Work(journal: journal, isFlush: true, due: Clock.monotonic() + delay))
     }
 
@@ -230,13 +235,18 @@ final class BackgroundWorker: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         while true {
+            if endsBegun < endsAsked { beginLastFlushes() }
             guard let first = queue.indices.min(by: { queue[$0].due < queue[$1].due }) else {
                 changed.wait(lock)
                 continue
             }
             if queue[first].due <= Clock.monotonic() {
-                if queue[first].isFlush { flushing += 1 }
-                return queue.remove(at: first)
+                let work = queue.remove(at: first)
+                if work.isFlush {
+                    flushing += 1
+                    if work.due == 0 { lastFlushes -= 1 }
+                }
+                return work
             }
             changed.wait(lock, until: queue[first].due)
         }
@@ -260,16 +270,38 @@ final class BackgroundWorker: @unchecked Sendable {
         changed.broadcast()
     }
 
-    /// Flushes what has yet to be flushed, and returns when that is done, or after so many nanoseconds.
+    /// Has everything flushed that has yet to be, and returns when that is done, or after so many nanoseconds.
+    ///
+    /// A signal's handler may call `exit`, on a thread that holds any lock: this one, one of a journal, that of the
+    /// memory's allocation. So the lock is tried again until the deadline instead of waited for, and nothing here
+    /// allocates, which the use of a collection may do: the thread that keeps the time does the rest.
     func flushAtExit(waitingAtMost limit: UInt64 = 1_000_000_000) {
         let deadline = Clock.monotonic() + limit
-        lock.lock()
-        defer { lock.unlock() }
-        for index in queue.indices where queue[index].isFlush { queue[index].due = 0 }
-        changed.broadcast()
-        // What is tried again later isn't waited for.
-        while flushing > 0 || queue.contains(where: { $0.isFlush && $0.due == 0 }), Clock.monotonic() < deadline {
-            changed.wait(lock, until: deadline)
+        var pause: UInt64 = 50_000
+        var end = 0
+        while true {
+            if lock.tryLock() {
+                if end == 0 {
+                    endsAsked += 1
+                    end = endsAsked
+                    changed.broadcast()
+                }
+                let isDone = !isRunning || endsBegun >= end && lastFlushes == 0 && flushing == 0
+                lock.unlock()
+                if isDone { return }
+            }
+            if Clock.monotonic() >= deadline { return }
+            Threads.sleep(nanoseconds: pause)
+            pause = pause < 500_000 ? 2 * pause : 1_000_000
         }
+    }
+
+    /// Makes the flushes due that the end waits for; one that is tried again later isn't waited for.
+    private func beginLastFlushes() {
+        for index in queue.indices where queue[index].isFlush && queue[index].due != 0 {
+            queue[index].due = 0
+            lastFlushes += 1
+        }
+        endsBegun = endsAsked
     }
 }

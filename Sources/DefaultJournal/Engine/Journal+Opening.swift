@@ -21,7 +21,7 @@ extension Journal {
         do throws(JournalError) {
             if options.isReadOnly { throw JournalError(.readOnly(.requested), path: absolute) }
             let suite = try SuiteDirectory.open(absolute, calls: calls)
-            if let existing = try existing(suite.id) {
+            if let existing = JournalRegistry.shared.slot(for: suite.id).journal, try existing.isUsable(for: suite.id) {
                 existing.deliverReports()
                 return existing
             }
@@ -39,7 +39,9 @@ extension Journal {
     /// Opens and registers a journal, only for reading if there is a refusal, unless another thread has been faster and its
     /// journal is usable.
     ///
-    /// A journal that isn't usable stays registered, and this one is opened beside it.
+    /// Whether it is, that is, whether it is this directory's, is found out under the directory's lock: another
+    /// thread may have opened it by another path. A journal that isn't usable stays registered, and this one is
+    /// opened beside it.
     private static func register(
         _ suite: SuiteDirectory,
         at path: String,
@@ -58,8 +60,8 @@ extension Journal {
             if slot.journal == nil { JournalRegistry.shared.forget(suite.id) }
         }
         // What is only read by request isn't shared: another object for the suite may be about to write.
-        if let existing = slot.journal, existing.path == path, !existing.isForked,
-            refusal == nil || existing.isReadOnly && !options.isReadOnly
+        if let existing = slot.journal, refusal == nil || existing.isReadOnly && !options.isReadOnly,
+            try existing.isOpen(in: suite.id)
         {
             return existing
         }
@@ -74,21 +76,24 @@ extension Journal {
         made = journal
         journal.state.refusal = refusal
         try journal.openFirst(waitingAtMost: limit)
-        if !options.isReadOnly, slot.journal?.isForked ?? true { slot.journal = journal }
+        if !options.isReadOnly, slot.journal == nil { slot.journal = journal }
         return journal
     }
 
-    /// The journal that is open for a directory, brought up to date.
-    private static func existing(_ id: FileID) throws(JournalError) -> Journal? {
-        guard let journal = JournalRegistry.shared.slot(for: id).journal, !journal.isForked,
-            let current = try journal.calls.status(of: journal.path), current.id == id
-        else { return nil }
+    /// Whether the journal's path leads to a directory, and the journal has that directory open.
+    private func isOpen(in id: FileID) throws(JournalError) -> Bool {
+        try calls.status(of: path)?.id == id && stateLock.withLock { suite.id == id }
+    }
+
+    /// Whether the journal is that of a directory, after it was brought up to date.
+    private func isUsable(for id: FileID) throws(JournalError) -> Bool {
+        guard try calls.status(of: path)?.id == id else { return false }
         do throws(JournalError) {
-            try journal.withFilesLocked(waitingAtMost: 0, compares: true) {}
+            try withFilesLocked(waitingAtMost: 0, compares: true) {}
         } catch  where error.isBusy {
             // Its readers compare it within a second.
         }
-        return journal.stateLock.withLock { journal.suite.id == id } ? journal : nil
+        return stateLock.withLock { suite.id == id }
     }
 
     /// Reads the journal for the first time; takes the lock only if there is something to create or to repair.
@@ -178,7 +183,9 @@ extension JournalError {
 /// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a second
 /// engine, and then written to by the first, which moves to the new directory.
 final class JournalRegistry: Sendable {
-    static var shared: JournalRegistry { ProcessServices.current.part(JournalRegistry.self) { JournalRegistry() } }
+    private static let ofProcess = PerProcess { JournalRegistry() }
+
+    static var shared: JournalRegistry { ofProcess.current }
 
     /// A suite directory, with a lock under which it is opened once.
     final class Slot: Sendable {

@@ -17,6 +17,9 @@ extension Journal {
     ///
     /// The outermost call lets other writers continue, and has the journal compacted if it has grown enough.
     package func endExclusiveAccess() {
+        // A child that returns from the closure in which its parent forked has no access to end: the lock is its
+        // parent's.
+        if isForked { return }
         assert(hasExclusiveAccess)
         writer.depth -= 1
         guard writer.depth == 0 else { return exclusive.unlock() }
@@ -29,7 +32,7 @@ extension Journal {
         if hasReports.load() { deliverReports() }
     }
 
-    package var hasExclusiveAccess: Bool { owner.load() == Threads.current }
+    package var hasExclusiveAccess: Bool { owner.load() == Threads.current && !isForked }
 
     package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try beginExclusiveAccess()

@@ -47,8 +47,9 @@
 // `flock`, `stateLock` (short: the position and the entries). A compaction also holds the `flock` of `journal.new`, which is
 // taken while none of these but `compaction` is held. "Under the lock" means below: with `exclusive` and the `flock`.
 //
-// FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must not write. That is
-// an error; what the child opens itself has threads of its own (`ProcessServices`).
+// FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must
+// neither write nor unlock. Writing is an error; what the child opens itself has threads and locks of its own
+// (`PerProcess`). The layer above opens a suite again in each process.
 
 /// An open suite.
 package final class Journal: @unchecked Sendable {
@@ -91,7 +92,7 @@ package final class Journal: @unchecked Sendable {
     let watch = Guarded<JournalWatch?>(nil)
     /// So that observers that come and go don't repeat the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
-    private let forks = ProcessServices.forkCount
+    private let forkCount = ForkCount.current
 
     var calls: SystemCalls { options.calls }
     var worker: BackgroundWorker { options.worker ?? .shared }
@@ -138,7 +139,7 @@ package final class Journal: @unchecked Sendable {
     }
 
     /// Whether the suite was opened by a process that this one was forked from.
-    var isForked: Bool { forks != ProcessServices.forkCount }
+    var isForked: Bool { forkCount != ForkCount.current }
 }
 
 /// The open files of a suite, and how much of the journal the entries reflect; guarded by ``Journal/stateLock``.

@@ -108,7 +108,9 @@ extension Journal {
 final class JournalWatcher: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    static var shared: JournalWatcher { ProcessServices.current.part(JournalWatcher.self) { JournalWatcher() } }
+    private static let ofProcess = PerProcess { JournalWatcher() }
+
+    static var shared: JournalWatcher { ofProcess.current }
 
     private let lock = ThreadLock()
     // A list: there are few, and a dictionary of another type takes two kilobytes.

@@ -25,8 +25,14 @@ public struct AtomicWord: @unchecked Sendable {
     /// Stores a value, and returns the one before.
     @inlinable public func exchange(_ value: UInt64) -> UInt64 { default_atomic_exchange(address, value) }
 
-    /// Adds to the value, modulo the size of its type.
-    @inlinable public func wrappingAdd(_ value: UInt64) { default_atomic_add(address, value) }
+    /// Adds to the value, modulo the size of its type, and returns the value before.
+    @discardableResult
+    @inlinable public func wrappingAdd(_ value: UInt64) -> UInt64 { default_atomic_add(address, value) }
+
+    /// Stores a value in place of the expected one, and returns whether that was there.
+    @inlinable public func replace(_ expected: UInt64, with value: UInt64) -> Bool {
+        default_atomic_replace(address, expected, value)
+    }
 }
 
 /// A value that threads change without a lock: a Boolean, or a number of at most eight bytes.
@@ -54,6 +60,11 @@ public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     /// Stores a value, and returns the one before.
     @inlinable public func exchange(_ value: Value) -> Value { Self.value(of: word.exchange(Self.bits(of: value))) }
 
+    /// Stores a value in place of the expected one, and returns whether that was there.
+    @inlinable public func replace(_ expected: Value, with value: Value) -> Bool {
+        word.replace(Self.bits(of: expected), with: Self.bits(of: value))
+    }
+
     // Not properties of the values: a public extension of `Int` would be visible in every program that uses the library.
 
     @inlinable static func bits(of value: Value) -> UInt64 {
@@ -68,6 +79,7 @@ public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
 }
 
 extension Atomic where Value == Int {
-    /// Adds to the value, modulo the size of its type.
-    @inlinable public func wrappingAdd(_ value: Int) { word.wrappingAdd(Self.bits(of: value)) }
+    /// Adds to the value, modulo the size of its type, and returns the value before.
+    @discardableResult
+    @inlinable public func wrappingAdd(_ value: Int) -> Int { Self.value(of: word.wrappingAdd(Self.bits(of: value))) }
 }

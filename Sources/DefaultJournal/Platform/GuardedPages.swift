@@ -6,13 +6,17 @@ internal import CDefaultSystem
 struct LookWindow: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     private var base: UInt64 = .max
+    private let forkCount = ForkCount.current
 
     /// Bytes that are mapped at once: a multiple of the page size of every supported system.
     static let size: UInt64 = 1 << 16
 
     init(calls: SystemCalls) throws(JournalError) { memory = try GuardedPages.shared.reserve(calls: calls) }
 
-    deinit { GuardedPages.shared.release(memory) }
+    deinit {
+        // A child made with `fork` reserves addresses of its own, and those of its parent are not guarded in it.
+        if forkCount == ForkCount.current { GuardedPages.shared.release(memory) }
+    }
 
     /// The word at an offset of a file, a multiple of 8, as it is in the file whenever it is loaded, until the next call.
     ///
@@ -36,7 +40,9 @@ struct LookWindow: ~Copyable {
 /// instead, until it is mapped again. The first one sets the process's handler of SIGBUS; it passes on what isn't about these
 /// pages.
 final class GuardedPages: Sendable {
-    static var shared: GuardedPages { ProcessServices.current.pages }
+    private static let ofProcess = PerProcess { GuardedPages() }
+
+    static var shared: GuardedPages { ofProcess.current }
 
     /// Addresses of windows without a mapping.
     private let free = Guarded<[UInt]>([])

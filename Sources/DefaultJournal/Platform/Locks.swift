@@ -23,6 +23,13 @@ public final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
+    /// The value, unless a thread has the lock.
+    public func copyIfFree() -> Value? {
+        guard lock.tryLock() else { return nil }
+        defer { lock.unlock() }
+        return value
+    }
+
     /// Replaces the value, and returns the one before.
     @inlinable public func exchange(_ new: Value) -> Value {
         withLock { value in

@@ -60,6 +60,15 @@ struct UnopenedSuiteTests {
             let key = Defaults.Key<Int>("n", default: 7)
             let container: KeyValueContainer<Int> = suite.makeContainer(default: 5, key: "n")
             typealias Kind = DefaultsDiagnostics.Event.Kind
+            // Whatever is called first reports once that the suite can't be opened.
+            let reads: [() -> Void] = [
+                { #expect(defaults["n"].string == nil) }, { #expect(!defaults["n"].exists) },
+                { #expect(defaults.keys == []) }, { #expect(suite.string(forKey: "n") == nil) },
+                { #expect(suite.dictionaryRepresentation().isEmpty) },
+            ]
+            let opening = EventCollector()
+            for read in reads { opening.collect(read) }
+            #expect(opening.events.map(\.kind) == [.openFailed] && opening.codes == [.storeUnavailable])
             let calls: [(Kind, () -> Void)] = [
                 (.readFailed, { #expect(defaults[key] == 7) }), (.readFailed, { #expect(container.value == 5) }),
                 (.readFailed, { #expect(!container.exists) }), (.writeFailed, { defaults[key] = 1 }),

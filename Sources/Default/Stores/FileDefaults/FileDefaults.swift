@@ -37,7 +37,8 @@ internal import DefaultJournal
 /// exclusive access throw ``DefaultsError/Code/storeReadOnly``. Each of them first checks whether the suite has become
 /// writable. ``flush()`` does nothing. If the suite is missing and can't be created, reads find nothing.
 ///
-/// After `fork` without `exec`, the child process must not use suites that its parent has opened.
+/// A child made with `fork` that continues without `exec` opens the suite for itself at its first use; see
+/// <doc:Durability>.
 public final class FileDefaults: Sendable {
     /// When a change reaches the disk, and not only the system's memory.
     public enum Durability: Sendable, Hashable {
@@ -53,14 +54,17 @@ public final class FileDefaults: Sendable {
     /// When changes made through this object reach the disk.
     public let durability: Durability
 
-    let suite: FileSuite
+    private let suites: PerProcess<FileSuite>
+    /// The suite of this process.
+    var suite: FileSuite { suites.current }
     let arguments: LaunchArguments
 
     /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
     /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered defaults and
     /// launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or ``DefaultsError/Code/storeReadOnly`` if it
-    /// doesn't exist and can't be created. Each call tries to open it again.
+    /// doesn't exist and can't be created. Each call tries to open it again. Calls that don't throw report it as
+    /// ``DefaultsDiagnostics/Event/Kind/openFailed``, once for each reason.
     public static let standard = FileDefaults(
         suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
         durability: .background,
@@ -141,7 +145,7 @@ public final class FileDefaults: Sendable {
     }
 
     init(suite: FileSuite, durability: Durability, arguments: LaunchArguments) {
-        self.suite = suite
+        suites = suite.inEachProcess
         self.durability = durability
         self.arguments = arguments
     }
@@ -210,10 +214,11 @@ extension FileDefaults: DefaultsStore {
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
     public func endExclusiveAccess() {
-        // An open suite stays open, so this is the journal on which the access began.
-        let suite = suite.current
-        suite?.journal.endExclusiveAccess()
-        suite?.notifyChanges()
+        // An open suite stays open, so this is the journal on which the access began; unless this is a child that
+        // returns from the closure in which its parent forked, and has no access to end.
+        guard let suite = suite.current, suite.journal.hasExclusiveAccess else { return }
+        suite.journal.endExclusiveAccess()
+        suite.notifyChanges()
     }
 
     /// Calls a handler at each change of the suite, made through this object, another object for the suite, or another

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A suite that may not be open yet.
+/// A suite that may not be open yet, in one process: see ``inEachProcess``.
 final class FileSuite: @unchecked Sendable {
     private let location: SuiteLocation
     /// Nanoseconds.
@@ -18,10 +18,10 @@ final class FileSuite: @unchecked Sendable {
     @exclusivity(unchecked) private var opened: Opened?
     // Used under `opening`. A process that is stopped must not cost each of many reads the whole time.
     private var wasBusy = false
-    // Used under `opening`; passed to the index when the suite is opened.
-    private var registeredBefore: [StoreKey: PropertyListValue] = [:]
-    /// Whether it was reported that there is no suite and none can be created.
-    private let isReadOnlyReported = Guarded(false)
+    /// The defaults that were registered through this object, for the suite when it is opened, here or in a child
+    /// made with `fork`.
+    private let registered: Guarded<[StoreKey: PropertyListValue]>
+    private let forkCount = ForkCount.current
     /// Those who began to observe the suite before it was opened.
     private let observersBefore = ChangeHub()
     /// The observation of the open suite by which they hear of its changes.
@@ -40,6 +40,21 @@ final class FileSuite: @unchecked Sendable {
         self.location = location
         self.isReadOnly = isReadOnly
         self.lockTimeout = lockTimeout > 0 ? UInt64(min(lockTimeout, 1_000_000_000) * 1_000_000_000) : 0
+        registered = Guarded([:])
+    }
+
+    /// The same suite for a child made with `fork`, which opens it for itself.
+    private init(inChildOf parent: FileSuite) {
+        location = parent.location
+        isReadOnly = parent.isReadOnly
+        lockTimeout = parent.lockTimeout
+        // If a thread of the parent was just registering some, nobody will ever release their lock here.
+        registered = Guarded(parent.registered.copyIfFree() ?? [:])
+    }
+
+    /// The suite of each process: this object, and in a child made with `fork` one of its own.
+    var inEachProcess: PerProcess<FileSuite> {
+        PerProcess { self.forkCount == ForkCount.current ? self : FileSuite(inChildOf: self) }
     }
 
     /// The path of the suite's directory, as it was first opened in this process.
@@ -102,18 +117,21 @@ final class FileSuite: @unchecked Sendable {
         }
         let suite = OpenSuite(journal: journal, state: state)
         try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
-        state.register(registeredBefore)
-        registeredBefore = [:]
+        state.register(registered.withLock { $0 })
         opened = Opened(suite: suite)
         isOpen.store(true)
         return suite
     }
 
-    /// Opens the suite; nil if that fails.
+    /// Opens the suite; nil if that fails, which is reported once for each reason.
     func openIfPossible() -> OpenSuite? {
         if let current { return current }
-        // The other errors were thrown to the code that created the object.
-        return (try? openUnlessReadOnly()) ?? nil
+        do {
+            return try openUnlessReadOnly()
+        } catch {
+            DefaultsDiagnostics.reportOnce(.openFailed, error)
+            return nil
+        }
     }
 
     /// Opens the suite; nil if there is none and none can be created because nothing can be written there.
@@ -123,21 +141,20 @@ final class FileSuite: @unchecked Sendable {
         do {
             return try open()
         } catch  where error.code == .storeReadOnly {
-            if !isReadOnlyReported.exchange(true) {
-                DefaultsDiagnostics.report(.openFailed, error)
-            }
+            DefaultsDiagnostics.reportOnce(.openFailed, error)
             return nil
         }
     }
 
     /// Registers defaults for keys that have no stored value, for as long as the process runs.
     func register(_ defaults: [StoreKey: PropertyListValue]) {
-        if let suite = openIfPossible() { return suite.state.register(defaults) }
+        // First: a thread that opens the suite from here on registers them, too.
+        registered.withLock { $0.replaceValues(with: defaults) }
+        openIfPossible()?.state.register(defaults)
         opening.lock()
         defer { opening.unlock() }
         // Another thread may have opened it in the meantime.
-        if let current { return current.state.register(defaults) }
-        registeredBefore.replaceValues(with: defaults)
+        current?.state.register(defaults)
     }
 
     /// Calls a handler at each change of the suite, even if it can't be opened yet.
@@ -173,13 +190,13 @@ final class FileSuite: @unchecked Sendable {
     func registeredValue(for key: StoreKey) -> PropertyListValue? {
         opening.lock()
         defer { opening.unlock() }
-        return current.map { $0.state.registeredValue(for: key) } ?? registeredBefore[key]
+        return current.map { $0.state.registeredValue(for: key) } ?? registered.withLock { $0[key] }
     }
 
     var registeredValues: [StoreKey: PropertyListValue] {
         opening.lock()
         defer { opening.unlock() }
-        return current?.state.registeredValues ?? registeredBefore
+        return current?.state.registeredValues ?? registered.withLock { $0 }
     }
 }
 

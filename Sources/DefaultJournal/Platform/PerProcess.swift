@@ -1,0 +1,82 @@
+public import CDefaultSystem
+
+/// State that each process makes for itself: a child made with `fork` begins with a new one.
+///
+/// In such a child only the thread that called `fork` goes on. A lock that another thread held is never released
+/// there, and what it guards may be half changed. So each use finds out whether this process made the state. A child
+/// leaves its parent's state as it is, and makes its own, with locks of its own. Nothing here waits for a lock.
+///
+/// Public for the same reason as ``Atomic``: the layer above reaches its state through this type at each read.
+public final class PerProcess<State: Sendable>: Sendable {
+    // The address of an `Instance`, which is written before its address is published, and never changed; 0 before the
+    // first use.
+    @usableFromInline let published = Atomic<UInt>(0)
+    @usableFromInline let make: @Sendable () -> State
+
+    @usableFromInline struct Instance: Sendable {
+        @usableFromInline let state: State
+        @usableFromInline let forkCount: UInt64
+    }
+
+    /// - Parameter make: Makes the state at its first use in each process. It may be called by several threads at once, of which only
+    ///   one's result is used.
+    public init(_ make: @escaping @Sendable () -> State) { self.make = make }
+
+    deinit {
+        guard let instance else { return }
+        // That of a parent stays: to release what it holds could wait for its locks.
+        instance.deinitialize(count: 1)
+        instance.deallocate()
+    }
+
+    /// The state of the running process.
+    @inlinable public var current: State { instance?.pointee.state ?? makeForThisProcess() }
+
+    /// The state of the running process, if it has been used here.
+    var existing: State? { instance?.pointee.state }
+
+    @usableFromInline var instance: UnsafeMutablePointer<Instance>? {
+        @inlinable get {
+            guard let instance = UnsafeMutablePointer<Instance>(bitPattern: published.load()),
+                instance.pointee.forkCount == ForkCount.current
+            else { return nil }
+            return instance
+        }
+    }
+
+    @usableFromInline func makeForThisProcess() -> State {
+        ForkCount.watch()
+        let new = UnsafeMutablePointer<Instance>.allocate(capacity: 1)
+        new.initialize(to: Instance(state: make(), forkCount: ForkCount.current))
+        while true {
+            let old = published.load()
+            if let other = instance {
+                // Another thread was faster.
+                new.deinitialize(count: 1)
+                new.deallocate()
+                return other.pointee.state
+            }
+            if published.replace(old, with: UInt(bitPattern: new)) { return new.pointee.state }
+        }
+    }
+}
+
+extension PerProcess {
+    /// Calls a body that may change the process's state, with its lock.
+    ///
+    /// - Throws: What the body throws.
+    @inlinable public func withLock<Value, Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result where State == Guarded<Value> {
+        try current.withLock(body)
+    }
+}
+
+/// How many forks there are between the process that began to count and this one, its descendant.
+public enum ForkCount: Sendable {
+    /// The number, which is another one in a child made with `fork`.
+    @inlinable public static var current: UInt64 { default_fork_count() }
+
+    /// Has forks counted from now on.
+    static func watch() { default_watch_forks() }
+}

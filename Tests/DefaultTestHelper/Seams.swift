@@ -1,0 +1,320 @@
+import Default
+import Foundation
+import Observation
+
+// The seams of a process: its end, its forks, and what two of its threads begin at the same moment. Each action loops
+// one case, and prints how often it failed.
+
+/// The settings of the programs that end or fork.
+private struct SeamSettings: DefaultStorable {
+    var name = "none"
+    var count = 0
+    static let defaultValue = SeamSettings()
+}
+
+extension Defaults.Keys {
+    fileprivate static let seamCount = Defaults.Key<Int>("seam count")
+    fileprivate static let seamSettings = Defaults.Key<SeamSettings>("seam settings", default: SeamSettings())
+}
+
+// MARK: exit in a handler of a signal
+
+/// Writes in a loop until a signal comes, whose handler calls `exit`.
+func writeUntilSignal(to suite: FileDefaults) throws -> Never {
+    signal(SIGTERM) { _ in exit(0) }
+    // A thread of Dispatch that started this program has passed on that it blocks signals.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGTERM)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    try suite.set(0, forKey: "number")
+    printNow("ready")
+    var number = 0
+    while true {
+        number += 1
+        // Each opens, writes and schedules a flush of its own, so that the lock of the background is taken often.
+        let other = try FileDefaults(url: suite.url.appending(path: "../other\(number % 50)"))
+        try other.set(number, forKey: "number")
+        try suite.set(number, forKey: "number")
+    }
+}
+
+/// Has programs write and end by a signal.
+///
+/// - Returns: How many of them did not end.
+func countHangs(ofSignalsIn directory: URL, rounds: Int) throws -> Int {
+    var hangs = 0
+    for round in 0..<rounds {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: CommandLine.arguments[0])
+        process.arguments = ["write-until-signal", directory.appending(path: "s\(round)/suite").path]
+        process.standardOutput = output
+        try process.run()
+        _ = output.fileHandleForReading.availableData
+        usleep(UInt32.random(in: 0..<4_000))
+        kill(process.processIdentifier, SIGTERM)
+        if !waitForEnd(of: process.processIdentifier) {
+            hangs += 1
+            kill(process.processIdentifier, SIGKILL)
+        }
+        process.waitUntilExit()
+        try FileManager.default.removeItem(at: directory.appending(path: "s\(round)"))
+    }
+    return hangs
+}
+
+/// Waits for a process to end, for twenty seconds at most, without collecting its status.
+///
+/// - Returns: Whether it has ended.
+private func waitForEnd(of process: pid_t) -> Bool {
+    for _ in 0..<20_000 {
+        var info = siginfo_t()
+        let flags = WEXITED | WNOHANG | WNOWAIT
+        let isDone = waitid(P_PID, id_t(process), &info, flags) == 0 && info.si_signo != 0
+        if isDone || kill(process, 0) != 0 { return true }
+        usleep(1_000)
+    }
+    return false
+}
+
+// MARK: fork
+
+/// Calls `fork`, which Swift hides, since little works in such a child; it may be there all the same.
+private func forkHere() -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    guard let symbol = dlsym(nil, "fork") else { exit(8) }
+    return unsafeBitCast(symbol, to: Fork.self)()
+}
+
+/// Starts a child that goes on in a closure and then ends.
+///
+/// - Returns: The child's process.
+private func fork(_ body: () throws -> Void) -> pid_t {
+    let child = forkHere()
+    if child != 0 { return child }
+    do {
+        try body()
+        _exit(0)
+    } catch {
+        FileHandle.standardError.write(Data("\(error)\n".utf8))
+        _exit(1)
+    }
+}
+
+/// Waits for a child, and kills it if it hangs.
+///
+/// - Returns: Whether it ended with status 0.
+private func succeeds(_ child: pid_t) -> Bool {
+    let hasEnded = waitForEnd(of: child)
+    if !hasEnded { kill(child, SIGKILL) }
+    var status: Int32 = 0
+    return waitpid(child, &status, 0) == child && hasEnded && status == 0
+}
+
+/// Uses everything that has a lock for the whole process: the front ends on a suite, decoded values, tracked reads,
+/// and events.
+private func useEverything(in store: any DefaultsStore, _ number: Int) throws {
+    let defaults = Defaults(suite: store)
+    defaults[.seamCount] += 1
+    defaults[.seamSettings].count += 1
+    SeamSettings(name: "n", count: number).write(to: store)
+    guard SeamSettings.read(from: store)?.count == number else { throw CocoaError(.coderInvalidValue) }
+    guard SeamSettings.read(from: store)?.count == number else { throw CocoaError(.coderInvalidValue) }
+    let container: KeyValueContainer<[String]> = store.makeContainer(key: "seam container")
+    container.value = ["\(number)"]
+    try store.setStoredValue(.string("not a number \(number)"), forKey: "seam broken")
+    _ = store.df.fetch(forKey: "seam broken", type: Int.self)
+    if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
+        withObservationTracking {
+            _ = LiveSettings<SeamSettings>(in: store).count
+        } onChange: {
+        }
+    }
+    SeamSettings.clear(in: store)
+}
+
+/// Forks while other threads use the library; each child uses it with suites of its own.
+///
+/// - Returns: How many children failed or hung.
+func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
+    DefaultsDiagnostics.handler = { _ in }
+    let suite = try FileDefaults(url: directory.appending(path: "parent"))
+    for number in 0..<10 { try useEverything(in: suite, number) }
+    for thread in 0..<4 {
+        Thread.detachNewThread {
+            // One on a suite of its own, one on a store without files, and two that share one.
+            let store: any DefaultsStore =
+                switch thread {
+                case 0: MemoryDefaults()
+                default: suite
+                }
+            var number = 0
+            while true {
+                number += 1
+                let other = thread == 1 ? MemoryDefaults() : nil
+                for _ in 0..<20 { _ = SeamSettings.read(from: other ?? store, forKey: "read \(thread)") }
+                SeamSettings(name: "n", count: number).write(to: other ?? store, withKey: "read \(thread)")
+                Defaults(suite: store)[Defaults.Key<Int>("count \(thread)")] += 1
+                // Not an error with a type, whose name the runtime looks up under a lock that a child can't renew.
+                DefaultsDiagnostics.report(.readFailed, DefaultsError(.undecodable, reason: "\(number)"))
+            }
+        }
+    }
+    var failures = 0
+    for round in 0..<rounds {
+        let own = directory.appending(path: "own\(round)")
+        let child = fork {
+            let store = try FileDefaults(url: own)
+            for number in 0..<3 { try useEverything(in: store, number) }
+            try useEverything(in: MemoryDefaults(), 1)
+        }
+        if !succeeds(child) { failures += 1 }
+        try FileManager.default.removeItem(at: own)
+    }
+    return failures
+}
+
+/// A child that returns from the exclusive access in which its parent forked, while another process waits to write.
+///
+/// - Returns: What the parent, still inside, and the other process had counted at the end; 2 if both count.
+func countAfterForkInExclusiveAccess(of suite: FileDefaults) throws -> Int {
+    try suite.set(0, forKey: "number")
+    let path = try suite.url.path
+    let other = Process()
+    var isChild = false
+    try suite.withExclusiveAccess {
+        let number = suite.integer(forKey: "number")
+        let child = forkHere()
+        if child == 0 {
+            isChild = true
+            return
+        }
+        guard succeeds(child) else { exit(9) }
+        other.executableURL = URL(filePath: CommandLine.arguments[0])
+        other.arguments = ["increment-once", path]
+        other.standardOutput = Pipe()
+        try other.run()
+        // It has begun to wait, or has written if nothing keeps it from that.
+        let output = (other.standardOutput as? Pipe)?.fileHandleForReading.availableData
+        guard output?.isEmpty == false else { exit(10) }
+        usleep(200_000)
+        try suite.set(number + 1, forKey: "number")
+    }
+    if isChild { _exit(0) }
+    other.waitUntilExit()
+    return suite.integer(forKey: "number")
+}
+
+/// A child that goes on with the suite that its parent has opened, observed and registered defaults in, as a daemon
+/// does.
+func printUseInChild(of suite: FileDefaults) throws {
+    try suite.register(defaults: ["registered": "default"])
+    try suite.set("parent", forKey: "text")
+    let observation = suite.observeChanges { _ in print("observed by", getpid() == mainProcess ? "parent" : "child") }
+    defer { observation.cancel() }
+    let child = fork {
+        let values = ["text", "registered"].map { suite.string(forKey: $0) ?? "nothing" }
+        printNow("child reads \(values.joined(separator: ", "))")
+        try suite.transaction {
+            try suite.set("child", forKey: "text")
+            try suite.set(1, forKey: "number")
+        }
+        try suite.synchronize()
+    }
+    guard succeeds(child) else { exit(9) }
+    print("parent reads \(suite.string(forKey: "text") ?? "nothing"), \(suite.integer(forKey: "number"))")
+}
+
+private let mainProcess = getpid()
+
+/// A child that returns from a transaction in which its parent forked.
+///
+/// - Returns: The error in the child, and what the parent has stored.
+func printTransactionInChild(of suite: FileDefaults) throws {
+    try suite.set(0, forKey: "number")
+    var isChild = false
+    let refusal = codeOf {
+        try suite.transaction {
+            try suite.set(1, forKey: "number")
+            isChild = forkHere() == 0
+        }
+    }
+    if isChild {
+        printNow("child \(refusal)")
+        _exit(0)
+    }
+    wait(nil)
+    printNow("parent \(refusal), \(suite.integer(forKey: "number"))")
+}
+
+/// Forks in a chain, in which each child opens a suite of its own.
+///
+/// - Returns: The number of those that could be written and read.
+func countForks(inChainIn directory: URL, length: Int) throws -> Int {
+    func go(_ number: Int) throws {
+        let suite = try FileDefaults(url: directory.appending(path: "\(number)"))
+        try suite.set(number, forKey: "number")
+        guard suite.integer(forKey: "number") == number else { exit(11) }
+        try Data().write(to: directory.appending(path: "done\(number)"))
+        guard number < length else { return }
+        _ = succeeds(fork { try go(number + 1) })
+    }
+    try go(1)
+    return try FileManager.default.contentsOfDirectory(atPath: directory.path).count { $0.hasPrefix("done") }
+}
+
+// MARK: Two threads at once
+
+/// Opens suites on two threads at the same time, by two spellings of their paths.
+///
+/// - Returns: How many pairs were two engines, whose exclusive access doesn't nest.
+func countPairs(ofSpellingsIn directory: URL, rounds: Int) throws -> Int {
+    let link = directory.appending(path: "link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory)
+    var pairs = 0
+    for round in 0..<rounds {
+        nonisolated(unsafe) var suites: [FileDefaults?] = [nil, nil]
+        let lock = NSLock()
+        let gate = DispatchSemaphore(value: 0)
+        let ends = DispatchSemaphore(value: 0)
+        for (index, folder) in [directory, link].enumerated() {
+            Thread.detachNewThread {
+                gate.wait()
+                let suite = try? FileDefaults(url: folder.appending(path: "s\(round)"), lockTimeout: 0)
+                lock.withLock { suites[index] = suite }
+                ends.signal()
+            }
+        }
+        for _ in 0..<2 { gate.signal() }
+        for _ in 0..<2 { ends.wait() }
+        guard let first = suites[0], let second = suites[1] else { exit(12) }
+        do {
+            try first.withExclusiveAccess { try second.withExclusiveAccess {} }
+        } catch {
+            pairs += 1
+        }
+        try FileManager.default.removeItem(at: directory.appending(path: "s\(round)"))
+    }
+    return pairs
+}
+
+/// The actions of this file, by the first argument.
+func runSeams() throws -> Bool {
+    switch CommandLine.arguments[1] {
+    case "write-until-signal": try writeUntilSignal(to: suite())
+    case "signal-exits": print(try countHangs(ofSignalsIn: URL(filePath: arguments[0]), rounds: Int(arguments[1]) ?? 0))
+    case "forks": print(try countFailures(ofForksIn: URL(filePath: arguments[0]), rounds: Int(arguments[1]) ?? 0))
+    case "fork-in-exclusive-access": print(try countAfterForkInExclusiveAccess(of: suite()))
+    case "fork-and-use": try printUseInChild(of: suite())
+    case "fork-in-transaction": try printTransactionInChild(of: suite())
+    case "increment-once":
+        let suite = try suite()
+        printNow("waiting")
+        suite[Defaults.Key<Int>("number")] += 1
+    case "fork-chain": print(try countForks(inChainIn: URL(filePath: arguments[0]), length: Int(arguments[1]) ?? 0))
+    case "spellings": print(try countPairs(ofSpellingsIn: URL(filePath: arguments[0]), rounds: Int(arguments[1]) ?? 0))
+    default: return false
+    }
+    return true
+}
