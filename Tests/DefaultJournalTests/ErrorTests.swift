@@ -24,6 +24,7 @@ struct ErrorTests {
             (.overwritten, ["/s/x is being overwritten", "has not changed for a second"]),
             (.busy(process: 77), ["/s/x is in use by the process 77, which"]),
             (.busy(process: nil), ["/s/x is in use by another process, which"]),
+            (.busy(process: getpid()), ["/s/x is in use by another copy of this library in this process."]),
             (.forked, ["/s/x was opened by the process that this one was forked from", "Open it again"]),
             (.readOnly(.refused(code: EROFS)), ["to /s/x: \(refused) (error \(EROFS))", "The disk can only be"]),
             (.readOnly(.otherUser), ["to /s/x, which belongs to another user", "run the program as the owner"]),

@@ -87,6 +87,9 @@ extension JournalError: CustomStringConvertible {
         case .overwritten:
             "\(path) is being overwritten by another program, such as one that copies a backup. Nothing was changed. Try again "
                 + "when it has not changed for a second."
+        case .busy(let process) where process == SystemCalls.process:
+            "\(path) is in use by \(Self.name(of: process)). Two copies don't know each other's locks. Nothing was changed. "
+                + "Have the program link one copy only, such as a dynamic library that all its parts use."
         case .busy(let process):
             "\(path) is in use by \(Self.name(of: process)), which has not released the suite's lock in time. Nothing was "
                 + "changed. Try again, and find out whether that process is stopped or waits for a disk."
@@ -108,6 +111,8 @@ extension JournalError: CustomStringConvertible {
 
     /// A process in the middle of a sentence.
     package static func name(of process: Int32?) -> String {
-        process.map { "the process \($0)" } ?? "another process"
+        guard let process else { return "another process" }
+        if process == SystemCalls.process { return "another copy of this library in this process" }
+        return "the process \(process)"
     }
 }

@@ -82,6 +82,7 @@ package struct SystemCalls: Sendable {
 
     /// The effective user, to whom every file must belong.
     static var user: UInt32 { geteuid() }
+    static var process: Int32 { getpid() }
 
     /// Repeats a call until it isn't interrupted, and throws when its result is negative.
     ///

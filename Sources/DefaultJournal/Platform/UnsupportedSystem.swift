@@ -31,6 +31,7 @@ package struct SystemCalls: Sendable {
     package init() {}
 
     static var user: UInt32 { 0 }
+    static var process: Int32 { 0 }
     var fileTime: UInt64 { 0 }
 
     func open(_: String, in _: Int32? = nil, _: Access) throws(JournalError) -> OwnedDescriptor { throw .unsupported }
