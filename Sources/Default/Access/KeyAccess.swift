@@ -245,7 +245,7 @@ extension KeyAccess {
             let filledIn = fillIn(data, by: bridge, default: initial())
         else {
             // So that the next readable value is decoded, and noted, even if reads shared it before.
-            if case .data = stored {} else { DecodedValueCache.shared.remove(key, of: Value.self) }
+            if case .data = stored {} else { DecodedValueCache.of(store).remove(key, of: Value.self) }
             throw fault.about(translated ?? stored)
         }
         return filledIn
@@ -265,7 +265,7 @@ extension KeyAccess {
         else { return nil }
         // Other bytes may have taken the place of the shared value since.
         if filledIn.isShareable {
-            DecodedValueCache.shared.share(value, of: data, forKey: key)
+            DecodedValueCache.of(store).share(value, of: data, forKey: key)
         }
         return (value, filledIn.report)
     }
@@ -286,7 +286,7 @@ extension KeyAccess {
         as type: any Decodable.Type,
         default initial: () -> (any Encodable)?
     ) -> (value: any Decodable, report: LoadReport, isShareable: Bool)? {
-        let (cache, coder) = (DecodedValueCache.shared, DefaultsCoder.json)
+        let (cache, coder) = (DecodedValueCache.of(store), DefaultsCoder.json)
         // No key contains NUL, so this is not one under which a value is cached.
         let rememberedKey = "\(key)\0"
         func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
@@ -330,7 +330,7 @@ extension KeyAccess {
                 return value
             }
             guard isShared, bridge.decodesData, case .data(let data) = stored else { return try decode() }
-            return try DecodedValueCache.shared.value(
+            return try DecodedValueCache.of(store).value(
                 of: data,
                 forKey: key,
                 isLasting: { $0 is DecodingError },
@@ -436,14 +436,14 @@ extension KeyAccess {
     ) -> DefaultsError? {
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
         if bridge.decodesData, case .data(let data) = stored,
-            DecodedValueCache.shared.contains(data, of: Value.self, forKey: key)
+            DecodedValueCache.of(store).contains(data, of: Value.self, forKey: key)
         {
             return nil
         }
         do {
             _ = try decodeExactly(stored, by: bridge, sharing: false)
             if bridge.decodesData, case .data(let data) = stored {
-                DecodedValueCache.shared.insert(data, of: Value.self, forKey: key)
+                DecodedValueCache.of(store).insert(data, of: Value.self, forKey: key)
             }
             return nil
         } catch let fault {

@@ -9,52 +9,66 @@ internal import Foundation
 ///
 /// Before a stored value is replaced, it has to be decoded, because undecodable bytes are quarantined. A read of unchanged
 /// bytes need not decode them again. Both results depend only on the bytes and the type, as long as a built-in coder decodes
-/// them. So an entry never becomes stale, even when other processes write to the store, and entries need not be separate for
-/// each store: two stores that share a type and a key only cause additional decoding. The cache holds the latest bytes for
-/// each type and key, unless they share a slot with another type and key: then it holds the latest of both.
+/// them. So an entry never becomes stale, even when other processes write to the store. The cache holds the latest
+/// bytes for each store, type and key.
 ///
 /// A decoded value is cached when the same bytes are read for the second time, if ``ValueSemantics`` finds that two decoded
 /// values are interchangeable. So values that are read only once between writes are never inspected.
 ///
 /// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind that
 /// may be shared takes the place of the decoded one, as an entry that says so.
-final class DecodedValueCache: Sendable {
-    private static let ofProcess = PerProcess { DecodedValueCache() }
+struct DecodedValueCache: Sendable {
+    private static let ofProcess = PerProcess { SharedGuarded(Table()) }
+
+    private let table: SharedGuarded<Table>
+    /// The store that the entries are about.
+    private let store: UInt
 
     #if DEBUG
-    /// The cache of a test that counts decodings: in that of the process, the tests beside it may take its slots.
+    /// The cache of a test that counts decodings, which other tests' entries can't make forget its own.
     @TaskLocal static var ofTest: DecodedValueCache?
-
-    /// The cache of the process.
-    static var shared: DecodedValueCache { ofTest ?? ofProcess.current }
-    #else
-    /// The cache of the process.
-    static var shared: DecodedValueCache { ofProcess.current }
     #endif
 
-    /// The number of slots, each for one entry: several times as many as the keys of a program.
-    static let capacity = 4_096
+    /// An empty cache for one store.
+    init() { self.init(SharedGuarded(Table()), of: 0) }
+
+    private init(_ table: SharedGuarded<Table>, of store: UInt) { (self.table, self.store) = (table, store) }
+
+    /// The process's cache for a store.
+    static func of(_ store: any DefaultsStore) -> DecodedValueCache {
+        let store = identity(of: store)
+        #if DEBUG
+        if let ofTest { return DecodedValueCache(ofTest.table, of: store) }
+        #endif
+        return DecodedValueCache(ofProcess.current, of: store)
+    }
+
+    /// A number for a store: the address of an object, or a part of a value.
+    ///
+    /// It need not be unique. Two stores with one number only cause additional decoding, as does one that has another
+    /// number the next time. A cast to `AnyObject` would take as long as a read (400 ns instead of 3).
+    private static func identity<Store: DefaultsStore>(of store: Store) -> UInt {
+        guard MemoryLayout<Store>.size >= MemoryLayout<UInt>.size else { return 0 }
+        return withUnsafeBytes(of: store) { $0.load(as: UInt.self) }
+    }
 
     private struct EntryKey {
+        let store: UInt
         let type: ObjectIdentifier
         let key: String
+        let hash: Int
 
-        init(_ key: String, _ type: Any.Type) {
-            self.type = ObjectIdentifier(type)
-            self.key = key
-        }
-
-        /// The slot of the entry.
-        ///
-        /// A dictionary would take four times as long for this, a sixth of a read. Its protection against keys that were
-        /// chosen to collide isn't needed: they only cause additional decoding.
-        var slot: Int {
-            let seed = UInt64(UInt(bitPattern: type))
+        init(_ key: String, _ type: Any.Type, in store: UInt) {
+            (self.store, self.type, self.key) = (store, ObjectIdentifier(type), key)
+            let seed = UInt64(UInt(bitPattern: self.type)) ^ UInt64(store) &* 0x9E37_79B9_7F4A_7C15
             let hash = key.utf8.withContiguousStorageIfAvailable { Self.hash(UnsafeRawBufferPointer($0), seed: seed) }
-            return Int(truncatingIfNeeded: hash ?? UInt64(bitPattern: Int64(key.hashValue))) & (capacity - 1)
+            self.hash = Int(truncatingIfNeeded: hash ?? seed ^ UInt64(bitPattern: Int64(key.hashValue)))
         }
 
         /// The hash FNV-1a of Fowler, Noll and Vo, eight bytes at a time, with the upper bits folded in at the end.
+        ///
+        /// The hash of the standard library would take four times as long, a sixth of a read. Its protection against
+        /// keys that were chosen to collide isn't needed: they are the program's own.
         private static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
             var hash = seed
             var offset = 0
@@ -68,6 +82,10 @@ final class DecodedValueCache: Sendable {
             }
             hash ^= hash >> 32
             return hash ^ hash >> 12
+        }
+
+        static func == (lhs: EntryKey, rhs: EntryKey) -> Bool {
+            lhs.hash == rhs.hash && lhs.store == rhs.store && lhs.type == rhs.type && lhs.key == rhs.key
         }
     }
 
@@ -116,8 +134,6 @@ final class DecodedValueCache: Sendable {
 
         /// The same entry for bytes that turned out to be complete.
         func completed() -> Entry { Entry(key, bytes, knowledge, isComplete: true) }
-
-        func isAbout(_ other: EntryKey) -> Bool { key.type == other.type && key.key == other.key }
     }
 
     private final class SharedEntry<Value>: Entry, @unchecked Sendable {
@@ -142,11 +158,65 @@ final class DecodedValueCache: Sendable {
         }
     }
 
-    private let entries = SharedGuarded<[Entry?]>(Array(repeating: nil, count: capacity))
+    /// The entries, in a hash table with open addressing and linear probing, of which at most half is used.
+    private struct Table {
+        private var slots: [Entry?] = Array(repeating: nil, count: 16)
+        private var count = 0
+
+        private var mask: Int { slots.count - 1 }
+
+        /// The index of the slot of an entry, or of the free one for it.
+        private func index(of key: EntryKey) -> Int {
+            var index = key.hash & mask
+            while let entry = slots[index], !(entry.key == key) { index = (index + 1) & mask }
+            return index
+        }
+
+        func entry(for key: EntryKey) -> Entry? { slots[index(of: key)] }
+
+        mutating func insert(_ entry: Entry) {
+            var index = index(of: entry.key)
+            if slots[index] == nil {
+                makeRoom()
+                index = self.index(of: entry.key)
+                count += 1
+            }
+            slots[index] = entry
+        }
+
+        /// Makes room for one more entry; if there are too many, all others are forgotten.
+        private mutating func makeRoom() {
+            guard 2 * (count + 1) > slots.count else { return }
+            let entries = slots
+            let isFull = count >= DecodedValueCache.capacity
+            slots = Array(repeating: nil, count: isFull ? 16 : 2 * entries.count)
+            if isFull { count = 0 } else { for case let entry? in entries { slots[index(of: entry.key)] = entry } }
+        }
+
+        mutating func remove(_ key: EntryKey) {
+            var free = index(of: key)
+            guard slots[free] != nil else { return }
+            slots[free] = nil
+            count -= 1
+            // An entry that probing would no longer reach moves up to the slot that became free.
+            var index = (free + 1) & mask
+            while let entry = slots[index] {
+                let home = entry.key.hash & mask
+                if (index - home) & mask >= (index - free) & mask {
+                    slots.swapAt(free, index)
+                    free = index
+                }
+                index = (index + 1) & mask
+            }
+        }
+    }
+
+    /// The number of entries that the process keeps at most: more than the keys of five hundred suites.
+    static let capacity = 16_384
 
     /// Whether bytes are known to be decodable as they are.
     func contains(_ data: Data, of type: Any.Type, forKey key: String) -> Bool {
-        entry(of: data, forKey: EntryKey(key, type))?.isExact ?? false
+        entry(of: data, forKey: EntryKey(key, type, in: store))?.isExact ?? false
     }
 
     /// Lets reads share a value that the bytes are turned into, or what is known of bytes that are read as a type.
@@ -164,7 +234,7 @@ final class DecodedValueCache: Sendable {
         forKey key: String,
         while condition: Condition? = nil
     ) {
-        let key = EntryKey(key, type)
+        let key = EntryKey(key, type, in: store)
         let known = entry(of: data, forKey: key)
         let (isExact, isComplete) = (known?.isExact ?? false, known?.isComplete ?? false)
         set(SharedEntry(key, data, value: value, condition: condition, isExact: isExact, isComplete: isComplete))
@@ -183,7 +253,7 @@ final class DecodedValueCache: Sendable {
         forKey key: String,
         where isMet: (Condition) -> Bool
     ) throws(NotShared) -> Value {
-        guard let entry = entry(of: data, forKey: EntryKey(key, Value.self)),
+        guard let entry = entry(of: data, forKey: EntryKey(key, Value.self, in: store)),
             case .sharedConditionally = entry.knowledge
         else { throw NotShared() }
         // The entry's key determines the type.
@@ -194,12 +264,12 @@ final class DecodedValueCache: Sendable {
 
     /// What is known of bytes that are read as a type; nil when nothing is.
     func sharedValue<Value>(of data: Data, as type: Any.Type, forKey key: String) -> Value? {
-        (entry(of: data, forKey: EntryKey(key, type)) as? SharedEntry<Value>)?.value
+        (entry(of: data, forKey: EntryKey(key, type, in: store)) as? SharedEntry<Value>)?.value
     }
 
     /// Whether bytes are known to be decodable as they are, and to have nothing that the type doesn't know.
     func isComplete(_ data: Data, of type: Any.Type, forKey key: String) -> Bool {
-        entry(of: data, forKey: EntryKey(key, type))?.isComplete ?? false
+        entry(of: data, forKey: EntryKey(key, type, in: store))?.isComplete ?? false
     }
 
     /// Records that bytes can be decoded as they are.
@@ -210,7 +280,7 @@ final class DecodedValueCache: Sendable {
     ///   - key: The key they are stored under.
     ///   - isComplete: Whether they are known to have nothing that the type doesn't know.
     func insert(_ data: Data, of type: Any.Type, forKey key: String, isComplete: Bool = false) {
-        let key = EntryKey(key, type)
+        let key = EntryKey(key, type, in: store)
         guard let entry = entry(of: data, forKey: key) else {
             return set(Entry(key, data, .decodable, isComplete: isComplete))
         }
@@ -221,10 +291,9 @@ final class DecodedValueCache: Sendable {
 
     /// Removes the entry for a key, to free its memory.
     func remove(_ key: String, of type: Any.Type) {
-        let key = EntryKey(key, type)
-        let slot = key.slot
-        if entries.read({ $0[slot]?.isAbout(key) ?? false }) {
-            entries.withLock { $0[slot] = nil }
+        let key = EntryKey(key, type, in: store)
+        if table.read({ $0.entry(for: key) != nil }) {
+            table.withLock { $0.remove(key) }
         }
     }
 
@@ -243,7 +312,7 @@ final class DecodedValueCache: Sendable {
         isLasting: (any Error) -> Bool = { _ in false },
         decode: () throws -> Value
     ) throws -> Value {
-        let key = EntryKey(key, Value.self)
+        let key = EntryKey(key, Value.self, in: store)
         let entry = entry(of: data, forKey: key)
         if let entry, case .shared = entry.knowledge {
             // The entry's key determines the type. A checked cast would dominate the cost of a read.
@@ -277,19 +346,15 @@ final class DecodedValueCache: Sendable {
     }
 
     private func entry(of data: Data, forKey key: EntryKey) -> Entry? {
-        let slot = key.slot
-        return entries.read { entries in
-            guard let entry = entries[slot], entry.isAbout(key),
+        table.read { table in
+            guard let entry = table.entry(for: key),
                 haveSameRepresentation(entry.bytes, data) || entry.bytes.isSame(as: data)
             else { return nil }
             return entry
         }
     }
 
-    private func set(_ entry: Entry) {
-        let slot = entry.key.slot
-        entries.withLock { $0[slot] = entry }
-    }
+    private func set(_ entry: Entry) { table.withLock { $0.insert(entry) } }
 }
 
 /// A value protected by a lock that readers share.

@@ -5,8 +5,6 @@ struct TypeInfo: ~Copyable {
     private let id: ObjectIdentifier
     /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
     let plainName: String
-    /// Whether the type's identifier was registered; see `IdentifierRegistry`.
-    let isRegistered = Atomic<Bool>(false)
     private let next: UnsafePointer<TypeInfo>?
 
     private init(_ type: Any.Type, next: UnsafePointer<TypeInfo>?) {

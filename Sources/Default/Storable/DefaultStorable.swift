@@ -224,8 +224,8 @@ extension DefaultStorable {
     public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {
         let store = store ?? Self.ownStore
         let access = Self.access(key, in: store)
-        try access.replace(with: access.encode(self))
-        if key == nil {
+        let isKnown = try access.replace(with: access.encode(self))
+        if key == nil, !isKnown {
             IdentifierRegistry.note(Self.self, in: store)
         }
     }
@@ -272,7 +272,7 @@ extension DefaultStorable {
         let store = store ?? ownStore
         let keys = key.map { [$0] } ?? identifiers
         try SettingsAccess.remove(keys, of: Self.self, from: store)
-        DecodedValueCache.shared.remove(keys[0], of: Self.self)
+        DecodedValueCache.of(store).remove(keys[0], of: Self.self)
     }
 
     /// Reads, changes and stores the value as one operation.
@@ -350,16 +350,16 @@ extension DefaultStorable {
         guard remembersDecodedValues else { throw FastPathUnavailable() }
         let identifier = key ?? defaultIdentifier
         guard case .data(let data) = store.storedValue(forKey: identifier) else {
-            DecodedValueCache.shared.remove(identifier, of: Self.self)
+            DecodedValueCache.of(store).remove(identifier, of: Self.self)
             throw FastPathUnavailable()
         }
         do {
             guard schemaVersion == 0 else {
-                return try DecodedValueCache.shared.value(of: data, forKey: identifier) { record in
+                return try DecodedValueCache.of(store).value(of: data, forKey: identifier) { record in
                     store.storedValue(forKey: record.key) == record.value
                 }
             }
-            return try DecodedValueCache.shared.value(
+            return try DecodedValueCache.of(store).value(
                 of: data,
                 forKey: identifier,
                 isLasting: { _ in true }

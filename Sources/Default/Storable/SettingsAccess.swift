@@ -68,7 +68,7 @@ extension SettingsAccess {
         ofVersion version: SchemaVersion?,
         coder: DefaultsCoder? = nil
     ) throws -> StoredType.Outcome {
-        let cache = DecodedValueCache.shared
+        let cache = DecodedValueCache.of(store)
         let rememberedKey = rememberedKey(version)
         if coder == nil, let known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
             let form = try known.form.get()
@@ -108,7 +108,7 @@ extension SettingsAccess {
     /// Lets the next reads share a value that was loaded a second time, if no caller can tell.
     fileprivate func share(_ stored: StoredSettings) {
         guard stored.form.cause == .bytes else { return }
-        let (data, cache) = (stored.data, DecodedValueCache.shared)
+        let (data, cache) = (stored.data, DecodedValueCache.of(store))
         // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
         let recordKey = CompanionKey.version(of: key)
         let record = store.storedValue(forKey: recordKey)
@@ -221,7 +221,7 @@ final class StoredSettings {
                 guard let stored = try type.access(key, in: store).readStored() else { continue }
                 // So the write at the end of an update need not decode these bytes.
                 if stored.form.isCurrent, type.remembersDecodedValues {
-                    DecodedValueCache.shared.insert(stored.data, of: type, forKey: key)
+                    DecodedValueCache.of(store).insert(stored.data, of: type, forKey: key)
                 }
                 stored.access.noteReadable()
                 if let unreadable {
@@ -232,7 +232,7 @@ final class StoredSettings {
             } catch {
                 if type.schemaVersion > 0 {
                     // So that the next readable value is decoded, and noted, even if reads shared it before.
-                    DecodedValueCache.shared.remove(key, of: type)
+                    DecodedValueCache.of(store).remove(key, of: type)
                 }
                 guard error.code == .undecodable || error.code == .typeMismatch else { throw error }
                 unreadable = unreadable ?? error
@@ -273,13 +273,21 @@ extension SettingsAccess {
     /// - Parameters:
     ///   - data: The bytes.
     ///   - moved: What is kept of a value from elsewhere, if this replaces none.
+    /// - Returns: Whether this type is known to have read or written what was replaced.
     /// - Throws: `invalidKey`, `quarantineFailed`, or errors of the store. The stored value is unchanged then.
-    func replace(with data: Data, keeping moved: KeptFields = KeptFields()) throws(DefaultsError) {
+    @discardableResult
+    func replace(with data: Data, keeping moved: KeptFields = KeptFields()) throws(DefaultsError) -> Bool {
         var loss: DefaultsError?
         var kept = KeptFields()
+        var isKnown = false
         try values.withExclusiveAccess(type: type) {
             let stored = values.ownValue
-            (loss, kept) = stored.map(inspect) ?? (nil, KeptFields())
+            // Again at each run: on a store that detects conflicts there may be several.
+            (loss, kept, isKnown) = (nil, KeptFields(), false)
+            if let stored {
+                isKnown = isKnownComplete(stored)
+                if !isKnown { (loss, kept) = inspect(stored) }
+            }
             if kept.fields == nil {
                 (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
             }
@@ -302,13 +310,23 @@ extension SettingsAccess {
             }
         }
         if type.remembersDecodedValues, kept.fields == nil {
-            DecodedValueCache.shared.insert(data, of: type, forKey: key, isComplete: true)
+            DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
         }
         store.notifyChange(forKey: key)
         if let loss {
             noteReadable()
             quarantine.report(because: loss)
         }
+        return isKnown
+    }
+
+    /// Whether it is known that all of a stored value can be used.
+    ///
+    /// Decoding costs as much as encoding, so the same bytes are decoded only once.
+    private func isKnownComplete(_ stored: PropertyListValue) -> Bool {
+        guard type.remembersDecodedValues, case .data(let data) = stored else { return false }
+        return DecodedValueCache.of(store).isComplete(data, of: type, forKey: key)
+            && (type.schemaVersion == 0 || (try? recordedVersion(of: data)?.number) == type.schemaVersion)
     }
 
     /// Finds out what replacing the stored value would lose.
@@ -316,12 +334,6 @@ extension SettingsAccess {
     /// - Returns: The reason why it would lose data, nil when all of it can be used; and what is kept of it.
     private func inspect(_ stored: PropertyListValue) -> (loss: DefaultsError?, kept: KeptFields) {
         guard case .data(let data) = stored else { return (.typeMismatch(found: stored, context), KeptFields()) }
-        // Decoding costs as much as encoding, so the same bytes are decoded only once.
-        if type.remembersDecodedValues, DecodedValueCache.shared.isComplete(data, of: type, forKey: key),
-            type.schemaVersion == 0 || (try? recordedVersion(of: data)?.number) == type.schemaVersion
-        {
-            return (nil, KeptFields())
-        }
         do {
             let found = try read(data)
             return (found.loss, found.keptFields)
@@ -417,22 +429,31 @@ struct KeptFields {
 /// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
 /// other.
 enum IdentifierRegistry {
-    /// The types that were seen first, by store and identifier.
-    private static let owners = PerProcess {
-        Guarded<[(location: [UInt8], type: any DefaultStorable.Type)]>([])
+    private struct Location: Hashable {
+        let store: StoreKey
+        let identifier: StoreKey
     }
 
-    /// Records that a type's identifier was used in a store, and reports when another type uses it already.
+    /// The types that were seen, the first one first.
+    private static let types = PerProcess { Guarded<[Location: [any DefaultStorable.Type]]>([:]) }
+
+    /// The number of locations that are remembered; when there is one more, all others are forgotten.
+    private static let capacity = 4_096
+
+    /// Records that a type's identifier was used in a store, and reports it once for each type when another type used
+    /// it before.
+    ///
+    /// To be called where a type meets a stored value that it is not known to have read or written: this takes longer
+    /// than to read settings again.
     static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {
-        let info = TypeInfo.of(type)
-        // Each type is checked once, because the check costs more than reading settings.
-        guard !info.pointee.isRegistered.load(), !info.pointee.isRegistered.exchange(true) else { return }
         let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
-        let location = Array("\(store)\0\(identifier)".utf8)
-        let owner: (any DefaultStorable.Type)? = owners.withLock { owners in
-            if let owner = owners.first(where: { $0.location == location }) { return owner.type }
-            owners.append((location, type))
-            return nil
+        let location = Location(store: StoreKey(unchecked: store), identifier: StoreKey(unchecked: identifier))
+        let owner: (any DefaultStorable.Type)? = types.withLock { types in
+            let known = types[location] ?? []
+            if known.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) { return nil }
+            if types.count >= capacity { types.removeAll() }
+            types[location] = known + [type]
+            return known.first
         }
         if let owner {
             let context = ErrorContext(key: identifier, type: type, store: store)

@@ -13,7 +13,7 @@ struct DecodedValueCacheTests {
         #expect(Settings.read(from: store)?.count == 1)
         let data = try #require(store.data(forKey: Settings.defaultIdentifier))
         func isKept() -> Bool {
-            DecodedValueCache.shared.contains(data, of: Settings.self, forKey: Settings.defaultIdentifier)
+            DecodedValueCache.of(store).contains(data, of: Settings.self, forKey: Settings.defaultIdentifier)
         }
         #expect(isKept())
         try store.removeObject(forKey: Settings.defaultIdentifier)
@@ -90,41 +90,53 @@ struct DecodedValueCacheTests {
     @Test("does not grow without limit")
     func bounds() {
         let cache = DecodedValueCache()
-        let keys = (0..<4 * DecodedValueCache.capacity).map { "bounds \($0)" }
+        let keys = (0...DecodedValueCache.capacity).map { "bounds \($0)" }
+        var isKept = true
         for key in keys {
             cache.insert(Data([1]), of: Int.self, forKey: key)
-            #expect(cache.contains(Data([1]), of: Int.self, forKey: key))
+            isKept = isKept && cache.contains(Data([1]), of: Int.self, forKey: key)
         }
+        #expect(isKept)
         let count = keys.count { cache.contains(Data([1]), of: Int.self, forKey: $0) }
-        #expect(count <= DecodedValueCache.capacity)
-        // Keys that differ in a digit are spread over the slots.
-        #expect(count > DecodedValueCache.capacity / 2)
+        #expect(count == 1)
     }
 
-    @Test("never gives the value of another key or type, even from a shared slot")
-    func sharedSlots() throws {
+    @Test("keeps each of many keys and types apart, and decodes none again")
+    func manyKeys() throws {
         let cache = DecodedValueCache()
-        for round in 0..<4 {
-            for number in 0..<2 * DecodedValueCache.capacity {
-                let key = String(repeating: "k", count: number % 20) + "\(number)"
-                #expect(try cache.value(of: Data([1]), forKey: key, decode: { number }) == number)
-                guard number < 500 else { continue }
-                #expect(try cache.value(of: Data([1]), forKey: key, decode: { "\(number)" }) == "\(number)", "\(round)")
+        var decodings = 0
+        func decoded<Value>(_ value: Value) -> Value {
+            decodings += 1
+            return value
+        }
+        let keys = (0..<1_000).map { String(repeating: "k", count: $0 % 20) + "\($0)" }
+        for round in 1...4 {
+            for (number, key) in keys.enumerated() {
+                #expect(try cache.value(of: Data([1]), forKey: key, decode: { decoded(number) }) == number)
+                #expect(try cache.value(of: Data([1]), forKey: key, decode: { decoded("\(number)") }) == "\(number)")
             }
+            // One, then two to find out whether reads may share it, then none.
+            #expect(decodings == 2 * keys.count * min(2 * round - 1, 3), "\(round)")
         }
     }
 
-    @Test("never takes the content of one type for another's, where both share a slot for one key")
-    func sharedSlotsOfTypes() {
+    @Test("finds all other entries after some were removed, in whatever order")
+    func removals() {
         let cache = DecodedValueCache()
-        let data = Data([1])
-        // Among so many keys there are some for which two types share a slot.
-        let mistaken = (0..<40 * DecodedValueCache.capacity).count { number in
-            let key = "shared \(number)"
-            cache.insert(data, of: Int.self, forKey: key)
-            return cache.contains(data, of: String.self, forKey: key)
+        var random = SeededGenerator(state: TestExtent.seed)
+        var left: Set<String> = []
+        for number in 0..<2_000 {
+            let key = "key \(Int.random(in: 0..<60, using: &random))"
+            if Bool.random(using: &random) {
+                cache.insert(Data([1]), of: Int.self, forKey: key)
+                left.insert(key)
+            } else {
+                cache.remove(key, of: Int.self)
+                left.remove(key)
+            }
+            let found = (0..<60).map { "key \($0)" }.filter { cache.contains(Data([1]), of: Int.self, forKey: $0) }
+            #expect(Set(found) == left, "after \(number) changes")
         }
-        #expect(mistaken == 0)
     }
 
     @Test("does not call bytes complete that can't be decoded as they are")

@@ -167,6 +167,26 @@ struct ReuseTests {
         }
     }
 
+    @Test("is decoded no more when two stores are read in turn, each with its own value", arguments: StoreKind.allCases)
+    func stores(kind: StoreKind) throws {
+        try kind.withStore { one in
+            try kind.withStore { other in
+                var value = Plain()
+                try value.save(to: one)
+                value.name = "dark"
+                try value.save(to: other)
+                try expectDecodings(6) {
+                    for _ in 0..<20 {
+                        #expect(Plain.read(from: one)?.name == "bright")
+                        #expect(Plain.read(from: other)?.name == "dark")
+                    }
+                }
+                // A write in place of known bytes decodes nothing either.
+                try expectDecodings(0) { for store in [one, other] { try value.save(to: store) } }
+            }
+        }
+    }
+
     @Test("is decoded at each read if a reader could change it for others", arguments: StoreKind.allCases)
     func objects(kind: StoreKind) throws {
         try kind.withCurrentStore { _ in

@@ -104,6 +104,25 @@ struct DefaultStorableTests {
         }
     }
 
+    @Test("that shares its identifier is reported in each store where both are used, wherever they were used before")
+    func identifierConflictsOfStores() throws {
+        let stores = (0..<4).map { _ in MemoryDefaults() }
+        let collector = EventCollector()
+        try collector.collect {
+            // Each in a store of its own.
+            try Twins.Saved.One().save(to: stores[0])
+            try Twins.Saved.Other().save(to: stores[1])
+            #expect(collector.events.isEmpty)
+            for store in stores[2...] {
+                try Twins.Saved.One().save(to: store)
+                _ = try Twins.Saved.Other.load(from: store)
+                try Twins.Saved.Other().save(to: store)
+            }
+        }
+        #expect(collector.events.map(\.error.store) == stores[2...].map(\.storeDescription))
+        #expect(collector.codes == [.identifierConflict, .identifierConflict])
+    }
+
     @Test(
         "reports nothing when the report is asked for, and what it lacks when it is migrated",
         arguments: StoreKind.allCases
