@@ -153,5 +153,72 @@ for file in files.values {
         problems.append("\(file.path):\(mention.line): \(file.folder) may not use \(mention.name) of \(used.folder).")
     }
 }
+
+// MARK: State of the whole process
+
+/// A line of the sources, and the type in whose body it is directly; nil at the top level and inside of functions.
+struct SourceLine {
+    let place: String
+    let text: String
+    let type: String?
+    let isTopLevel: Bool
+}
+
+func sourceLines(_ path: String) -> [SourceLine] {
+    var types: [(name: String, indentation: Int)] = []
+    let text = (try? String(contentsOfFile: root + path, encoding: .utf8)) ?? ""
+    return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { number, line in
+        let indentation = line.prefix { $0 == " " }.count
+        if !line.isEmpty { types.removeAll { $0.indentation >= indentation } }
+        let type = types.last.flatMap { $0.indentation + 4 == indentation ? $0.name : nil }
+        if let declared = line.firstMatch(of: /^ *[a-z@() ]*\b(class|struct|enum|actor|extension) (\w+)/) {
+            types.append((String(declared.2), indentation))
+        }
+        return SourceLine(
+            place: "\(path):\(number + 1)",
+            text: String(line),
+            type: type,
+            isTopLevel: indentation == 0
+        )
+    }
+}
+
+/// The types that have a lock: those of the platform, then those of this package that have one of these as a property.
+var locking: Set<Substring> = [
+    "ThreadLock", "ThreadCondition", "Guarded", "Mutex", "NSLock", "NSRecursiveLock", "NSCondition", "DispatchQueue",
+    "ObservationRegistrar", "JSONEncoder", "JSONDecoder", "PropertyListEncoder", "PropertyListDecoder",
+]
+
+extension SourceLine {
+    /// The types that a declaration of a stored variable names; none in other lines, and none that each process makes
+    /// for itself.
+    var storedTypes: (isStatic: Bool, names: [Substring]) {
+        let modifiers = /^ *((private|fileprivate|internal|package|public|final|lazy|@usableFromInline|nonisolated) )*/
+        guard let start = text.firstMatch(of: modifiers),
+            let declaration = text[start.range.upperBound...].firstMatch(of: /^(static )?(let|var) \w+(.*)$/),
+            !text.contains("PerProcess"), !text.contains("@TaskLocal"),
+            !declaration.3.contains("{") || declaration.3.contains("=")
+        else { return (false, []) }
+        let names = declaration.3.matches(of: /\b([A-Z]\w*)\b(?!\?)/).map(\.1)
+        return (declaration.1 != nil || isTopLevel, names)
+    }
+}
+
+let paths = FileManager.default.enumerator(atPath: root + "Sources")?.compactMap { $0 as? String } ?? []
+let lines = paths.filter { $0.hasSuffix(".swift") }.flatMap { sourceLines("Sources/" + $0) }
+var count = 0
+while count != locking.count {
+    count = locking.count
+    for line in lines {
+        let (isStatic, names) = line.storedTypes
+        if let type = line.type, !isStatic, names.contains(where: locking.contains) { locking.insert(Substring(type)) }
+    }
+}
+for line in lines where line.isTopLevel || line.type != nil {
+    let (isStatic, names) = line.storedTypes
+    if isStatic, names.contains(where: locking.contains) {
+        problems.append("\(line.place): What a process has once, and has a lock, has to be in a PerProcess.")
+    }
+}
 if !problems.isEmpty { fail(Set(problems).sorted().joined(separator: "\n")) }
 print("\(files.count) files keep the layers.")
