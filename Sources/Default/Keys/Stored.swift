@@ -65,10 +65,10 @@ extension Stored where Projection == any DefaultsStore {
     }
 }
 
-// A property of a given store is projected as that store, which isn't Sendable, or as a binding, for which DefaultSwiftUI
-// takes only stores that may be used from several threads. So may the standard store: a FileDefaults is Sendable, and
-// Apple documents UserDefaults as safe, but doesn't declare it so. The closure captures nothing.
+// A property of a given store is projected as that store, which isn't Sendable, or as a binding, for which
+// DefaultSwiftUI takes only stores that may be used from several threads. So may the standard store: a FileDefaults
+// is Sendable, and Apple documents UserDefaults as safe, but doesn't declare it so. The closure captures nothing.
 //
-// The condition is one on Sendable, since the compiler (6.3) ignores every other one where it looks for values that tasks
-// share: with `where Projection == Void`, global constants and tasks would take properties of any store.
+// The condition is one on Sendable, since the compiler (6.3) ignores every other one where it looks for values that
+// tasks share: with `where Projection == Void`, global constants and tasks would take properties of any store.
 extension Stored: @unchecked Sendable where Projection: Sendable {}
