@@ -9,7 +9,7 @@ public import Observation
 ///
 /// let live = LiveSettings<VisualSettings>()    // a type with a defaultValue
 /// live.themeName = "dark"                      // one update of the stored value
-/// live.themeName += "er"                       // a change in place is one update, too
+/// live.themeName += "er"                       // and so is this
 /// withObservationTracking {
 ///     print(live.themeName)
 /// } onChange: {
