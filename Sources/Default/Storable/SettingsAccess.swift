@@ -179,7 +179,7 @@ final class StoredSettings {
     let data: Data
     /// Their recorded version; nil when there is none.
     let version: SchemaVersion?
-    /// Why the value under a newer key can't be read, in whose place this one is used; nil when there is no such value.
+    /// Why the value under a newer key can't be read, in whose place this one is used; nil if none is stored there.
     fileprivate(set) var unreadableInFront: DefaultsError?
 
     fileprivate init(

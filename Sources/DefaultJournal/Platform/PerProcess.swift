@@ -18,8 +18,8 @@ public final class PerProcess<State: Sendable>: Sendable {
         @usableFromInline let forkCount: UInt64
     }
 
-    /// - Parameter make: Makes the state at its first use in each process. It may be called by several threads at once, of which only
-    ///   one's result is used.
+    /// - Parameter make: Makes the state at its first use in each process. Several threads may call it at once, of
+    ///   which only one's result is used.
     public init(_ make: @escaping @Sendable () -> State) { self.make = make }
 
     deinit {
