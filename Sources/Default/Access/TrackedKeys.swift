@@ -17,8 +17,14 @@ enum TrackedKeys {
     }
 
     #if DEBUG
-    /// Called when the readers of a value have been notified, before it is decided whether its observation ends.
-    @TaskLocal static var willDecideEnd: (@Sendable () -> Void)?
+    /// What runs when the readers of a value have been notified, before it is decided whether its observation ends.
+    ///
+    /// In a type of its own: Swift 6.3 has no metadata, in optimized code, for a task-local function.
+    @TaskLocal static var willDecideEnd: Step?
+
+    struct Step: Sendable {
+        let run: @Sendable () -> Void
+    }
     #endif
 }
 
@@ -91,7 +97,7 @@ private final class TrackedKey: Observable, @unchecked Sendable {
         }
         registrar.withMutation(of: self, keyPath: \.[Read(token: nil)]) {}
         #if DEBUG
-        TrackedKeys.willDecideEnd?()
+        TrackedKeys.willDecideEnd?.run()
         #endif
         if !wasRead {
             endUnlessRead()

@@ -353,7 +353,7 @@ struct ObservableTests {
             try suite.set(1, forKey: "number")
             #expect(first.notices == 1)
             // With the next change the observation ends, unless there is a reader.
-            try TrackedKeys.$willDecideEnd.withValue({ second.read(read) }) {
+            try TrackedKeys.$willDecideEnd.withValue(.init { second.read(read) }) {
                 try suite.set(2, forKey: "number")
             }
             #expect(second.notices == 0)

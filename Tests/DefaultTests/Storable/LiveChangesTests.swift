@@ -56,7 +56,7 @@ private final class Gate: DefaultsStore, Sendable {
 struct LiveChangesTests {
     @Test("lose nothing on eight threads", arguments: StoreKind.allCases)
     func threads(kind: StoreKind) throws {
-        let rounds = kind.rounds
+        let rounds = TestExtent.pick(brief: 5, full: kind.rounds)
         try kind.withStore { store in
             // The object may be used where its store may be.
             nonisolated(unsafe) let live = LiveSettings<Session>(in: store)
@@ -83,13 +83,14 @@ struct LiveChangesTests {
     func processes() throws {
         try withTemporaryDirectory { directory in
             let suite = directory.appending(path: "suite.defaults")
-            let helpers = try (0..<4).map { _ in try TestHelper.start(["increment-live", suite.path, "100"]) }
+            let rounds = TestExtent.pick(brief: 30, full: 100)
+            let helpers = try (0..<4).map { _ in try TestHelper.start(["increment-live", suite.path, "\(rounds)"]) }
             for helper in helpers {
                 helper.waitUntilExit()
                 #expect(helper.status == 0)
             }
             let outcome = try TestHelper.run(["print-live", suite.path])
-            #expect(outcome.output == "800 400\n", "\(outcome.errors)")
+            #expect(outcome.output == "\(8 * rounds) \(4 * rounds)\n", "\(outcome.errors)")
         }
     }
 

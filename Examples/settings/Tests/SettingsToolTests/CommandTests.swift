@@ -59,7 +59,7 @@ struct CommandTests {
         try Tool.withHome { tool in
             let outcome = try tool.run("--version")
             #expect(outcome.status == 0)
-            #expect(outcome.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+            #expect(outcome.text.wholeMatch(of: /\d+\.\d+\.\d+(-[a-z]+)?\n/) != nil)
         }
     }
 
