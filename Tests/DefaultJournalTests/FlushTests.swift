@@ -72,6 +72,29 @@ struct FlushTests {
         #expect(journal.isSynced && !journal.isRenameUnsynced)
     }
 
+    @Test("A journal gets its name when that of its directory is on the disk, whoever made the directory")
+    func directoryOfAnother() throws {
+        try #require(mkdir(directory.suite, 0o700) == 0)
+        let probe = SystemCallProbe()
+        probe.startRecording()
+        _ = try open(probe)
+        let calls = probe.records
+        let rename = try #require(calls.firstIndex { $0.call == .rename })
+        #expect(calls[..<rename].contains { $0.call == .fsync && $0.path == directory.path && $0.result == 0 })
+    }
+
+    @Test("A journal gets its name when those of the directories above are on the disk, whoever made them")
+    func directoriesOfAnother() throws {
+        let parent = directory.path + "/parent"
+        try #require(mkdir(parent, 0o700) == 0)
+        let probe = SystemCallProbe()
+        probe.startRecording()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        _ = try Journal.openTest(parent + "/child/suite", options)
+        let synced = Set(probe.records.filter { $0.call == .fsync && $0.result == 0 }.map(\.path))
+        #expect(synced.isSuperset(of: [directory.path, parent, parent + "/child"]), "\(synced)")
+    }
+
     @Test("A write with a flush flushes itself, its file's name, and a value that is stored already")
     func everyWrite() throws {
         let probe = SystemCallProbe()
@@ -120,6 +143,30 @@ struct FlushTests {
             #expect(!journal.hasSyncFailed)
             #expect(other.all == journal.all)
         }
+    }
+
+    @Test("A flush after another engine's failed one flushes the journal that this one has put in place meanwhile")
+    func replacedAfterFailure() throws {
+        let otherProbe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: otherProbe), automaticMaintenance: false)
+        let other = try Journal.openUnregistered(directory.suite, options)
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try other.set("a", "1")
+        otherProbe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError.self) { try other.synchronize() }
+        #expect(journal["a"] == "1")
+        let isReplaced = Guarded(false)
+        probe.onStep { step in
+            // The look at the header, which says that a sync has failed.
+            guard step.call == .pread, !isReplaced.exchange(true) else { return }
+            try? other.compact()
+            try? other.set("b", "1")
+        }
+        try journal.synchronize()
+        probe.onStep(nil)
+        #expect(isReplaced.exchange(true) && journal["b"] == "1")
+        #expect(journal.isSynced && !journal.hasSyncFailed && !journal.isRenameUnsynced)
     }
 
     @Test("A file's name whose flush has failed is flushed by the next one, however often that fails")

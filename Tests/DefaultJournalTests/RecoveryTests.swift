@@ -308,6 +308,33 @@ struct RecoveryTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
+    #if DEBUG
+    @Test("What the process that has the lock cuts off was not lost, although it looked like damage without the lock")
+    func cutWhileRead() throws {
+        let directory = TemporaryDirectory()
+        try Journal.openUnregistered(directory.suite).set("key", "value")
+        let bytes = try directory.bytes()
+        let inode = try directory.journalInode
+        try directory.overwriteInPlace("suite/journal", with: bytes + Array(repeating: 0xFF, count: 100))
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        let reports = ReportCollector()
+        var options = reports.options
+        options.calls = SystemCalls(probe: probe)
+        options.automaticMaintenance = false
+        let journalPath = directory.journal
+        let isCut = Guarded(false)
+        probe.onStep { step in
+            guard step.call == .flock, !isCut.exchange(true) else { return }
+            truncate(journalPath, off_t(bytes.count))
+        }
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        probe.onStep(nil)
+        #expect(isCut.exchange(true) && journal["key"] == "value")
+        #expect(reports.all.isEmpty, "\(reports.all)")
+        #expect(try directory.journalInode == inode)
+    }
+    #endif
+
     @Test("A journal that gave way to a file without a byte was replaced, not shortened")
     func replacedByEmpty() throws {
         let directory = TemporaryDirectory()

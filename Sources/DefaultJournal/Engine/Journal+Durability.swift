@@ -46,11 +46,14 @@ extension Journal {
 
     private func rewriteAfterFailedSync(isPromise: Bool) throws(JournalError) {
         // The background must not create a suite again that was deleted.
-        let file = try withFilesLocked(followsPath: isPromise) { () throws(JournalError) -> JournalFile in
+        let file = try withFilesLocked(followsPath: isPromise) { () throws(JournalError) -> JournalFile? in
             // The entries are what was written; the file may have lost it.
-            if try state.file.flags(calls: calls).hasSyncFailed { try replaceJournal(by: entries, isSame: true) }
+            guard try state.file.flags(calls: calls).hasSyncFailed else { return nil }
+            try replaceJournal(by: entries, isSame: true)
             return state.file
         }
+        // A compaction has replaced the file meanwhile, without syncing what it had copied last.
+        guard let file else { return try flush(isPromise: isPromise) }
         if try file.flags(calls: calls).isRenameUnsynced { try syncRename(of: file) }
     }
 
@@ -170,7 +173,7 @@ final class Flusher: @unchecked Sendable {
 final class BackgroundWorker: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    private static let ofProcess = PerProcess { BackgroundWorker() }
+    static let ofProcess = PerProcess { BackgroundWorker() }
 
     static var shared: BackgroundWorker { ofProcess.current }
 

@@ -183,7 +183,7 @@ extension JournalError {
 /// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a second
 /// engine, and then written to by the first, which moves to the new directory.
 final class JournalRegistry: Sendable {
-    private static let ofProcess = PerProcess { JournalRegistry() }
+    static let ofProcess = PerProcess { JournalRegistry() }
 
     static var shared: JournalRegistry { ofProcess.current }
 

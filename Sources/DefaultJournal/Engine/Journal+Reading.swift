@@ -282,25 +282,25 @@ extension Journal {
     /// Under the lock: returns when a file that has to be repaired hasn't changed for 50 milliseconds.
     ///
     /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is making. Writers
-    /// wait for the lock, so only such a program changes the file meanwhile.
+    /// wait for the lock; a flush changes only what the header says.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
-    /// - Throws: `overwritten` if it changes for half a second.
+    /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second: a clock would also count the time
+    ///   for which this process was stopped.
     func waitForCopy(of file: JournalFile) throws(JournalError) -> Bool {
         let stillness = Self.stillness
         var status = try calls.status(file.raw)
         var seen = calls.fileTime
-        let wait = LockWait(limit: 10 * stillness)
-        var hasWaited = false
+        var looks = 0
         while hasJustChanged(status, within: Int64(stillness)), calls.fileTime &- seen < stillness {
-            guard wait.pause != nil else { throw JournalError(.overwritten) }
+            guard looks < 50 else { throw JournalError(.overwritten) }
+            looks += 1
             Threads.sleep(nanoseconds: stillness / 5)
-            hasWaited = true
             let last = (status.size, status.changed)
             status = try calls.status(file.raw)
             if (status.size, status.changed) != last { seen = calls.fileTime }
         }
-        return hasWaited
+        return looks > 0
     }
 
     /// Reopens the suite at the path, creating it if there is none, and takes its lock.

@@ -82,7 +82,7 @@ extension Journal {
             position: position,
             mark: report.lastRecord ?? headerMark,
             headerMark: headerMark,
-            size: status.size,
+            size: min(status.size, report.validEnd),
             move: move
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base
@@ -103,7 +103,9 @@ extension Journal {
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Throws: Why it can't be read or repaired.
     func reload(isOverwritten: Bool = false) throws(JournalError) {
-        let before = stateLock.withLock { (id: state.file.id, position: state.position) }
+        let before = stateLock.withLock {
+            (id: state.file.id, position: state.position, lastRecord: state.mark?.offset ?? 0)
+        }
         var found = try loadUnderLock(isOverwritten: isOverwritten)
         if isOverwritten { stateLock.withLock { state.isUnsettled = true } }
         if let first = found, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
@@ -116,11 +118,13 @@ extension Journal {
             if found != nil, before.id == found?.file.id, before.position > 0 {
                 note(.shortened(path: journalPath, bytes: before.position))
             }
+            if found == nil { try SuiteDirectory.syncNames(of: path, calls: calls) }
             return try replaceJournal(by: EntryTable())
         }
         if !found.report.damage.isEmpty || !found.isSaltKnown { return try recover(found) }
         let end = found.report.tornTail ?? found.size
-        if found.file.id == before.id, end < before.position {
+        // The position isn't compared: without the lock, a tail that was being cut off may have looked like damage, behind which it is.
+        if found.file.id == before.id, end <= before.lastRecord {
             // Other processes have read more than the file holds; a new one makes them read it.
             note(.shortened(path: journalPath, bytes: before.position - end))
             try replaceJournal(by: entries, isSame: true)

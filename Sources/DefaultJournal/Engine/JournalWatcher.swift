@@ -108,7 +108,7 @@ extension Journal {
 final class JournalWatcher: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
-    private static let ofProcess = PerProcess { JournalWatcher() }
+    static let ofProcess = PerProcess { JournalWatcher() }
 
     static var shared: JournalWatcher { ofProcess.current }
 

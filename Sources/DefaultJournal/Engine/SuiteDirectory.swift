@@ -68,7 +68,7 @@ extension SuiteDirectory {
         throw JournalError(.unstable, path: path)
     }
 
-    /// Creates a directory and its missing parents durably.
+    /// Creates a directory and its missing parents; ``syncNames(of:calls:)`` puts them on the disk.
     static func makeDirectory(_ path: String, calls: SystemCalls) throws(JournalError) {
         let parent = parent(of: path)
         do throws(JournalError) {
@@ -78,15 +78,29 @@ extension SuiteDirectory {
         } catch  where error.isNotFound && parent != path {
             try makeDirectory(parent, calls: calls)
             // Once: in /proc, whose directories can't be made, it isn't found either.
+            do throws(JournalError) { try calls.makeDirectory(path) } catch  where error.isExisting {}
+        }
+    }
+
+    /// Puts the names of a suite's directory and of those above it on the disk, as far as this user may have created them.
+    ///
+    /// To be called before the journal gets its name: whoever created a directory may have been killed since, or may have
+    /// failed to do this.
+    static func syncNames(of path: String, calls: SystemCalls) throws(JournalError) {
+        var path = path
+        while path != parent(of: path), let status = try calls.status(of: path), status.owner == SystemCalls.user {
+            path = parent(of: path)
             do throws(JournalError) {
-                try calls.makeDirectory(path)
-            } catch  where error.isExisting {
+                // A parent may be a link: the dot makes the system follow it.
+                let directory = try calls.open(path + "/.", .directory)
+                // The root of a mounted file system has its name in another one.
+                guard try calls.status(directory.raw).device == status.device else { return }
+                try calls.sync(directory.raw, name: path)
+            } catch  where error.isReadOnlyPlace {
+                // Where this user can't even read, another one has created what is there.
                 return
             }
         }
-        // A parent may be a link: the dot makes the system follow it.
-        let directory = try calls.open(parent + "/.", .directory)
-        try calls.sync(directory.raw, name: parent)
     }
 
     static func parent(of path: String) -> String {

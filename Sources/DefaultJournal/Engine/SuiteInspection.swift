@@ -155,6 +155,7 @@ extension Journal {
             guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }
             do throws(JournalError) {
                 try SuiteDirectory.makeDirectory(target, calls: calls)
+                try SuiteDirectory.syncNames(of: target, calls: calls)
                 try write(table, to: SuiteDirectory.open(target, calls: calls))
             } catch {
                 do throws(JournalError) { try calls.unlink(target, isDirectory: true) } catch {}

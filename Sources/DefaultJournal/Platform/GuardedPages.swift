@@ -40,7 +40,7 @@ struct LookWindow: ~Copyable {
 /// instead, until it is mapped again. The first one sets the process's handler of SIGBUS; it passes on what isn't about these
 /// pages.
 final class GuardedPages: Sendable {
-    private static let ofProcess = PerProcess { GuardedPages() }
+    static let ofProcess = PerProcess { GuardedPages() }
 
     static var shared: GuardedPages { ofProcess.current }
 
