@@ -1,0 +1,133 @@
+import SimulatedKernel
+
+/// The run of a plan, whose tasks find it here: they are all on this thread.
+nonisolated(unsafe) var run = Run(plan: Plan(seed: 0))
+
+struct Run {
+    let plan: Plan
+    var history: History
+    private var successors = 0
+    private var hasLostPower = false
+
+    init(plan: Plan) {
+        self.plan = plan
+        history = History(hasReaders: plan.hasReaders)
+    }
+
+    /// Runs a plan, and returns what the engine did that it must not do.
+    static func perform(_ plan: Plan, isLogged: Bool = false) -> [String] {
+        run = Run(plan: plan)
+        return plan.withKernelPlan(isLogged: isLogged) { kernelPlan in
+            sim_begin(kernelPlan)
+            addProcesses()
+            var outcome = sim_run()
+            if outcome == SIM_POWER_LOST {
+                sim_lose_power()
+                run.hasLostPower = true
+                check(isAfterLoss: true)
+                for _ in 0..<2 { SimulatedProcess.add(plan, operations: plan.operations / 2) }
+                outcome = sim_run()
+            }
+            if outcome == SIM_STUCK { run.history.fail("no task can go on") }
+            if run.history.problems.isEmpty { check(isAfterLoss: false) }
+            return run.history.problems
+        }
+    }
+
+    private static func addProcesses() {
+        for number in 1...run.plan.processes {
+            let isReadOnly = run.plan.hasObserver && number == run.plan.processes
+            SimulatedProcess.add(run.plan, operations: run.plan.operations, isReadOnly: isReadOnly)
+        }
+    }
+
+    private static func check(isAfterLoss: Bool) {
+        sim_spare(true)
+        SimulatedProcess.check(isAfterLoss: isAfterLoss, run.plan)
+        if sim_run() != SIM_ENDED { run.history.fail("the last process can't go on") }
+        sim_spare(false)
+    }
+
+    /// Has a process that was killed followed by another one.
+    static func addSuccessor() {
+        guard run.successors < 6 else { return }
+        run.successors += 1
+        SimulatedProcess.add(run.plan, operations: run.plan.operations / 2)
+    }
+
+    /// Checks what every loss of power would leave now.
+    ///
+    /// After one the disk may have what is damaged, which only recovery can read.
+    func checkImages(after event: String) {
+        guard !hasLostPower else { return }
+        Images.check(after: event)
+    }
+}
+
+/// What a loss of power could leave of the suite.
+private enum Images {
+    static func check(after event: String) {
+        var images: [[UInt64]] = []
+        withUnsafeMutablePointer(to: &images) { images in
+            sim_for_each_image(
+                SimulatedProcess.path,
+                SuiteDirectory.journalName,
+                { bytes, size, images in
+                    let numbers = Images.numbers(in: UnsafeRawBufferPointer(start: bytes, count: size))
+                    images.assumingMemoryBound(to: [[UInt64]].self).pointee.append(numbers)
+                },
+                images
+            )
+        }
+        for numbers in images { run.history.check(image: numbers, after: event) }
+    }
+
+    /// The numbers that a journal has, as far as its records are whole.
+    static func numbers(in bytes: UnsafeRawBufferPointer) -> [UInt64] {
+        var numbers = [UInt64](repeating: 0, count: History.keys)
+        guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return numbers }
+        var start = JournalHeader.size
+        while let payload = payload(in: bytes, at: start, salt: header.salt) {
+            Operation.forEach(in: payload) { operation in
+                if case .set(let key, _, let value) = operation {
+                    numbers[number(ofKey: key)] = value.loadUnaligned(as: UInt64.self)
+                }
+            }
+            start += Record.size(payload: payload.count, at: UInt64(start))
+        }
+        return numbers
+    }
+
+    /// The payload of the record that begins at an offset; nil if none does that is whole.
+    private static func payload(
+        in bytes: UnsafeRawBufferPointer,
+        at start: Int,
+        salt: UInt64
+    ) -> UnsafeRawBufferPointer? {
+        guard start + Record.headerSize <= bytes.count else { return nil }
+        let length = bytes.littleEndian(at: start + 4, as: UInt32.self)
+        let header = Record.headerChecksum(salt: salt, offset: UInt64(start), length: length)
+        let end = start + Record.size(payload: Int(length), at: UInt64(start))
+        guard bytes.littleEndian(at: start, as: UInt32.self) == Record.marker,
+            bytes.littleEndian(at: start + 8, as: UInt32.self) == header, end <= bytes.count
+        else { return nil }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[start + Record.headerSize..<end])
+        guard bytes.littleEndian(at: start + 12, as: UInt32.self) == CRC32C.checksum(body, continuing: header) else {
+            return nil
+        }
+        return UnsafeRawBufferPointer(rebasing: body[0..<Int(length)])
+    }
+}
+
+/// Tasks with a closure for a body.
+enum Tasks {
+    private final class Body {
+        let run: () -> Void
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    static func add(to process: Int32, _ body: @escaping () -> Void) {
+        let context = Unmanaged.passRetained(Body(body)).toOpaque()
+        sim_add_task(process, true, { Unmanaged<Body>.fromOpaque($0).takeRetainedValue().run() }, context)
+    }
+}

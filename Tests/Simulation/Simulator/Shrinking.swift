@@ -1,0 +1,70 @@
+import Glibc
+import SimulatedKernel
+
+extension Plan {
+    /// Whether its run fails, in a child: engines that were killed leave their memory behind.
+    var fails: Bool {
+        let child = fork()
+        if child == 0 {
+            // An engine that crashes has failed as well, and needs no words.
+            close(STDERR_FILENO)
+            _exit(Run.perform(self).isEmpty ? 0 : 1)
+        }
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        return status != 0
+    }
+
+    /// The same plan, with the decisions that its seed makes written out; nil if the engine doesn't survive its run.
+    var withDecisions: Plan? {
+        let limit = 1 << 18
+        let memory = mmap(nil, 4 * limit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+        guard let memory, memory != MAP_FAILED else { return nil }
+        defer { munmap(memory, 4 * limit) }
+        let words = memory.bindMemory(to: UInt32.self, capacity: limit)
+        let child = fork()
+        if child == 0 {
+            _ = Run.perform(self)
+            let count = min(sim_current_report().pointee.decisions, limit - 1)
+            words[0] = UInt32(count)
+            for index in 0..<count { words[index + 1] = sim_decisions()?[index] ?? 0 }
+            _exit(0)
+        }
+        var status: Int32 = 0
+        waitpid(child, &status, 0)
+        guard status == 0 else { return nil }
+        var plan = self
+        plan.decisions = (0..<Int(words[0])).map { words[$0 + 1] }
+        return plan
+    }
+
+    /// A plan that fails too, with less in it.
+    ///
+    /// That is fewer kills and stops, and decisions made 0, many at once and then one by one (A. Zeller and R. Hildebrandt, 2002).
+    func shrunk() -> Plan {
+        guard let decided = withDecisions, decided.fails else { return self }
+        var best = decided
+        func tryPlan(_ change: (inout Plan) -> Void) {
+            var other = best
+            change(&other)
+            if other.fails { best = other }
+        }
+        for index in best.kills.indices.reversed() { tryPlan { $0.kills.remove(at: index) } }
+        for index in best.stops.indices.reversed() { tryPlan { $0.stops.remove(at: index) } }
+        tryPlan { $0.powerLoss = 0 }
+        tryPlan { $0.hasClockSteps = false }
+        var size = (best.decisions?.count ?? 0) / 2
+        while size > 0 {
+            let count = best.decisions?.count ?? 0
+            for start in stride(from: 0, to: count, by: size) {
+                let range = start..<min(start + size, count)
+                if best.decisions?[range].contains(where: { $0 != 0 }) == true {
+                    tryPlan { plan in for index in range { plan.decisions?[index] = 0 } }
+                }
+            }
+            size /= 2
+        }
+        while best.decisions?.last == 0 { best.decisions?.removeLast() }
+        return best
+    }
+}

@@ -1,0 +1,249 @@
+import SimulatedKernel
+
+/// What a simulated process does, one operation after the other.
+enum Work {
+    enum Kind: CaseIterable {
+        case update, updatePair, read, flush, compact, reopen
+
+        /// How often it is done in a plan that prefers none.
+        var weight: UInt32 {
+            switch self {
+            case .update: 8
+            case .read: 4
+            case .updatePair, .flush, .compact: 2
+            case .reopen: 1
+            }
+        }
+    }
+
+    /// Decides for a kind.
+    static func choose(_ plan: Plan) -> Kind {
+        let kinds = Kind.allCases
+        var rest = sim_choose(plan.weights.values.reduce(0, +))
+        for kind in kinds {
+            let weight = plan.weights[kind] ?? 0
+            if rest < weight { return kind }
+            rest -= weight
+        }
+        return .read
+    }
+}
+
+/// Notices changes that aren't reported: one of a process's reads differs from the one before, and no change was noted meanwhile.
+private final class Observer: JournalObserver {
+    let isObserving = true
+    private var changed = [Bool](repeating: true, count: History.keys)
+    private var values = [UInt64](repeating: 0, count: History.keys)
+
+    func noteChange(of key: UnsafeRawBufferPointer, by origin: ChangeOrigin) { changed[number(ofKey: key)] = true }
+
+    static func free(_ form: UnsafeMutableRawPointer) {}
+
+    /// Takes what a read gives, before a change can come in between.
+    func noteRead(_ key: Int, _ value: UInt64) {
+        if values[key] != value, !changed[key] {
+            run.history.fail("key \(key) has become \(value) instead of \(values[key]) without a report")
+        }
+        values[key] = value
+        changed[key] = false
+    }
+}
+
+extension Journal {
+    /// The number under a key; 0 without one.
+    fileprivate func number(_ key: Int) -> UInt64 {
+        let slot = beginReading()
+        defer { endReading(slot) }
+        return numberUnderLock(key)
+    }
+
+    /// Both numbers of the pair, at one moment.
+    fileprivate func pair() -> (UInt64, UInt64) {
+        let slot = beginReading()
+        defer { endReading(slot) }
+        return (numberUnderLock(History.pair.0), numberUnderLock(History.pair.1))
+    }
+
+    private func numberUnderLock(_ key: Int) -> UInt64 {
+        let number = withKey(key) { entries.entry($0).map { $0.value.loadUnaligned(as: UInt64.self) } ?? 0 }
+        (observer as? Observer)?.noteRead(key, number)
+        return number
+    }
+
+    /// Stores a number, followed by bytes that make it longer.
+    fileprivate func store(_ number: UInt64, size: Int, under key: Int) throws(JournalError) {
+        let bytes = Self.value(number, size: size)
+        try withKey(key) { key in
+            bytes.withUnsafeBytes { bytes in
+                Result { () throws(JournalError) in try set(key: key, value: bytes) }
+            }
+        }.get()
+    }
+
+    fileprivate func storePair(_ number: UInt64) throws(JournalError) {
+        var batch = JournalBatch()
+        let bytes = Self.value(number, size: 8)
+        for key in [History.pair.0, History.pair.1] {
+            withKey(key) { key in bytes.withUnsafeBytes { batch.set(key: key, value: $0) } }
+        }
+        try append(batch)
+    }
+
+    private static func value(_ number: UInt64, size: Int) -> [UInt8] {
+        withUnsafeBytes(of: number) { $0 + Array(repeating: UInt8(truncatingIfNeeded: number), count: size - 8) }
+    }
+
+    private func withKey<Result>(_ key: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeBytes(of: UInt8(ascii: "a") + UInt8(key), body)
+    }
+}
+
+/// The number of a key, which is a letter in the suite.
+func number(ofKey key: UnsafeRawBufferPointer) -> Int { Int(key[0] - UInt8(ascii: "a")) }
+
+/// One process that uses the suite.
+struct SimulatedProcess {
+    static let path = "/home/suite"
+    let plan: Plan
+    let operations: Int
+    var isReadOnly = false
+
+    /// Adds the process, which begins with the next step.
+    static func add(_ plan: Plan, operations: Int, isReadOnly: Bool = false) {
+        let process = SimulatedProcess(plan: plan, operations: operations, isReadOnly: isReadOnly)
+        Tasks.add(to: sim_add_process()) { process.work() }
+    }
+
+    private func work() {
+        // A failure that was planned is no defect, whatever call it made throw.
+        attempt { () throws(JournalError) in
+            var journal = try open()
+            if plan.hasReaders { addReader(of: journal) }
+            for _ in 0..<operations {
+                let kind = isReadOnly ? .read : Work.choose(plan)
+                run.history.count(kind)
+                if kind == .reopen { journal = try reopen(journal) }
+                attempt { () throws(JournalError) in try perform(kind, journal) }
+            }
+            withExtendedLifetime(journal) {}
+        }
+    }
+
+    private func attempt(_ body: () throws(JournalError) -> Void) {
+        do throws(JournalError) {
+            try body()
+        } catch {
+            let isPlanned = sim_current_report().pointee.failed_calls > 0 || error.isBusy
+            let isMissing = isReadOnly && error.isNotFound
+            if !isPlanned, !isMissing { run.history.fail("error \(error)") }
+        }
+    }
+
+    private func open() throws(JournalError) -> Journal {
+        var options = JournalOptions(automaticMaintenance: plan.hasBackground)
+        options.isReadOnly = isReadOnly
+        options.report = { report in
+            switch report {
+            case .catchUpFailed, .replaced, .waiting: break
+            default:
+                // Nothing is damaged or lost without a failed call.
+                if sim_current_report().pointee.failed_calls == 0 { run.history.fail("report \(report)") }
+            }
+        }
+        return try Journal.open(at: Self.path, options: options) { Observer() }
+    }
+
+    /// Opens the suite again, which is closed before if nothing else uses it.
+    private func reopen(_ journal: consuming Journal) throws(JournalError) -> Journal {
+        _ = consume journal
+        return try open()
+    }
+
+    private func addReader(of journal: Journal) {
+        Tasks.add(to: sim_process()) {
+            for _ in 0..<operations {
+                read(journal, "a second thread's read")
+                sim_step("read")
+            }
+        }
+    }
+
+    private func perform(_ kind: Work.Kind, _ journal: Journal) throws(JournalError) {
+        switch kind {
+        case .update: try update(journal, Int(sim_choose(3)))
+        case .updatePair: try updatePair(journal)
+        case .read: read(journal, "a read")
+        case .flush: try flush(journal)
+        case .compact: try journal.compact()
+        case .reopen: break
+        }
+    }
+
+    private func read(_ journal: Journal, _ what: String) {
+        let key = Int(sim_choose(UInt32(History.keys)))
+        let floor = run.history.floor(key)
+        if key == History.pair.0 {
+            let (one, other) = journal.pair()
+            if one != other { run.history.fail("\(what) gives \(one) and \(other), which are written together") }
+            run.history.noteRead(key, one, floor: floor, as: what)
+        } else {
+            run.history.noteRead(key, journal.number(key), floor: floor, as: what)
+        }
+    }
+
+    func update(_ journal: Journal, _ key: Int) throws(JournalError) {
+        try journal.beginExclusiveAccess()
+        defer { journal.endExclusiveAccess() }
+        let value = next(journal, key)
+        try journal.store(value, size: [8, 8, 8, 40, 600, 3000][Int(sim_choose(6))], under: key)
+        run.history.noteWrite(key, value)
+    }
+
+    private func updatePair(_ journal: Journal) throws(JournalError) {
+        try journal.beginExclusiveAccess()
+        defer { journal.endExclusiveAccess() }
+        let value = next(journal, History.pair.0)
+        _ = next(journal, History.pair.1)
+        try journal.storePair(value)
+        run.history.noteWrite(History.pair.0, value)
+        run.history.noteWrite(History.pair.1, value)
+    }
+
+    /// The value that an update is about to write.
+    private func next(_ journal: Journal, _ key: Int) -> UInt64 {
+        let floor = run.history.floor(key)
+        let value = journal.number(key)
+        run.history.noteRead(key, value, floor: floor, as: "the value under the lock")
+        run.history.noteAttempt(key, value + 1)
+        return value + 1
+    }
+
+    private func flush(_ journal: Journal) throws(JournalError) {
+        let promise = run.history.promise
+        try journal.synchronize()
+        run.history.noteFlush(promise)
+        run.checkImages(after: "a flush")
+        if plan.losesPowerAfterFlush, sim_choose(6) == 1 { sim_lose_power_after(sim_choose(16)) }
+    }
+
+    /// Opens the suite when everything else has ended, and sees what is there.
+    static func check(isAfterLoss: Bool, _ plan: Plan) {
+        let process = SimulatedProcess(plan: plan, operations: 0)
+        Tasks.add(to: sim_add_process()) {
+            do throws(JournalError) {
+                let journal = try Journal.open(at: path, options: JournalOptions(automaticMaintenance: false))
+                for key in 0..<History.keys {
+                    let value = journal.number(key)
+                    if isAfterLoss {
+                        run.history.noteLoss(key, value)
+                    } else {
+                        run.history.noteRead(key, value, floor: run.history.floor(key), as: "the last read")
+                    }
+                }
+                for key in 0..<3 { try process.update(journal, key) }
+            } catch {
+                run.history.fail("at the end: error \(error)")
+            }
+        }
+    }
+}
