@@ -72,7 +72,7 @@ struct FlushTests {
         #expect(journal.isSynced && !journal.isRenameUnsynced)
     }
 
-    @Test("A journal gets its name when that of its directory is on the disk, whoever made the directory")
+    @Test("A journal in another process's directory gets its name when that of the directory is on the disk")
     func directoryOfAnother() throws {
         try #require(mkdir(directory.suite, 0o700) == 0)
         let probe = SystemCallProbe()
@@ -83,7 +83,7 @@ struct FlushTests {
         #expect(calls[..<rename].contains { $0.call == .fsync && $0.path == directory.path && $0.result == 0 })
     }
 
-    @Test("A journal gets its name when those of the directories above are on the disk, whoever made them")
+    @Test("Another process's directories above a journal get their names on the disk, too")
     func directoriesOfAnother() throws {
         let parent = directory.path + "/parent"
         try #require(mkdir(parent, 0o700) == 0)

@@ -19,7 +19,7 @@ enum TrackedKeys {
     #if DEBUG
     /// What runs when the readers of a value have been notified, before it is decided whether its observation ends.
     ///
-    /// In a type of its own: Swift 6.3 has no metadata, in optimized code, for a task-local function.
+    /// A task-local value that is itself a function crashes in optimized code of Swift 6.3.
     @TaskLocal static var willDecideEnd: Step?
 
     struct Step: Sendable {

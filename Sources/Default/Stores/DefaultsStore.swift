@@ -208,8 +208,8 @@ public protocol KeyValueStorage {
     ///
     /// - Parameter handler: Receives the keys, or nil when it isn't known which. It is called on the thread that made the
     ///   change, when the new values can be read and the thread's exclusive access has ended. It may use the storage, and
-    ///   should return quickly: its calls don't overlap, and of the changes made during one, 256 wait to be reported one
-    ///   by one. Further ones are combined into one call with nil.
+    ///   should return quickly: its calls don't overlap, and of the changes made during one, 256 wait to be reported
+    ///   one by one. Further ones are combined into one call with nil.
     /// - Returns: The observation. Keep a reference to it for as long as it should last.
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation
 }

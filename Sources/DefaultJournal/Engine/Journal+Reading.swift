@@ -285,8 +285,8 @@ extension Journal {
     /// wait for the lock; a flush changes only what the header says.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
-    /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second: a clock would also count the time
-    ///   for which this process was stopped.
+    /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second. Looks are counted because
+    ///   a clock would also count the time for which this process was stopped.
     func waitForCopy(of file: JournalFile) throws(JournalError) -> Bool {
         let stillness = Self.stillness
         var status = try calls.status(file.raw)

@@ -123,7 +123,8 @@ extension Journal {
         }
         if !found.report.damage.isEmpty || !found.isSaltKnown { return try recover(found) }
         let end = found.report.tornTail ?? found.size
-        // The position isn't compared: without the lock, a tail that was being cut off may have looked like damage, behind which it is.
+        // The position may be behind the end although nothing was lost: a tail that was being cut off can look like
+        // damage to a process without the lock, which then takes the file's end for its position.
         if found.file.id == before.id, end <= before.lastRecord {
             // Other processes have read more than the file holds; a new one makes them read it.
             note(.shortened(path: journalPath, bytes: before.position - end))

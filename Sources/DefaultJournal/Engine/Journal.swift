@@ -214,7 +214,7 @@ struct JournalState: ~Copyable {
         isUnsettled = false
         window.renew()
         advance(to: position, mark: mark, move: move)
-        // A damaged file may end before the place for the next record, or be cut off there by the process that has the lock.
+        // A damaged file may end before the place for the next record, or be cut there by the process that has the lock.
         minimumSize = min(position, size)
     }
 

@@ -89,7 +89,8 @@ extension JournalError: CustomStringConvertible {
                 + "when it has not changed for a second."
         case .busy(let process) where process == SystemCalls.process:
             "\(path) is in use by \(Self.name(of: process)). Two copies don't know each other's locks. "
-                + "Nothing was changed. Have the program link one copy only, such as a dynamic library that all its parts use."
+                + "Nothing was changed. Have the program link one copy only, such as a dynamic library "
+                + "that all its parts use."
         case .busy(let process):
             "\(path) is in use by \(Self.name(of: process)), which has not released the suite's lock in time. Nothing was "
                 + "changed. Try again, and find out whether that process is stopped or waits for a disk."

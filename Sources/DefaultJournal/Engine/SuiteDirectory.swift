@@ -82,24 +82,25 @@ extension SuiteDirectory {
         }
     }
 
-    /// Puts the names of a suite's directory and of those above it on the disk, as far as this user may have created them.
+    /// Puts the names of a suite's directory and of those above it on the disk, if this user may have created them.
     ///
-    /// To be called before the journal gets its name: whoever created a directory may have been killed since, or may have
-    /// failed to do this.
+    /// Called before the journal gets its name: the process that created a directory may have been killed since, or may
+    /// have failed to do this.
     static func syncNames(of path: String, calls: SystemCalls) throws(JournalError) {
         var path = path
         while path != parent(of: path), let status = try calls.status(of: path), status.owner == SystemCalls.user {
             path = parent(of: path)
+            let directory: OwnedDescriptor
             do throws(JournalError) {
                 // A parent may be a link: the dot makes the system follow it.
-                let directory = try calls.open(path + "/.", .directory)
-                // The root of a mounted file system has its name in another one.
-                guard try calls.status(directory.raw).device == status.device else { return }
-                try calls.sync(directory.raw, name: path)
+                directory = try calls.open(path + "/.", .directory)
             } catch  where error.isReadOnlyPlace {
-                // Where this user can't even read, another one has created what is there.
+                // What can't be read can't be synced either.
                 return
             }
+            // The root of a mounted file system has its name in another one.
+            guard try calls.status(directory.raw).device == status.device else { return }
+            try calls.sync(directory.raw, name: path)
         }
     }
 

@@ -229,8 +229,8 @@ int __wrap_renameat(int from, const char *name, int to, const char *target) {
     node->changed = coarse(date());
     set_entry(&directory->entries, &directory->entry_count, target, node);
     set_entry(&directory->entries, &directory->entry_count, name, NULL);
-    note_name_change(directory, target, node, plan.splits_renames ? "" : name);
-    if (plan.splits_renames) note_name_change(directory, name, NULL, "");
+    // Linux's file systems write both names of a rename at once.
+    note_name_change(directory, target, node, name);
     if (rename_handler) rename_handler();
     return (int)end_call(0, 0, name);
 }

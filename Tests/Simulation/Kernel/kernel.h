@@ -17,6 +17,8 @@
 
 // memory.c
 
+/// Takes back all memory of the run before.
+void begin_memory(void);
 /// Memory that is zero, and is taken back when the next run begins.
 void *take(size_t size);
 /// Whether memory was taken.

@@ -240,8 +240,6 @@ void kill_process(int process) {
     remove_mappings(process);
 }
 
-void begin_memory(void);
-
 void sim_begin(const sim_plan *new) {
     begin_memory();
     plan = *new;

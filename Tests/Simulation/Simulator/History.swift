@@ -24,15 +24,12 @@ struct History {
     private var seenBy: [Int32: [UInt64]] = [:]
     private var writers: [[UInt64: Int32]] = Array(repeating: [:], count: keys)
     private(set) var problems: [String] = []
-    private(set) var counts: [Work.Kind: Int] = [:]
 
     init(hasReaders: Bool) { self.hasReaders = hasReaders }
 
     mutating func fail(_ text: String) {
         problems.append("step \(sim_current_report().pointee.steps), process \(sim_process()): \(text)")
     }
-
-    mutating func count(_ kind: Work.Kind) { counts[kind, default: 0] += 1 }
 
     /// The least that a read may give now.
     func floor(_ key: Int) -> UInt64 {

@@ -121,7 +121,6 @@ struct SimulatedProcess {
             if plan.hasReaders { addReader(of: journal) }
             for _ in 0..<operations {
                 let kind = isReadOnly ? .read : Work.choose(plan)
-                run.history.count(kind)
                 if kind == .reopen { journal = try reopen(journal) }
                 attempt { () throws(JournalError) in try perform(kind, journal) }
             }

@@ -32,8 +32,6 @@ typedef struct {
     uint32_t failures;
     /// Whether the clock of file times is set, by up to an hour.
     bool has_clock_steps;
-    /// Whether the two names of a rename reach the disk one by one. Linux's file systems don't do that.
-    bool splits_renames;
     /// Whether a new directory's name has to be synced to stay. Linux's file systems with a journal of their own
     /// soon write it anyhow.
     bool forgets_directories;
