@@ -68,7 +68,8 @@ func countHangs(ofSignalsIn directory: URL, rounds: Int) throws -> Int {
 ///
 /// - Returns: Whether it has ended.
 private func waitForEnd(of process: pid_t) -> Bool {
-    for _ in 0..<20_000 {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < deadline {
         var info = siginfo_t()
         let flags = WEXITED | WNOHANG | WNOWAIT
         let isDone = waitid(P_PID, id_t(process), &info, flags) == 0 && info.si_signo != 0
@@ -140,8 +141,13 @@ private func useEverything(in store: any DefaultsStore, _ number: Int) throws {
 func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
     DefaultsDiagnostics.handler = { _ in }
     let suite = try FileDefaults(url: directory.appending(path: "parent"))
+    // Swift's runtime builds the data of a generic type at its first use, under locks that a child can't renew. So
+    // everything that the threads and the children do is done here before the first fork.
     for number in 0..<10 { try useEverything(in: suite, number) }
-    for thread in 0..<4 {
+    try useEverything(in: MemoryDefaults(), 1)
+    let threadCount = 4
+    let warm = DispatchSemaphore(value: 0)
+    for thread in 0..<threadCount {
         Thread.detachNewThread {
             // One on a suite of its own, one on a store without files, and two that share one.
             let store: any DefaultsStore =
@@ -158,9 +164,11 @@ func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
                 Defaults(suite: store)[Defaults.Key<Int>("count \(thread)")] += 1
                 // Not an error with a type, whose name the runtime looks up under a lock that a child can't renew.
                 DefaultsDiagnostics.report(.readFailed, DefaultsError(.undecodable, reason: "\(number)"))
+                if number == 5 { warm.signal() }
             }
         }
     }
+    for _ in 0..<threadCount { warm.wait() }
     var failures = 0
     for round in 0..<rounds {
         let own = directory.appending(path: "own\(round)")

@@ -116,6 +116,17 @@ func printOwnHandler(key: String) {
     MemoryDefaults().df.store(Double.nan, forKey: key)
 }
 
+/// Prints how many different depths the calls of the program's handler have, for a thousand events.
+func printHandlerDepths() {
+    let depths = Guarded<Set<Int>>([])
+    DefaultsDiagnostics.handler = { _ in
+        let depth = Thread.callStackReturnAddresses.count
+        depths.withLock { _ = $0.insert(depth) }
+    }
+    for _ in 0..<1_000 { DefaultsDiagnostics.report(.writeFailed, DefaultsError(.encodingFailed, reason: "no")) }
+    print(depths.withLock { $0.count })
+}
+
 /// Prints whether the thread that watches a suite wakes up about once a second while nothing changes, and what an iterator
 /// then sees of a change.
 func printWatcherSleeps() throws {
@@ -168,6 +179,8 @@ func run() throws {
         }
     case "own-handler":
         printOwnHandler(key: arguments[0])
+    case "handler-depths":
+        printHandlerDepths()
     case "live-settings-without-default":
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
             _ = LiveSettings<StandardSettings>(in: MemoryDefaults())

@@ -60,19 +60,25 @@ public enum DefaultsDiagnostics: Sendable {
     /// Applies to the whole process, and may be read and set from any thread. A child made with `fork` begins without
     /// one, since a handler may need locks that its parent's threads held.
     public static var handler: Handler? {
-        get { installed.withLock { $0 } }
-        set { installed.withLock { $0 = newValue } }
+        get { installed.withLock { $0 }?.handle }
+        set {
+            let handler = newValue.map { InstalledHandler($0) }
+            installed.withLock { $0 = handler }
+        }
     }
 
-    private static let installed = PerProcess { Guarded<Handler?>(nil) }
+    private static let installed = PerProcess { Guarded<InstalledHandler?>(nil) }
 
     /// Takes precedence over the process's handler within a task.
     ///
     /// Isolates parallel tests, and prevents a handler from calling itself.
-    @TaskLocal package static var taskHandler: TaskHandler?
+    @TaskLocal package static var taskHandler: InstalledHandler?
 
-    /// Wraps a handler, because optimized code crashes when it sets a task local of function type (Swift 6.3).
-    package struct TaskHandler: Sendable {
+    /// Wraps a handler, because generic code must not hold a bare function here (Swift 6.3).
+    ///
+    /// A lock's closure that gets one `inout` wraps it once more at each call, until calling it overflows the stack, and optimized
+    /// code crashes when it sets a task local of function type.
+    package struct InstalledHandler: Sendable {
         package let handle: Handler
 
         package init(_ handle: @escaping Handler) { self.handle = handle }
@@ -192,7 +198,7 @@ extension DefaultsDiagnostics {
 
     static func report(_ event: Event) {
         let handler = taskHandler?.handle ?? handler ?? builtInHandler
-        $taskHandler.withValue(TaskHandler(builtInHandler)) { handler(event) }
+        $taskHandler.withValue(InstalledHandler(builtInHandler)) { handler(event) }
     }
 
     /// Writes warnings and errors to the system's log or to the standard error stream, where no handler is installed.

@@ -139,6 +139,12 @@ struct DiagnosticsTests {
         #expect(lines.last?.contains("\"level\"") == true)
     }
 
+    @Test("reach the program's handler by the same calls each time, however many there were before")
+    func handlerDepth() throws {
+        let outcome = try TestHelper.run(["handler-depths"])
+        #expect(outcome.output == "1", "\(outcome.errors)")
+    }
+
     @Test("go to standard error as one line if the program has no handler")
     func builtInHandler() throws {
         let outcome = try TestHelper.run(["write-nan", "level"])
