@@ -47,15 +47,21 @@ struct KeyAccess {
     ///
     /// - Throws: `typeMismatch`, `invalidKey`, or the reason why the store can't be read.
     func storedBytes(type: Any.Type) throws(DefaultsError) -> Data? {
-        switch store.storedValue(forKey: key) {
-        case .data(let data):
-            return data
-        case nil:
+        guard let stored = store.storedValue(forKey: key) else {
             try checkAbsence(type: type)
             return nil
-        case let value?:
-            throw DefaultsError.typeMismatch(found: value, context(type)).about(value)
         }
+        return try bytes(of: stored, type: type)
+    }
+
+    /// The bytes that are stored as this value.
+    ///
+    /// - Throws: `typeMismatch` if it is something else.
+    private func bytes(of stored: PropertyListValue, type: Any.Type) throws(DefaultsError) -> Data {
+        guard case .data(let data) = stored else {
+            throw DefaultsError.typeMismatch(found: stored, context(type)).about(stored)
+        }
+        return data
     }
 
     /// The value that a write replaces, which no launch argument or registered default is.
@@ -129,37 +135,41 @@ extension KeyAccess {
     /// - Returns: The value; nil when nothing is stored.
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`.
     func load<Value: Decodable>(_ type: Value.Type, decoder: any DefaultsDecoder) throws(DefaultsError) -> Value? {
+        // Looked up once: another process may change or remove it in between, and what both looks found would fit nothing.
+        guard let stored = store.storedValue(forKey: key) else {
+            try checkAbsence(type: type)
+            return nil
+        }
+        let value: Value
         do {
-            let value = try decodeBytes(type, decoder: decoder)
-            noteReadable(as: type)
-            return value
+            value = try decodeBytes(of: stored, as: type, decoder: decoder)
         } catch {
             guard (decoder as? DefaultsCoder)?.isBuiltIn == true, type != Data.self,
-                let value = (type as? any Codable.Type).flatMap({ storedValue(of: $0) }) as? Value
+                let other = (type as? any Codable.Type).flatMap({ decode(stored, inOtherFormsAs: $0) }) as? Value
             else { throw error }
-            noteReadable(as: type)
-            return value
+            value = other
         }
+        noteReadable(as: type)
+        return value
     }
 
     private func decodeBytes<Value: Decodable>(
-        _ type: Value.Type,
+        of stored: PropertyListValue,
+        as type: Value.Type,
         decoder: any DefaultsDecoder
-    ) throws(DefaultsError) -> Value? {
-        guard let data = try storedBytes(type: type) else { return nil }
+    ) throws(DefaultsError) -> Value {
+        let data = try bytes(of: stored, type: type)
         do {
             return try decoder.decodeTopLevel(type, from: data)
         } catch {
-            throw DefaultsError.undecodable(error, byteCount: data.count, context(type)).about(.data(data))
+            throw DefaultsError.undecodable(error, byteCount: data.count, context(type)).about(stored)
         }
     }
 
-    /// The stored value in the form of keys, or in another library's.
-    private func storedValue<Value: Codable>(of type: Value.Type) -> Value? {
+    /// The value of bytes or another value in the form of keys, or in another library's.
+    private func decode<Value: Codable>(_ stored: PropertyListValue, inOtherFormsAs type: Value.Type) -> Value? {
         let bridge = ValueBridge<Value>.stored()
-        return store.storedValue(forKey: key).flatMap { stored in
-            (try? decodeExactly(stored, by: bridge, sharing: false)) ?? decodeForeign(stored, by: bridge)
-        }
+        return (try? decodeExactly(stored, by: bridge, sharing: false)) ?? decodeForeign(stored, by: bridge)
     }
 }
 

@@ -30,6 +30,27 @@ private enum FrontEnd: CaseIterable {
     }
 }
 
+/// A store with one value, which another process removes just after it has been looked up.
+private final class Vanishing: DefaultsStore, Sendable {
+    let storeDescription = "Vanishing"
+    private let contents = MemoryDefaults()
+
+    init(_ value: PropertyListValue) throws { try contents.setStoredValue(value, forKey: "n") }
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        defer { try? contents.setStoredValue(nil, forKey: "n") }
+        return contents.storedValue(forKey: key)
+    }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        try contents.setStoredValue(value, forKey: key)
+    }
+
+    func storedKeys() -> [String] { contents.storedKeys() }
+
+    func flush() {}
+}
+
 /// A value of a type that all front ends know.
 private struct Shared: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -113,6 +134,18 @@ struct FrontEndsTests {
             #expect(store.df.fetch(forKey: "k", type: Data.self) == Data([0, 1, 2]))
             Defaults(suite: store)[Defaults.Key<Data>("k")] = Data([1])
             expectError(.undecodable) { try store.df.load(forKey: "k", type: Data.self) }
+        }
+    }
+
+    @Test("read what one look has found, even if it is gone just after it", arguments: FrontEnd.allCases)
+    fileprivate func oneLook(frontEnd: FrontEnd) throws {
+        for value in [PropertyListValue.integer(5), .data(Data("5".utf8))] {
+            let store = try Vanishing(value)
+            let collector = EventCollector()
+            collector.collect {
+                #expect(frontEnd.load(by: Defaults.Key<Int?>("n"), from: store) == 5, "\(value)")
+            }
+            #expect(collector.events.isEmpty)
         }
     }
 }
