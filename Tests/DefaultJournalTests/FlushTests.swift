@@ -336,19 +336,27 @@ struct FlushTests {
         }
     }
 
-    @Test("A sync during which the journal was read again from its beginning counts for nothing")
-    func forgottenSync() throws {
+    @Test("A sync during which a backup was restored counts for nothing, and the flush syncs the backup")
+    func syncOfReplaced() throws {
         let probe = SystemCallProbe()
         let journal = try open(probe)
         try journal.set("a", "1")
+        let backup = try directory.bytes()
+        try journal.set("a", "2")
         let syncs = Guarded(0)
+        let (other, path) = (directory.suite + "/other", directory.journal)
+        try directory.write(backup, to: "suite/other")
         probe.onStep { [unowned journal] step in
             guard step.call == .fdatasync else { return }
             let number = syncs.withLock { syncs in
                 syncs += 1
                 return syncs
             }
-            if number == 1 { journal.flusher.forget() }
+            guard number == 1 else { return }
+            // With the same salt as the file that is being synced, and shorter.
+            rename(other, path)
+            journal.forgetComparison()
+            #expect(journal["a"] == "1")
         }
         try journal.synchronize()
         probe.onStep(nil)

@@ -335,6 +335,44 @@ struct RecoveryTests {
     }
     #endif
 
+    @Test(
+        "What is at the path counts as compared from before it was opened or renamed",
+        arguments: [false, true]
+    )
+    func comparedAt(compacts: Bool) throws {
+        let directory = TemporaryDirectory()
+        try Journal.openUnregistered(directory.suite).set("key", "value")
+        let probe = SystemCallProbe()
+        var options = JournalOptions(automaticMaintenance: false)
+        options.calls = SystemCalls(probe: probe)
+        let times = Guarded<[SystemCall: UInt64]>([:])
+        // Another program may replace the suite just after that.
+        probe.onStep { step in
+            times.withLock { $0[step.call] = Clock.monotonic() }
+        }
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        if compacts { try journal.compact() }
+        probe.onStep(nil)
+        let time = try #require(times.withLock { $0[compacts ? .rename : .open] })
+        #expect(journal.state.comparedAt <= time)
+    }
+
+    @Test("A read sees a suite that was replaced during exclusive access as soon as that has ended")
+    func replacedInExclusiveAccess() throws {
+        let directory = TemporaryDirectory()
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("key", "old")
+        let backup = try directory.bytes()
+        try journal.set("key", "new")
+        try journal.withExclusiveAccess {
+            try directory.write(backup, to: "suite/other")
+            rename(directory.suite + "/other", directory.journal)
+            journal.forgetComparison()
+            #expect(journal["key"] == "new")
+        }
+        #expect(journal["key"] == "old")
+    }
+
     @Test("A journal that gave way to a file without a byte was replaced, not shortened")
     func replacedByEmpty() throws {
         let directory = TemporaryDirectory()

@@ -352,6 +352,8 @@ func run() throws {
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
             printReadsThatAreNeverReported(rounds: Int(arguments[0]) ?? 0)
         }
+    case "record-history":
+        try recordHistory(arguments)
     case "sequences-while-changing":
         printSequencesThatGoOn(rounds: Int(arguments[0]) ?? 0)
     default:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# build.sh PROGRAM [ENGINE]: makes one program of the engine in Sources/DefaultJournal, or of another copy of it, of the simulated
-# kernel and of the simulator. The linker puts the kernel's functions in place of the C library's.
+# build.sh PROGRAM [ENGINE [OPTION…]]: makes one program of the engine in Sources/DefaultJournal, or of another copy of it, of the
+# simulated kernel and of the simulator, with more options for the Swift compiler. The linker puts the kernel's functions in place of
+# the C library's.
 set -euo pipefail
 program=$(realpath --canonicalize-missing "$1")
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -29,4 +30,4 @@ swiftc -O -wmo -g -swift-version 6 -enforce-exclusivity=unchecked -parse-as-libr
     -module-name JournalSimulation -package-name default \
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility \
     -Xcc "-fmodule-map-file=$work/module.modulemap" -o "$program" \
-    $(find "$work/engine" "$root/Tests/Simulation/Simulator" -name '*.swift') "$work"/*.o $wraps
+    $(find "$work/engine" "$root/Tests/Simulation/Simulator" -name '*.swift') "$work"/*.o $wraps "${@:3}"

@@ -99,19 +99,22 @@ extension Journal {
         // The next writer compares at once. While there is nothing at the path, readers have what was there.
         state.comparedAt = now &- Self.writersInterval
         if finding == .missing { return false }
-        // What can't be read yet is looked at again soon.
-        let retryTime = now &- Self.readersInterval &+ Self.stillness
-        // A thread that writes uses the open files without this lock, and compares them itself.
+        // A thread that writes uses the open files without this lock, and goes on with what it began with. The first read after
+        // that compares.
         guard exclusive.tryLock() else {
-            state.comparedAt = retryTime
+            state.comparedAt = 0
             return false
         }
         defer { exclusive.unlock() }
-        guard writer.depth == 0 else { return false }
+        guard writer.depth == 0 else {
+            state.comparedAt = 0
+            return false
+        }
         do throws(JournalError) {
             if finding == .otherSuite { try openOtherSuite() } else { try load(isOverwritten: finding == .overwritten) }
         } catch {
-            if error.kind == .overwritten { state.comparedAt = retryTime }
+            // What can't be read yet is looked at again soon.
+            if error.kind == .overwritten { state.comparedAt = now &- Self.readersInterval &+ Self.stillness }
             throw error
         }
         state.failure = nil

@@ -206,6 +206,7 @@ final class JournalFile: Sendable {
     let directory: SuiteDirectory?
     let id: FileID
     let salt: UInt64
+    let flusher = Flusher()
     /// Whether the file's name is known to be on the disk; see ``JournalHeader/Flag/renameUnsynced``.
     private let isRenameSynced = Atomic<Bool>(false)
     /// Whether a sync by this process has failed.

@@ -38,7 +38,7 @@ extension Journal {
     var isSynced: Bool {
         stateLock.lock()
         defer { stateLock.unlock() }
-        return flusher.isSynced(state.file, to: state.position)
+        return state.file.flusher.isSynced(to: state.position)
     }
 
     var hasFlushScheduled: Bool { isFlushScheduled.load() }

@@ -59,7 +59,7 @@ struct DiskErrorTests {
         try withSuite(.everyWrite) { suite, probe in
             let journal = try suite.suite.open().journal
             var isSynced: Bool {
-                journal.stateLock.withLock { journal.flusher.isSynced(journal.state.file, to: journal.state.position) }
+                journal.stateLock.withLock { journal.state.file.flusher.isSynced(to: journal.state.position) }
             }
             for round in 1...2 {
                 probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)

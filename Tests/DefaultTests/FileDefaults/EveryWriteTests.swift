@@ -57,9 +57,9 @@ struct EveryWriteTests {
             for (number, body) in bodies.enumerated() {
                 try suite.set(2, forKey: "k")
                 try suite.set(1, forKey: "k")
-                #expect(!journal.flusher.isSynced(journal.state.file, to: journal.state.position))
+                #expect(!journal.state.file.flusher.isSynced(to: journal.state.position))
                 try body()
-                #expect(journal.flusher.isSynced(journal.state.file, to: journal.state.position), "\(number)")
+                #expect(journal.state.file.flusher.isSynced(to: journal.state.position), "\(number)")
             }
         }
     }

@@ -9,6 +9,8 @@ import SimulatedKernel
 /// - Where no process has a second thread, it gives at least what any process has read before. With one, a write that hasn't
 ///   returned may be seen by other processes before the threads of its own.
 /// - A value that was flushed is there after a loss of power, and in every image that one could leave.
+/// - When a backup is restored over the suite, what it holds takes the place of all that. A write that begins within a
+///   millisecond of it may be lost, and a read may give what was there for a second ("Durability").
 struct History {
     static let keys = 5
     /// Two keys that are always written together.
@@ -23,6 +25,10 @@ struct History {
     private var promised = [UInt64](repeating: 0, count: keys)
     private var seenBy: [Int32: [UInt64]] = [:]
     private var writers: [[UInt64: Int32]] = Array(repeating: [:], count: keys)
+    /// Whether a backup is being restored, or was, and when; both may be there until then.
+    private var isRestoring = false
+    private var restoredAt: UInt64?
+    private var isCompacted = false
     private(set) var problems: [String] = []
 
     init(hasReaders: Bool) { self.hasReaders = hasReaders }
@@ -31,32 +37,86 @@ struct History {
         problems.append("step \(sim_current_report().pointee.steps), process \(sim_process()): \(text)")
     }
 
-    /// The least that a read may give now.
-    func floor(_ key: Int) -> UInt64 {
-        max(acknowledged[key], hasReaders ? seenBy[sim_process()]?[key] ?? 0 : seen[key])
+    /// What is known of a key when a call begins.
+    struct Begin {
+        /// The least that it may give.
+        fileprivate let floor: UInt64
+        fileprivate let time: UInt64
     }
 
-    /// Checks the value of a read that began when ``floor(_:)`` was this.
-    mutating func noteRead(_ key: Int, _ value: UInt64, floor: UInt64, as what: String) {
-        if value < floor { fail("\(what) of key \(key) gives \(value), after \(floor)") }
+    func begin(_ key: Int) -> Begin {
+        let floor = max(acknowledged[key], hasReaders ? seenBy[sim_process()]?[key] ?? 0 : seen[key])
+        return Begin(floor: floor, time: Clock.monotonic())
+    }
+
+    /// What is known when a call that began before gets the lock.
+    func locked(_ key: Int, _ begin: Begin) -> Begin {
+        Begin(floor: self.begin(key).floor, time: begin.time)
+    }
+
+    /// How long after a backup was restored what a call does may be without effect.
+    private enum Grace: UInt64 {
+        case writer = 1_000_000
+        // As long as a reader may not compare, and a tick of the clock that it uses for that.
+        case reader = 1_004_000_000
+    }
+
+    /// Whether a call began so long after the last backup was restored that it has to know of it.
+    private func isCertain(_ begin: Begin, _ grace: Grace) -> Bool {
+        guard isRestoring else { return true }
+        guard let restoredAt else { return false }
+        // While another thread writes, it is the one that compares.
+        if hasReaders, grace == .reader { return false }
+        return begin.time > restoredAt + grace.rawValue
+    }
+
+    /// Checks the value of a read.
+    mutating func noteRead(_ key: Int, _ value: UInt64, _ begin: Begin, isLocked: Bool = false, as what: String) {
         if value > attempted[key] { fail("\(what) of key \(key) gives \(value), which nobody wrote") }
+        guard isCertain(begin, isLocked ? .writer : .reader) else { return }
+        if value < begin.floor { fail("\(what) of key \(key) gives \(value), after \(begin.floor)") }
         seen[key] = max(seen[key], value)
         seenBy[sim_process(), default: Array(repeating: 0, count: Self.keys)][key].formMaximum(value)
     }
 
     mutating func noteAttempt(_ key: Int, _ value: UInt64) { attempted[key].formMaximum(value) }
 
-    mutating func noteWrite(_ key: Int, _ value: UInt64) {
+    mutating func noteWrite(_ key: Int, _ value: UInt64, _ begin: Begin) {
+        guard isCertain(begin, .writer) else { return }
         if let other = writers[key][value] { fail("\(value) of key \(key) was written by process \(other) too") }
         writers[key][value] = sim_process()
         acknowledged[key].formMaximum(value)
     }
 
     /// What a flush that begins now has to keep.
-    var promise: [UInt64] { (0..<Self.keys).map(floor) }
+    var promise: [Begin] { (0..<Self.keys).map(begin) }
 
-    mutating func noteFlush(_ promise: [UInt64]) {
-        for key in 0..<Self.keys { promised[key].formMaximum(promise[key]) }
+    mutating func noteFlush(_ promise: [Begin]) {
+        for key in 0..<Self.keys where isCertain(promise[key], .reader) {
+            promised[key].formMaximum(promise[key].floor)
+        }
+    }
+
+    /// A backup is about to be restored; from now on either may be there.
+    mutating func noteRestoring() {
+        isRestoring = true
+        promised = Array(repeating: 0, count: Self.keys)
+    }
+
+    /// The engine has renamed a file over the journal.
+    ///
+    /// A compaction may not know of the backup any more than a write, and replaces it then.
+    mutating func noteRename() {
+        guard restoredAt != nil, !isCompacted else { return }
+        isCompacted = true
+        restoredAt = Clock.monotonic()
+    }
+
+    /// It is there, and on the disk.
+    mutating func noteRestored(_ values: [UInt64]) {
+        restoredAt = Clock.monotonic()
+        (acknowledged, seen, seenBy) = (values, values, [:])
+        writers = Array(repeating: [:], count: Self.keys)
     }
 
     /// Checks the values that an image of the disk has.

@@ -25,6 +25,8 @@ struct Plan {
     var hasClockSteps = false
     /// Whether the file system needs a sync to keep a new directory, as not all do.
     var forgetsDirectories = false
+    /// Whether another program restores a backup over the suite.
+    var restores = false
     /// In place of those that the seed makes.
     var decisions: [UInt32]?
 
@@ -51,6 +53,7 @@ struct Plan {
         hasReaders = oneOf(5)
         hasObserver = oneOf(4)
         forgetsDirectories = oneOf(2)
+        restores = oneOf(5)
     }
 }
 
@@ -130,6 +133,7 @@ extension Plan: CustomStringConvertible {
             Field("stickiness", \.stickiness), Field("kills", \.kills), Field("stops", \.stops),
             Field("power", \.powerLoss), Field("flush-power", \.losesPowerAfterFlush), Field("failures", \.failures),
             Field("clock", \.hasClockSteps), Field("forgets", \.forgetsDirectories),
+            Field("restores", \.restores),
             Field("decisions", \.sparseDecisions),
         ]
     }

@@ -39,6 +39,7 @@ struct Run {
             let isReadOnly = run.plan.hasObserver && number == run.plan.processes
             SimulatedProcess.add(run.plan, operations: run.plan.operations, isReadOnly: isReadOnly)
         }
+        if run.plan.restores { BackupProgram.add() }
     }
 
     private static func check(isAfterLoss: Bool) {
@@ -73,7 +74,7 @@ private enum Images {
                 SimulatedProcess.path,
                 SuiteDirectory.journalName,
                 { bytes, size, images in
-                    let numbers = Images.numbers(in: UnsafeRawBufferPointer(start: bytes, count: size))
+                    let numbers = JournalNumbers.read(UnsafeRawBufferPointer(start: bytes, count: size))
                     images.assumingMemoryBound(to: [[UInt64]].self).pointee.append(numbers)
                 },
                 images
@@ -81,9 +82,12 @@ private enum Images {
         }
         for numbers in images { run.history.check(image: numbers, after: event) }
     }
+}
 
+/// A journal as a file that nobody has opened.
+enum JournalNumbers {
     /// The numbers that a journal has, as far as its records are whole.
-    static func numbers(in bytes: UnsafeRawBufferPointer) -> [UInt64] {
+    static func read(_ bytes: UnsafeRawBufferPointer) -> [UInt64] {
         var numbers = [UInt64](repeating: 0, count: History.keys)
         guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return numbers }
         var start = JournalHeader.size

@@ -29,7 +29,10 @@ struct Simulation {
             sim_add_process_word(word.address)
         }
         sim_on_kill { Run.addSuccessor() }
-        sim_on_rename { run.checkImages(after: "a rename") }
+        sim_on_rename {
+            run.history.noteRename()
+            run.checkImages(after: "a rename")
+        }
         guard let simulation = Simulation(CommandLine.arguments.dropFirst()) else {
             print(usage)
             exit(2)

@@ -98,6 +98,48 @@ extension Journal {
     }
 }
 
+/// Another program, which makes a backup of the journal and restores it over the suite.
+struct BackupProgram {
+    private let calls = SystemCalls()
+
+    /// Adds its process, which begins with the next step.
+    static func add() {
+        Tasks.add(to: sim_add_process()) {
+            do throws(JournalError) {
+                try BackupProgram().restore()
+            } catch {
+                // No suite is there yet, or a failure was planned: then nothing is restored, or it remains uncertain.
+            }
+        }
+    }
+
+    private func restore() throws(JournalError) {
+        pause()
+        let directory = try calls.open(SimulatedProcess.path, .directory)
+        let journal = try calls.open(SuiteDirectory.journalName, in: directory.raw, .read)
+        let buffer = try Buffer(capacity: Int(calls.size(of: journal.raw)))
+        let memory = UnsafeMutableRawBufferPointer(start: buffer.memory, count: buffer.capacity)
+        let bytes = UnsafeRawBufferPointer(
+            rebasing: memory[..<(try calls.read(into: memory, from: journal.raw, at: 0))]
+        )
+        guard case .valid = JournalHeader.parse(bytes) else { return }
+        let values = JournalNumbers.read(bytes)
+        pause()
+        let name = "copy \(sim_process())"
+        let copy = try calls.open(name, in: directory.raw, .create)
+        try calls.write(bytes, to: copy.raw, at: 0)
+        try calls.sync(copy.raw)
+        run.history.noteRestoring()
+        try calls.rename(name, to: SuiteDirectory.journalName, in: directory.raw)
+        try calls.sync(directory.raw)
+        run.history.noteRestored(values)
+    }
+
+    private func pause() {
+        for _ in 0..<sim_choose(120) { sim_step("backup") }
+    }
+}
+
 /// The number of a key, which is a letter in the suite.
 func number(ofKey key: UnsafeRawBufferPointer) -> Int { Int(key[0] - UInt8(ascii: "a")) }
 
@@ -180,39 +222,41 @@ struct SimulatedProcess {
 
     private func read(_ journal: Journal, _ what: String) {
         let key = Int(sim_choose(UInt32(History.keys)))
-        let floor = run.history.floor(key)
+        let begin = run.history.begin(key)
         if key == History.pair.0 {
             let (one, other) = journal.pair()
             if one != other { run.history.fail("\(what) gives \(one) and \(other), which are written together") }
-            run.history.noteRead(key, one, floor: floor, as: what)
+            run.history.noteRead(key, one, begin, as: what)
         } else {
-            run.history.noteRead(key, journal.number(key), floor: floor, as: what)
+            run.history.noteRead(key, journal.number(key), begin, as: what)
         }
     }
 
     func update(_ journal: Journal, _ key: Int) throws(JournalError) {
+        let begin = run.history.begin(key)
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
-        let value = next(journal, key)
+        let value = next(journal, key, begin)
         try journal.store(value, size: [8, 8, 8, 40, 600, 3000][Int(sim_choose(6))], under: key)
-        run.history.noteWrite(key, value)
+        run.history.noteWrite(key, value, begin)
     }
 
     private func updatePair(_ journal: Journal) throws(JournalError) {
+        let (first, second) = (run.history.begin(History.pair.0), run.history.begin(History.pair.1))
         try journal.beginExclusiveAccess()
         defer { journal.endExclusiveAccess() }
-        let value = next(journal, History.pair.0)
-        _ = next(journal, History.pair.1)
+        let value = next(journal, History.pair.0, first)
+        _ = next(journal, History.pair.1, second)
         try journal.storePair(value)
-        run.history.noteWrite(History.pair.0, value)
-        run.history.noteWrite(History.pair.1, value)
+        run.history.noteWrite(History.pair.0, value, first)
+        run.history.noteWrite(History.pair.1, value, second)
     }
 
     /// The value that an update is about to write.
-    private func next(_ journal: Journal, _ key: Int) -> UInt64 {
-        let floor = run.history.floor(key)
+    private func next(_ journal: Journal, _ key: Int, _ begin: History.Begin) -> UInt64 {
+        let begin = run.history.locked(key, begin)
         let value = journal.number(key)
-        run.history.noteRead(key, value, floor: floor, as: "the value under the lock")
+        run.history.noteRead(key, value, begin, isLocked: true, as: "the value under the lock")
         run.history.noteAttempt(key, value + 1)
         return value + 1
     }
@@ -236,7 +280,7 @@ struct SimulatedProcess {
                     if isAfterLoss {
                         run.history.noteLoss(key, value)
                     } else {
-                        run.history.noteRead(key, value, floor: run.history.floor(key), as: "the last read")
+                        run.history.noteRead(key, value, run.history.begin(key), as: "the last read")
                     }
                 }
                 for key in 0..<3 { try process.update(journal, key) }

@@ -1,0 +1,246 @@
+import Default
+import Foundation
+
+// Processes that record what they call and get, for the test that looks for an order of it.
+
+/// The clock of the histories.
+private func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// The file in which one thread records; each line is there when the next call begins, so that a kill leaves it.
+private final class Recorder {
+    private let file: Int32
+    private let process: Int
+    private let thread: Int
+    private var count = 0
+
+    init(in directory: URL, process: Int, thread: Int) throws {
+        (self.process, self.thread) = (process, thread)
+        file = open(directory.appending(path: "\(process).\(thread)").path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    func record(_ line: HistoryLine) {
+        let text = line.text + "\n"
+        guard write(file, text, text.utf8.count) == text.utf8.count else { exit(11) }
+    }
+
+    /// A value that no other call writes.
+    func nextValue() -> Int {
+        count += 1
+        return process << 40 | thread << 32 | count
+    }
+
+    /// Records a call, and what it finds.
+    func call(
+        _ pair: Int,
+        hasLock: Bool,
+        writing written: KeyPair = .untouched,
+        _ body: () throws -> KeyPair
+    ) rethrows {
+        record(.begin(time: now(), pair: pair, hasLock: hasLock, written: written))
+        let found = try body()
+        record(.end(time: now(), found: found))
+    }
+}
+
+/// The calls of one thread on the keys of the histories.
+private struct Caller {
+    let suite: FileDefaults
+    let recorder: Recorder
+    let compacts: Bool
+
+    private func read(_ pair: Int, isFirst: Bool) -> Int {
+        let key = HistorySuite.key(pair, isFirst: isFirst)
+        switch Int.random(in: 0..<3) {
+        case 0: return suite.object(forKey: key) as? Int ?? 0
+        case 1: return suite.df.fetch(forKey: key, type: Int.self) ?? 0
+        default: return Defaults(suite: suite)[Defaults.Key<Int>(key, default: 0)]
+        }
+    }
+
+    private func write(_ value: Int, _ pair: Int, isFirst: Bool) throws {
+        let key = HistorySuite.key(pair, isFirst: isFirst)
+        if value == 0 {
+            try suite.removeObject(forKey: key)
+        } else if Bool.random() {
+            try suite.set(value, forKey: key)
+        } else {
+            // What it can't do, it reports, and that ends this process.
+            Defaults(suite: suite)[Defaults.Key<Int>(key, default: 0)] = value
+        }
+    }
+
+    /// The same for one key of a pair, as it is recorded.
+    private func pair(_ value: Int, isFirst: Bool) -> KeyPair {
+        isFirst ? KeyPair(first: value, second: nil) : KeyPair(first: nil, second: value)
+    }
+
+    private func both(_ pair: Int) -> KeyPair {
+        KeyPair(first: read(pair, isFirst: true), second: read(pair, isFirst: false))
+    }
+
+    func get(_ number: Int, isFirst: Bool) {
+        recorder.call(number, hasLock: false) { pair(read(number, isFirst: isFirst), isFirst: isFirst) }
+    }
+
+    func getAll(_ number: Int) {
+        recorder.call(number, hasLock: false) {
+            let values = suite.allValues()
+            func value(isFirst: Bool) -> Int {
+                guard case .integer(let value) = values[HistorySuite.key(number, isFirst: isFirst)] else { return 0 }
+                return Int(value)
+            }
+            return KeyPair(first: value(isFirst: true), second: value(isFirst: false))
+        }
+    }
+
+    /// One call of those that a process makes that may write.
+    func callAny() throws {
+        let number = Int.random(in: 0..<HistorySuite.pairs)
+        let isFirst = Bool.random()
+        let value = recorder.nextValue()
+        switch Int.random(in: 0..<100) {
+        case 0..<30: get(number, isFirst: isFirst)
+        case 30..<40: getAll(number)
+        case 40..<60:
+            try recorder.call(number, hasLock: true, writing: pair(value, isFirst: isFirst)) {
+                try write(value, number, isFirst: isFirst)
+                return .untouched
+            }
+        case 60..<65:
+            try recorder.call(number, hasLock: true, writing: pair(0, isFirst: isFirst)) {
+                try write(0, number, isFirst: isFirst)
+                return .untouched
+            }
+        case 65..<80:
+            try recorder.call(number, hasLock: true, writing: pair(value, isFirst: isFirst)) {
+                let key = Defaults.Key<Int>(HistorySuite.key(number, isFirst: isFirst), default: 0)
+                return try Defaults(suite: suite).update(key) { current in
+                    defer { current = value }
+                    return pair(current, isFirst: isFirst)
+                }
+            }
+        case 80..<88:
+            try recorder.call(number, hasLock: true, writing: KeyPair(first: value, second: value)) {
+                try suite.transaction {
+                    let found = both(number)
+                    try write(value, number, isFirst: true)
+                    try write(value, number, isFirst: false)
+                    return found
+                }
+            }
+        case 88..<92:
+            // Rolled back: it only reads.
+            try recorder.call(number, hasLock: true) {
+                var found = KeyPair.untouched
+                do {
+                    try suite.transaction {
+                        found = both(number)
+                        try write(value, number, isFirst: isFirst)
+                        throw CancellationError()
+                    }
+                } catch is CancellationError {}
+                return found
+            }
+        case 92..<95: try recorder.call(number, hasLock: true) { try suite.withExclusiveAccess { both(number) } }
+        case 95: try suite.set(Data(repeating: 7, count: 20_000), forKey: "padding")
+        default: if compacts { try suite.compact() }
+        }
+    }
+}
+
+/// Calls on several threads until a time of the clock, and records it.
+private func recordCalls(
+    on suite: FileDefaults,
+    in directory: URL,
+    process: Int,
+    threads: Int,
+    kind: String,
+    until end: UInt64
+) throws {
+    let group = DispatchGroup()
+    for thread in 0..<threads {
+        let caller = try Caller(
+            suite: suite,
+            recorder: Recorder(in: directory, process: process, thread: thread),
+            compacts: kind == "compacts"
+        )
+        // Each thread has its own.
+        nonisolated(unsafe) let own = caller
+        group.enter()
+        Thread.detachNewThread {
+            while now() < end {
+                do {
+                    if kind == "reads" || kind == "read-only" {
+                        let pair = Int.random(in: 0..<HistorySuite.pairs)
+                        if Bool.random() { own.get(pair, isFirst: Bool.random()) } else { own.getAll(pair) }
+                    } else {
+                        try own.callAny()
+                    }
+                } catch {
+                    FileHandle.standardError.write(Data("\(error)\n".utf8))
+                    exit(9)
+                }
+            }
+            group.leave()
+        }
+    }
+    group.wait()
+}
+
+/// Records what sequences deliver, until each has delivered the last value of its key.
+private func recordDeliveries(of suite: FileDefaults, in directory: URL, process: Int) throws {
+    let group = DispatchGroup()
+    for number in 0..<(2 * HistorySuite.pairs) {
+        let (pair, isFirst) = (number / 2, number % 2 == 0)
+        let recorder = try Recorder(in: directory, process: process, thread: number)
+        nonisolated(unsafe) let own = recorder
+        let values = Defaults(suite: suite)
+            .updates(Defaults.Key<Int>(HistorySuite.key(pair, isFirst: isFirst), default: 0))
+        group.enter()
+        Task.detached {
+            for await value in values {
+                let found = KeyPair(first: isFirst ? value : nil, second: isFirst ? nil : value)
+                own.record(.delivery(time: now(), pair: pair, found: found))
+                if value == HistorySuite.lastValue(pair, isFirst: isFirst) { break }
+            }
+            group.leave()
+        }
+    }
+    group.wait()
+}
+
+/// Records a history: `record-history SUITE DIRECTORY PROCESS THREADS KIND END`.
+///
+/// The kind says whether the process writes, writes and compacts, reads with a suite that it might write or that it has
+/// opened for reading only, or observes.
+func recordHistory(_ arguments: [String]) throws {
+    DefaultsDiagnostics.handler = { event in
+        // Nothing is wrong with a suite that is restored, or waited for.
+        guard ![.storeReplaced, .storeBusy, .storeExposed].contains(event.kind) else { return }
+        FileHandle.standardError.write(Data("\(event)\n".utf8))
+        exit(10)
+    }
+    let url = URL(filePath: arguments[0])
+    let directory = URL(filePath: arguments[1])
+    let process = Int(arguments[2]) ?? 0
+    let kind = arguments[4]
+    // Longer than anything here takes on a busy machine: how long to wait is another test's subject.
+    let suite = kind == "read-only" ? try FileDefaults(readingFrom: url) : try FileDefaults(url: url, lockTimeout: 60)
+    if kind == "observes" {
+        try recordDeliveries(of: suite, in: directory, process: process)
+    } else {
+        try recordCalls(
+            on: suite,
+            in: directory,
+            process: process,
+            threads: Int(arguments[3]) ?? 1,
+            kind: kind,
+            until: UInt64(arguments[5]) ?? 0
+        )
+    }
+}

@@ -1,0 +1,262 @@
+import Default
+import Foundation
+import Testing
+
+/// Which processes a history has.
+struct HistoryPlan: CustomStringConvertible {
+    /// For each process how many threads it has and what it does, as the helper takes it.
+    var processes: [(threads: Int, kind: String)]
+    var milliseconds: Int
+    /// How long a process lives at most before it is killed; nil for no kills.
+    var killedWithin: Int?
+    /// Whether a backup is restored over the suite in the middle.
+    var restores = false
+
+    var description: String {
+        let names = processes.map { "\($0.threads) × \($0.kind)" }.joined(separator: ", ")
+        return "\(names), \(milliseconds) ms, killed within \(killedWithin ?? 0) ms\(restores ? ", restored" : "")"
+    }
+
+    static func brief(_ number: Int) -> Self {
+        let processes = [(2, "compacts"), (1, "writes"), (1, "observes"), (1, number == 0 ? "reads" : "read-only")]
+        return Self(processes: processes, milliseconds: 250, killedWithin: number == 0 ? nil : 60)
+    }
+
+    static func random(_ number: Int) -> Self {
+        var processes = (0..<Int.random(in: 1...3)).map { _ in
+            (threads: Int.random(in: 1...2), kind: ["writes", "compacts"].randomElement()!)
+        }
+        processes += ["reads", "read-only", "observes"].filter { _ in Bool.random() }.map {
+            (Int.random(in: 1...2), $0)
+        }
+        let restores = number % 5 == 4
+        return Self(
+            processes: processes,
+            milliseconds: restores ? 2_500 : Int.random(in: 200...800),
+            killedWithin: !restores && Bool.random() ? Int.random(in: 20...300) : nil,
+            restores: restores
+        )
+    }
+}
+
+/// The history of a suite that processes have used.
+struct RecordedHistory {
+    private let pairs: [CallHistory]
+
+    var callCount: Int { pairs.reduce(0) { $0 + $1.threads.reduce(0) { $0 + $1.count } } }
+
+    /// Why no order explains it, or what did not arrive.
+    var problems: [String] {
+        pairs.enumerated().compactMap { pair, history in
+            LinearizabilityChecker.findProblem(in: history).map { "Pair \(pair): \($0)" }
+        }
+    }
+
+    /// A process that records, and when it was killed.
+    private final class Recording {
+        let helper: RunningHelper
+        let number: Int
+        let kind: String
+        let began = Recording.now()
+        private(set) var killed: UInt64?
+
+        init(_ number: Int, _ process: (threads: Int, kind: String), suite: URL, records: URL, end: UInt64) throws {
+            (self.number, kind) = (number, process.kind)
+            helper = try TestHelper.start([
+                "record-history", suite.path, records.path, "\(number)", "\(process.threads)", process.kind, "\(end)",
+            ])
+        }
+
+        func kill() {
+            helper.kill()
+            killed = Self.now()
+        }
+
+        static func now() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+    }
+
+    /// When a backup was restored.
+    private typealias Restoring = ClosedRange<UInt64>
+
+    static func make(_ plan: HistoryPlan) throws -> Self {
+        try withTemporaryDirectory { directory in
+            let records = directory.appending(path: "records")
+            try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
+            let suite = try FileDefaults(url: directory.appending(path: "suite"), lockTimeout: 60)
+            // What a restored backup has, which also is what the first reads find.
+            for (key, value) in keys({ 1 + 2 * $0 + $1 }) { try suite.set(value, forKey: key) }
+            try suite.flush()
+            let (recordings, restored) = try record(plan, of: suite, in: records)
+            for recording in recordings where recording.killed == nil && recording.kind != "observes" {
+                recording.helper.waitUntilExit()
+                try #require(recording.helper.status == 0, "\(recording.kind)")
+            }
+            let last = Recording.now()
+            for (key, value) in keys({ HistorySuite.lastValue($0, isFirst: $1 == 0) }) {
+                try suite.set(value, forKey: key)
+            }
+            let end = Recording.now()
+            for recording in recordings where recording.kind == "observes" {
+                try wait(for: "the last values", until: { !recording.helper.isRunning })
+                try #require(recording.helper.status == 0, "\(recording.kind)")
+            }
+            return try Self(
+                pairs: (0..<HistorySuite.pairs).map { pair in
+                    try read(pair, recordings, restored: restored, last: last...end, from: records)
+                }
+            )
+        }
+    }
+
+    /// All keys, with a value for each by its pair and its place in it.
+    private static func keys(_ value: (Int, Int) -> Int) -> [(String, Int)] {
+        (0..<2 * HistorySuite.pairs).map { number in
+            (HistorySuite.key(number / 2, isFirst: number % 2 == 0), value(number / 2, number % 2))
+        }
+    }
+
+    /// Runs the processes until their time is over, all but the observers.
+    private static func record(_ plan: HistoryPlan, of suite: FileDefaults, in records: URL) throws
+        -> (recordings: [Recording], restored: Restoring?)
+    {
+        let url = try suite.url
+        let backup = records.deletingLastPathComponent().appending(path: "backup")
+        let journal = url.appending(path: "journal")
+        try FileManager.default.copyItem(at: journal, to: backup)
+        let begin = Recording.now()
+        let end = begin + UInt64(plan.milliseconds) * 1_000_000
+        var recordings: [Recording] = []
+        func start(_ process: (threads: Int, kind: String)) throws {
+            try recordings.append(Recording(recordings.count + 1, process, suite: url, records: records, end: end))
+        }
+        for process in plan.processes { try start(process) }
+        var restored: Restoring?
+        while Recording.now() < end {
+            if let limit = plan.killedWithin {
+                usleep(UInt32.random(in: 0...UInt32(limit)) * 1_000)
+                let running = recordings.indices.filter {
+                    recordings[$0].killed == nil && recordings[$0].kind != "observes"
+                }
+                guard let index = running.randomElement(), Recording.now() < end else { continue }
+                recordings[index].kill()
+                try start(plan.processes.first { $0.kind == recordings[index].kind } ?? plan.processes[0])
+            } else if plan.restores, restored == nil, Recording.now() > begin + 700_000_000 {
+                let time = Recording.now()
+                // As programs do it that back up: the whole file gets the name at once.
+                guard rename(backup.path, journal.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+                restored = time...Recording.now()
+            } else {
+                usleep(1_000)
+            }
+        }
+        return (recordings, restored)
+    }
+
+    /// Reads what all threads have recorded of a pair.
+    private static func read(
+        _ pair: Int,
+        _ recordings: [Recording],
+        restored: Restoring?,
+        last: ClosedRange<UInt64>,
+        from records: URL
+    ) throws -> CallHistory {
+        func own(_ interval: ClosedRange<UInt64>, _ written: KeyPair) -> [CallHistory.Call] {
+            [
+                CallHistory.Call(
+                    process: 0,
+                    begin: interval.lowerBound,
+                    end: interval.upperBound,
+                    hasLock: true,
+                    found: .untouched,
+                    written: written
+                )
+            ]
+        }
+        let initial = KeyPair(first: 1 + 2 * pair, second: 2 + 2 * pair)
+        var threads: [[CallHistory.Call]] = []
+        for recording in recordings {
+            let prefix = "\(recording.number)."
+            for name in try FileManager.default.contentsOfDirectory(atPath: records.path) where name.hasPrefix(prefix) {
+                let text = try String(contentsOf: records.appending(path: name), encoding: .utf8)
+                threads.append(
+                    calls(text, pair, process: recording.number, began: recording.began, killed: recording.killed)
+                )
+            }
+        }
+        if let restored {
+            threads =
+                threads.map { thread in thread.compactMap { allow(for: restored, $0) } } + [own(restored, initial)]
+        }
+        // One after the other, as they were written.
+        let lastValues = [true, false].map { isFirst in
+            let value = HistorySuite.lastValue(pair, isFirst: isFirst)
+            return KeyPair(first: isFirst ? value : nil, second: isFirst ? nil : value)
+        }
+        threads += lastValues.map { own(last, $0) }
+        return CallHistory(threads: threads, initial: initial)
+    }
+
+    /// The calls on a pair of which a thread has left these lines.
+    private static func calls(_ text: String, _ pair: Int, process: Int, began: UInt64, killed: UInt64?) -> [CallHistory
+        .Call]
+    {
+        var calls: [CallHistory.Call] = []
+        var open: (begin: UInt64, hasLock: Bool, written: KeyPair)?
+        func add(_ found: KeyPair, until end: UInt64, isOptional: Bool = false, isDelivery: Bool = false) {
+            guard let call = open else { return }
+            open = nil
+            calls.append(
+                CallHistory.Call(
+                    process: process,
+                    begin: call.begin,
+                    end: end,
+                    hasLock: call.hasLock,
+                    isOptional: isOptional,
+                    isDelivery: isDelivery,
+                    found: found,
+                    written: call.written
+                )
+            )
+        }
+        for line in text.split(separator: "\n").compactMap({ HistoryLine($0) }) {
+            switch line {
+            case .begin(let time, pair, let hasLock, let written): open = (time, hasLock, written)
+            case .end(let time, let found): add(found, until: time)
+            case .delivery(let time, pair, let found):
+                open = (began, false, .untouched)
+                add(found, until: time, isDelivery: true)
+            case .begin, .delivery: break
+            }
+        }
+        // A read of which nothing is known says nothing.
+        if let killed, open?.written != .untouched { add(.untouched, until: killed, isOptional: true) }
+        return calls
+    }
+
+    /// What still has to hold of a call when a backup is restored over the suite.
+    ///
+    /// "Durability" allows a write to go to the file that is gone for a millisecond, and a read to give what that had for a second.
+    ///
+    /// - Returns: nil for a call of which nothing has to hold.
+    private static func allow(for restored: Restoring, _ call: CallHistory.Call) -> CallHistory.Call? {
+        // The clock by which processes tell how old a comparison is has steps of some milliseconds.
+        let grace: UInt64 = call.isRead && !call.hasLock ? 1_100_000_000 : 20_000_000
+        guard call.end >= restored.lowerBound,
+            (call.isDelivery ? call.end : call.begin) <= restored.upperBound + grace
+        else { return call }
+        if call.isRead { return nil }
+        return CallHistory.Call(
+            process: call.process,
+            begin: call.begin,
+            end: call.end,
+            hasLock: call.hasLock,
+            isOptional: true,
+            found: call.found,
+            written: call.written
+        )
+    }
+}

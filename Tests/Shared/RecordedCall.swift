@@ -1,0 +1,67 @@
+/// What a call did with the two keys of a pair: their values, 0 where one has none, and nil for a key that it left alone.
+struct KeyPair: Equatable {
+    var first: Int?
+    var second: Int?
+
+    static let untouched = KeyPair(first: nil, second: nil)
+
+    /// The pair of numbers that a line of a history has for it.
+    var text: String { "\(first.map(String.init) ?? "-") \(second.map(String.init) ?? "-")" }
+
+    init(first: Int?, second: Int?) { (self.first, self.second) = (first, second) }
+
+    /// Reads ``text``; nil if it is something else.
+    init?(_ words: some Sequence<Substring>) {
+        var numbers: [Int?] = []
+        for word in words {
+            guard word == "-" || Int(word) != nil else { return nil }
+            numbers.append(Int(word))
+        }
+        guard numbers.count == 2 else { return nil }
+        self.init(first: numbers[0], second: numbers[1])
+    }
+}
+
+/// A line of what a thread of a process has recorded: each call has one as it begins, and one as it ends.
+///
+/// Times are nanoseconds of the clock that all processes of a machine share, and that does not stop or step.
+enum HistoryLine: Equatable {
+    /// A call begins that will write these values.
+    case begin(time: UInt64, pair: Int, hasLock: Bool, written: KeyPair)
+    /// It has returned, and has found these values.
+    case end(time: UInt64, found: KeyPair)
+    /// An observer has got the value of a key.
+    case delivery(time: UInt64, pair: Int, found: KeyPair)
+
+    var text: String {
+        switch self {
+        case .begin(let time, let pair, let hasLock, let written):
+            "\(hasLock ? "locked" : "free") \(time) \(pair) \(written.text)"
+        case .end(let time, let found): "end \(time) \(found.text)"
+        case .delivery(let time, let pair, let found): "delivery \(time) \(pair) \(found.text)"
+        }
+    }
+
+    /// Reads ``text``; nil if it is something else, such as the half of a line that a killed process has left.
+    init?(_ text: Substring) {
+        let words = text.split(separator: " ")
+        guard words.count > 2, let time = UInt64(words[1]), let values = KeyPair(words.suffix(2)) else { return nil }
+        switch (words[0], words.count, Int(words[2])) {
+        case ("end", 4, _): self = .end(time: time, found: values)
+        case ("delivery", 5, let pair?): self = .delivery(time: time, pair: pair, found: values)
+        case ("locked", 5, let pair?): self = .begin(time: time, pair: pair, hasLock: true, written: values)
+        case ("free", 5, let pair?): self = .begin(time: time, pair: pair, hasLock: false, written: values)
+        default: return nil
+        }
+    }
+}
+
+/// The suites that processes write together, for their histories.
+enum HistorySuite {
+    static let pairs = 3
+
+    static func key(_ pair: Int, isFirst: Bool) -> String { "\(isFirst ? "first" : "second") \(pair)" }
+
+    /// The values that each key has at last, when no process writes any more: above all others, and different for each key.
+    static func lastValue(_ pair: Int, isFirst: Bool) -> Int { 1 << 60 + 2 * pair + (isFirst ? 0 : 1) }
+}
