@@ -7,6 +7,7 @@ public enum DispatchTimeoutResult: Sendable {
 
 public struct DispatchTime: Sendable {
     public static func now() -> DispatchTime { fatalError() }
+    public var uptimeNanoseconds: UInt64 { fatalError() }
 }
 
 public func + (time: DispatchTime, seconds: Double) -> DispatchTime { fatalError() }

@@ -104,6 +104,7 @@ extension FileHandle {
 // foundation/thread, processinfo, bundle
 extension Thread {
     public class var isMainThread: Bool { true }
+    public class var callStackReturnAddresses: [NSNumber] { [] }
     public class func detachNewThread(_ block: @escaping @Sendable () -> Void) {}
     public class func sleep(forTimeInterval interval: TimeInterval) {}
 }
@@ -196,6 +197,7 @@ extension JSONSerialization {
 extension CocoaError.Code {
     public static var fileReadUnknown: CocoaError.Code { .init(rawValue: 256) }
     public static var fileReadCorruptFile: CocoaError.Code { .init(rawValue: 259) }
+    public static var fileWriteUnknown: CocoaError.Code { .init(rawValue: 512) }
 }
 // swift/string (Foundation's additions), foundation/characterset
 extension String {

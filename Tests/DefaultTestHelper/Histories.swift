@@ -4,11 +4,7 @@ import Foundation
 // Processes that record what they call and get, for the test that looks for an order of it.
 
 /// The clock of the histories.
-private func now() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
+private func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
 /// The file in which one thread records; each line is there when the next call begins, so that a kill leaves it.
 private final class Recorder {

@@ -6,7 +6,6 @@ extension Journal {
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Throws: Why it can't be read; the entries are what they were before.
     func load(isOverwritten: Bool = false) throws(JournalError) {
-        let now = Clock.monotonic()
         guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil) else {
             // Without the lock it isn't known whether it is about to be created.
             throw JournalError(.system(.open, code: SystemCalls.notFound))
@@ -14,7 +13,7 @@ extension Journal {
         // To see whether it is whole, all of it has to be read: not at each look.
         if isOverwritten, Clock.monotonic() &- state.unsettledAt < Self.stillness { throw JournalError(.overwritten) }
         do throws(JournalError) {
-            noteDamage(try replay(opened, openedAt: now, isOverwritten: isOverwritten))
+            noteDamage(try replay(opened, isOverwritten: isOverwritten))
             state.isUnsettled = isOverwritten
         } catch {
             if error.kind == .overwritten { state.unsettledAt = Clock.monotonic() }
@@ -40,11 +39,7 @@ extension Journal {
     ///
     /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within the last
     ///   second. A part that ends where a record ends would be mistaken for a whole; no record ends at a page's end.
-    private func replay(
-        _ opened: consuming OpenedFile,
-        openedAt time: UInt64,
-        isOverwritten: Bool
-    ) throws(JournalError) -> Found {
+    private func replay(_ opened: consuming OpenedFile, isOverwritten: Bool) throws(JournalError) -> Found {
         let (status, raw) = (opened.status, opened.file.raw)
         let base = UInt64(JournalHeader.size)
         var salt = state.file.id == status.id ? state.file.salt : 0
@@ -90,8 +85,8 @@ extension Journal {
             move: move
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base
-        // What has been at the path since is not known.
-        state.comparedAt = time
+        // The directory may have been replaced since it was opened, and the file in it since that was.
+        state.comparedAt = suite.openedAt
         let changed = replaceEntries(by: table, namesChanges: !report.damage.isEmpty)
         return Found(
             file: file,
@@ -143,13 +138,12 @@ extension Journal {
     private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> Found? {
         stateLock.lock()
         defer { stateLock.unlock() }
-        let now = Clock.monotonic()
         guard let opened = try suite.openJournal(isReadOnly: false) else { return nil }
         if opened.status.size == 0, !hasJustChanged(opened.status) {
             let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
             return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), isSaltKnown: false)
         }
-        return try replay(opened, openedAt: now, isOverwritten: isOverwritten)
+        return try replay(opened, isOverwritten: isOverwritten)
     }
 
     /// Reports damage that this process can't repair, once for each journal.
@@ -271,7 +265,6 @@ extension Journal {
         // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on every flush
         // sees that the file is about to replace the journal.
         if fresh.end > fresh.syncedEnd, try old.flags(calls: calls).isFlushed { try fresh.sync() }
-        let now = Clock.monotonic()
         try calls.rename(fresh.name, to: SuiteDirectory.journalName, in: suite.raw)
         fresh.file.flusher.noteSynced(to: fresh.syncedEnd)
         stateLock.withLock {
@@ -279,7 +272,7 @@ extension Journal {
                 _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
             }
             state.use(fresh.file, position: fresh.end, mark: mark, headerMark: mark)
-            state.comparedAt = now
+            state.comparedAt = max(state.comparedAt, suite.openedAt)
         }
         scheduleFlush()
     }

@@ -14,13 +14,16 @@ final class SuiteDirectory: @unchecked Sendable {
     private let directory: OwnedDescriptor
     let calls: SystemCalls
     let id: FileID
+    /// When it was at its path, by ``Clock/monotonic()``.
+    let openedAt: UInt64
     /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
     private var lockFile = OwnedDescriptor.none
     /// What the lock is on; used as `lockFile` is.
     @exclusivity(unchecked) private(set) var lockedDescriptor: Int32
 
-    private init(_ directory: consuming OwnedDescriptor, id: FileID, calls: SystemCalls) {
+    private init(_ directory: consuming OwnedDescriptor, id: FileID, openedAt: UInt64, calls: SystemCalls) {
         self.id = id
+        self.openedAt = openedAt
         self.calls = calls
         lockedDescriptor = directory.raw
         self.directory = directory
@@ -128,6 +131,7 @@ extension SuiteDirectory {
         calls: SystemCalls
     ) throws(JournalError) -> SuiteDirectory {
         let directory: OwnedDescriptor
+        let now = Clock.monotonic()
         do throws(JournalError) {
             directory = try calls.open(path, .directory)
         } catch  where error.isWrongType {
@@ -136,7 +140,7 @@ extension SuiteDirectory {
         let status = try calls.status(directory.raw)
         guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
         guard status.isUsable(toRead: isReadOnly) else { throw JournalError(.notOwned, path: path) }
-        return SuiteDirectory(directory, id: status.id, calls: calls)
+        return SuiteDirectory(directory, id: status.id, openedAt: now, calls: calls)
     }
 
     /// Opens the journal in the directory; nil when there is none.

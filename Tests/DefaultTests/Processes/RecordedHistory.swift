@@ -72,11 +72,7 @@ struct RecordedHistory {
             killed = Self.now()
         }
 
-        static func now() -> UInt64 {
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-        }
+        static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
     }
 
     /// When a backup was restored.

@@ -222,6 +222,7 @@ int __wrap_renameat(int from, const char *name, int to, const char *target) {
     if (!entry) return (int)end_call(-1, ENOENT, name);
     inode *node = entry->node;
     const directory_entry *replaced = find_entry(directory, target, strlen(target));
+    if (replaced && replaced->node->is_directory) return (int)end_call(-1, ENOTEMPTY, target);
     if (replaced) {
         replaced->node->links--;
         replaced->node->changed = coarse(date());

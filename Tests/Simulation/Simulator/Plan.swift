@@ -27,6 +27,8 @@ struct Plan {
     var forgetsDirectories = false
     /// Whether another program restores a backup over the suite.
     var restores = false
+    /// Whether it replaces the suite's whole directory.
+    var replacesDirectory = false
     /// In place of those that the seed makes.
     var decisions: [UInt32]?
 
@@ -54,6 +56,7 @@ struct Plan {
         hasObserver = oneOf(4)
         forgetsDirectories = oneOf(2)
         restores = oneOf(5)
+        replacesDirectory = restores && oneOf(3)
     }
 }
 
@@ -134,6 +137,7 @@ extension Plan: CustomStringConvertible {
             Field("power", \.powerLoss), Field("flush-power", \.losesPowerAfterFlush), Field("failures", \.failures),
             Field("clock", \.hasClockSteps), Field("forgets", \.forgetsDirectories),
             Field("restores", \.restores),
+            Field("directory", \.replacesDirectory),
             Field("decisions", \.sparseDecisions),
         ]
     }

@@ -39,7 +39,7 @@ struct Run {
             let isReadOnly = run.plan.hasObserver && number == run.plan.processes
             SimulatedProcess.add(run.plan, operations: run.plan.operations, isReadOnly: isReadOnly)
         }
-        if run.plan.restores { BackupProgram.add() }
+        if run.plan.restores { BackupProgram.add(replacesDirectory: run.plan.replacesDirectory) }
     }
 
     private static func check(isAfterLoss: Bool) {

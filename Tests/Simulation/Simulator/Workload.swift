@@ -103,36 +103,68 @@ struct BackupProgram {
     private let calls = SystemCalls()
 
     /// Adds its process, which begins with the next step.
-    static func add() {
+    ///
+    /// - Parameter replacesDirectory: Whether it makes another directory with the backup, and gives that the suite's name.
+    static func add(replacesDirectory: Bool) {
         Tasks.add(to: sim_add_process()) {
             do throws(JournalError) {
-                try BackupProgram().restore()
+                try BackupProgram().perform(replacesDirectory: replacesDirectory)
             } catch {
                 // No suite is there yet, or a failure was planned: then nothing is restored, or it remains uncertain.
             }
         }
     }
 
-    private func restore() throws(JournalError) {
+    private func perform(replacesDirectory: Bool) throws(JournalError) {
         pause()
-        let directory = try calls.open(SimulatedProcess.path, .directory)
-        let journal = try calls.open(SuiteDirectory.journalName, in: directory.raw, .read)
+        let suite = try calls.open(SimulatedProcess.path, .directory)
+        let journal = try calls.open(SuiteDirectory.journalName, in: suite.raw, .read)
         let buffer = try Buffer(capacity: Int(calls.size(of: journal.raw)))
         let memory = UnsafeMutableRawBufferPointer(start: buffer.memory, count: buffer.capacity)
         let bytes = UnsafeRawBufferPointer(
             rebasing: memory[..<(try calls.read(into: memory, from: journal.raw, at: 0))]
         )
         guard case .valid = JournalHeader.parse(bytes) else { return }
-        let values = JournalNumbers.read(bytes)
         pause()
         let name = "copy \(sim_process())"
-        let copy = try calls.open(name, in: directory.raw, .create)
-        try calls.write(bytes, to: copy.raw, at: 0)
-        try calls.sync(copy.raw)
+        if replacesDirectory {
+            try restoreDirectory(named: name, with: bytes)
+        } else {
+            try restoreFile(named: name, in: suite.raw, with: bytes)
+        }
+    }
+
+    private func restoreFile(
+        named name: String,
+        in suite: Int32,
+        with bytes: UnsafeRawBufferPointer
+    ) throws(JournalError) {
+        try write(bytes, to: name, in: suite)
         run.history.noteRestoring()
-        try calls.rename(name, to: SuiteDirectory.journalName, in: directory.raw)
+        try calls.rename(name, to: SuiteDirectory.journalName, in: suite)
+        try calls.sync(suite)
+        run.history.noteRestored(JournalNumbers.read(bytes))
+    }
+
+    private func restoreDirectory(named name: String, with bytes: UnsafeRawBufferPointer) throws(JournalError) {
+        let parent = try calls.open(SuiteDirectory.parent(of: SimulatedProcess.path), .directory)
+        let path = SuiteDirectory.parent(of: SimulatedProcess.path) + "/" + name
+        try calls.makeDirectory(path)
+        let directory = try calls.open(path, .directory)
+        try write(bytes, to: SuiteDirectory.journalName, in: directory.raw)
         try calls.sync(directory.raw)
-        run.history.noteRestored(values)
+        run.history.noteRestoring()
+        try calls.rename("suite", to: "old " + name, in: parent.raw)
+        // A suite that is written in between gets a new directory, and remains.
+        try calls.rename(name, to: "suite", in: parent.raw)
+        try calls.sync(parent.raw)
+        run.history.noteRestored(JournalNumbers.read(bytes))
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, to name: String, in directory: Int32) throws(JournalError) {
+        let file = try calls.open(name, in: directory, .createNew)
+        try calls.write(bytes, to: file.raw, at: 0)
+        try calls.sync(file.raw)
     }
 
     private func pause() {
@@ -274,7 +306,10 @@ struct SimulatedProcess {
         let process = SimulatedProcess(plan: plan, operations: 0)
         Tasks.add(to: sim_add_process()) {
             do throws(JournalError) {
-                let journal = try Journal.open(at: path, options: JournalOptions(automaticMaintenance: false))
+                var options = JournalOptions(automaticMaintenance: false)
+                // A thread of another process may be compacting, which isn't chosen for long.
+                options.lockTimeout = .max / 2
+                let journal = try Journal.open(at: path, options: options)
                 for key in 0..<History.keys {
                     let value = journal.number(key)
                     if isAfterLoss {
