@@ -142,7 +142,7 @@ struct DiagnosticsTests {
     @Test("reach the program's handler by the same calls each time, however many there were before")
     func handlerDepth() throws {
         let outcome = try TestHelper.run(["handler-depths"])
-        #expect(outcome.output == "1", "\(outcome.errors)")
+        #expect(outcome.output == "1\n", "\(outcome.errors)")
     }
 
     @Test("go to standard error as one line if the program has no handler")
