@@ -446,8 +446,10 @@ enum IdentifierRegistry {
     /// To be called where a type meets a stored value that it is not known to have read or written: this takes longer
     /// than to read settings again.
     static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {
-        let (identifier, store) = (type.defaultIdentifier, store.storeDescription)
-        let location = Location(store: StoreKey(unchecked: store), identifier: StoreKey(unchecked: identifier))
+        let identifier = type.defaultIdentifier
+        // The path is there already, while a description is made at each call.
+        let place = (store as? FileDefaults).flatMap { try? $0.suite.path() } ?? store.storeDescription
+        let location = Location(store: StoreKey(unchecked: place), identifier: StoreKey(unchecked: identifier))
         let owner: (any DefaultStorable.Type)? = types.withLock { types in
             let known = types[location] ?? []
             if known.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) { return nil }
@@ -456,7 +458,7 @@ enum IdentifierRegistry {
             return known.first
         }
         if let owner {
-            let context = ErrorContext(key: identifier, type: type, store: store)
+            let context = ErrorContext(identifier, type, in: store)
             let conflict = DefaultsError.identifierConflict(with: owner, context)
             DefaultsDiagnostics.report(.init(kind: .identifierConflict, error: conflict))
         }
