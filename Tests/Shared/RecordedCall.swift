@@ -1,4 +1,5 @@
-/// What a call did with the two keys of a pair: their values, 0 where one has none, and nil for a key that it left alone.
+/// What a call did with the two keys of a pair: their values, 0 where one has none, and nil for a key that it left
+/// alone.
 struct KeyPair: Equatable {
     var first: Int?
     var second: Int?
@@ -62,6 +63,7 @@ enum HistorySuite {
 
     static func key(_ pair: Int, isFirst: Bool) -> String { "\(isFirst ? "first" : "second") \(pair)" }
 
-    /// The values that each key has at last, when no process writes any more: above all others, and different for each key.
+    /// The values that each key has at last, when no process writes any more: above all others, and different for each
+    /// key.
     static func lastValue(_ pair: Int, isFirst: Bool) -> Int { 1 << 60 + 2 * pair + (isFirst ? 0 : 1) }
 }

@@ -135,7 +135,8 @@ extension KeyAccess {
     /// - Returns: The value; nil when nothing is stored.
     /// - Throws: `invalidKey`, `undecodable`, `typeMismatch`.
     func load<Value: Decodable>(_ type: Value.Type, decoder: any DefaultsDecoder) throws(DefaultsError) -> Value? {
-        // Looked up once: another process may change or remove it in between, and what both looks found would fit nothing.
+        // Looked up once: another process may change or remove it between two looks, whose results would not fit
+        // together.
         guard let stored = store.storedValue(forKey: key) else {
             try checkAbsence(type: type)
             return nil

@@ -76,8 +76,8 @@ public enum DefaultsDiagnostics: Sendable {
 
     /// Wraps a handler, because generic code must not hold a bare function here (Swift 6.3).
     ///
-    /// A lock's closure that gets one `inout` wraps it once more at each call, until calling it overflows the stack, and optimized
-    /// code crashes when it sets a task local of function type.
+    /// A lock's closure that gets one `inout` wraps it once more at each call, until calling it overflows the stack.
+    /// Optimized code crashes when it sets a task local of function type.
     package struct InstalledHandler: Sendable {
         package let handle: Handler
 

@@ -94,8 +94,8 @@ extension Journal {
 
 /// Syncs an open journal file, with no other lock held; threads that wait at the same time share a sync.
 ///
-/// What it knows is of this opening of the file: one that was restored or overwritten meanwhile may have the same salt, or be the
-/// same file, and is opened again.
+/// It belongs to one opening of the file. A file that is restored or overwritten may have the same salt, or even be the
+/// same one, but is opened again, and then nothing is known to be on the disk.
 final class Flusher: @unchecked Sendable {
     // Mutable state is used under `lock` only.
 
@@ -130,7 +130,7 @@ final class Flusher: @unchecked Sendable {
             do throws(JournalError) { try calls.sync(descriptor, isDataOnly: true) } catch { result = error }
             lock.lock()
             isSyncing = false
-            // After a failure the system may believe that there is nothing left to write, so it must not be tried again.
+            // After a failure the system may believe that there is nothing left to write, so no thread tries it again.
             if let result { failure = result } else { synced = max(synced, covered) }
             finished.broadcast()
         }

@@ -99,8 +99,8 @@ extension Journal {
         // The next writer compares at once. While there is nothing at the path, readers have what was there.
         state.comparedAt = now &- Self.writersInterval
         if finding == .missing { return false }
-        // A thread that writes uses the open files without this lock, and goes on with what it began with. The first read after
-        // that compares.
+        // A thread that writes uses the open files without this lock, and goes on with what it began with. The first
+        // read after that compares.
         guard exclusive.tryLock() else {
             state.comparedAt = 0
             return false
@@ -288,8 +288,8 @@ extension Journal {
     /// wait for the lock; a flush changes only what the header says.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
-    /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second. Looks are counted because
-    ///   a clock would also count the time for which this process was stopped.
+    /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second. Looks are counted
+    ///   because a clock would also count the time for which this process was stopped.
     func waitForCopy(of file: JournalFile) throws(JournalError) -> Bool {
         let stillness = Self.stillness
         var status = try calls.status(file.raw)

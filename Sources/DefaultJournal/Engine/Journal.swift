@@ -20,13 +20,14 @@
 // every look sees the record, in all processes, and if the call fails, what it has written is cut off. What is not whole at the
 // position, under the lock, was left by a writer that was killed, and is cut off as well. Then the writer changes its own entries.
 //
-// COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. That file is
-// locked until it has replaced the journal, and its name is looked up once it is locked, since it may have become the journal in
-// between. It is synced. Under the lock, and only if the file that was read is still the journal, what was written since is copied
-// to it; then a last record "moved" is appended to the old file, with the new one's salt and the position in it that corresponds to
-// the end; then the new file is renamed over the old one. A process that finds "moved" at the end looks at the path. A file there with
-// that salt is complete up to that position, so nothing has to be read; any other one is read from its beginning. The same file
-// means that the compaction didn't end, and is appended to as if nothing had happened. Live bytes never move in place.
+// COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. That
+// file is locked until it has replaced the journal, and its name is looked up once it is locked, since it may have
+// become the journal in between. It is synced. Under the lock, and only if the file that was read is still the journal,
+// what was written since is copied to it; then a last record "moved" is appended to the old file, with the new one's
+// salt and the position in it that corresponds to the end; then the new file is renamed over the old one. A process
+// that finds "moved" at the end looks at the path. A file there with that salt is complete up to that position, so
+// nothing has to be read; any other one is read from its beginning. The same file means that the compaction didn't end,
+// and is appended to as if nothing had happened. Live bytes never move in place.
 //
 // OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares what it
 // knows with what is at the path (the identities of directory and journal, the size, the header of the last record): a
@@ -40,17 +41,19 @@
 // new one with everything that was valid. A process without the lock, or without the right to write, uses what is valid. The
 // entries are read into a table of their own, which then takes the place of the old one.
 //
-// FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock; those that
-// wait at the same time share a sync, and what an earlier one covers for certain isn't synced again (`Flusher`). The header says
-// whether the file's name is on the disk yet; until a sync of the directory has returned, every flush makes one. What a process has
-// read from others it flushes too, in case they were killed. The end of a program flushes as well (`BackgroundWorker`).
+// FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock;
+// those that wait at the same time share a sync, and what an earlier one covers for certain isn't synced again
+// (`Flusher`). The header says whether the file's name is on the disk yet; until a sync of the directory has returned,
+// every flush makes one. What a process has read from others it flushes too, in case they were killed. The end of a
+// program flushes as well (`BackgroundWorker`).
 //
-// A compaction doesn't sync what it copies under the lock, unless a flush has promised some of that. So a flush that has synced sets a
-// flag in the header, and looks again: if it finds "moved", it waits for the lock, and if another file is there by then, it
-// starts over. A compaction takes the flag back before the look whose result it copies, and reads it after "moved".
+// A compaction doesn't sync what it copies under the lock, unless a flush has promised some of that. So a flush that
+// has synced sets a flag in the header, and looks again: if it finds "moved", it waits for the lock, and if another
+// file is there by then, it starts over. A compaction takes the flag back before the look whose result it copies, and
+// reads it after "moved".
 //
-// After a sync that failed only another file can be trusted. The header says so to all processes, and the next flush writes the
-// entries to one, unless a compaction has meanwhile; then it starts over.
+// After a sync that failed only another file can be trusted. The header says so to all processes, and the next flush
+// writes the entries to one, unless a compaction has meanwhile; then it starts over.
 //
 // The model in Tests/Model has these rules, each with a run that fails without it.
 //
@@ -223,7 +226,8 @@ struct JournalState: ~Copyable {
         isUnsettled = false
         window.renew()
         advance(to: position, mark: mark, move: move)
-        // A damaged file may end before the place for the next record, or be cut there by the process that has the lock.
+        // A damaged file may end before the place for the next record, or be cut there by the process that has the
+        // lock.
         minimumSize = min(position, size)
     }
 

@@ -20,19 +20,21 @@ struct CallHistory {
 
     /// The calls of each thread, in its order.
     ///
-    /// A delivery to an observer is a read that began with its process: the value may have been that at any time before.
+    /// A delivery to an observer is a read that began with its process: the value may have been that at any time
+    /// before.
     var threads: [[Call]]
     var initial: KeyPair
 }
 
 /// Looks for an order of calls that explains what they got: one in which each call comes between its begin and its end.
 ///
-/// The algorithm is that of Wing and Gong ("Testing and Verifying Concurrent Objects", 1993): take any call that began before
-/// all others that are left have ended, and go back where that leads nowhere. As in Lowe's ("Testing for linearizability",
-/// 2017), a state that has led nowhere is remembered, and a read that fits is taken at once, since it changes nothing.
+/// The algorithm is that of Wing and Gong ("Testing and Verifying Concurrent Objects", 1993): take any call that began
+/// before all others that are left have ended, and go back where that leads nowhere. As in Lowe's ("Testing for
+/// linearizability", 2017), a state that has led nowhere is remembered, and a read that fits is taken at once, since it
+/// changes nothing.
 ///
-/// There is one exception to such an order, which "Durability" states: a thread may read what was there before a write that
-/// another thread of its process has not returned from.
+/// There is one exception to such an order, which "Durability" states: a thread may read what was there before a write
+/// that another thread of its process has not returned from.
 struct LinearizabilityChecker {
     private struct State: Hashable {
         /// How many calls of each thread have been taken.
@@ -45,7 +47,8 @@ struct LinearizabilityChecker {
         var secondBefore: Int
     }
 
-    /// A state, and the threads whose calls can be tried in it next; those that end with `skips` leave out an optional one.
+    /// A state, and the threads whose calls can be tried in it next; those that end with `skips` leave out an optional
+    /// one.
     private struct Choice {
         let state: State
         var options: [(thread: Int, skips: Bool)]

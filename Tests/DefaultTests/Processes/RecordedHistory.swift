@@ -235,7 +235,8 @@ struct RecordedHistory {
 
     /// What still has to hold of a call when a backup is restored over the suite.
     ///
-    /// "Durability" allows a write to go to the file that is gone for a millisecond, and a read to give what that had for a second.
+    /// "Durability" allows a write to go to the file that is gone for a millisecond, and a read to give what that had
+    /// for a second.
     ///
     /// - Returns: nil for a call of which nothing has to hold.
     private static func allow(for restored: Restoring, _ call: CallHistory.Call) -> CallHistory.Call? {

@@ -104,7 +104,8 @@ struct BackupProgram {
 
     /// Adds its process, which begins with the next step.
     ///
-    /// - Parameter replacesDirectory: Whether it makes another directory with the backup, and gives that the suite's name.
+    /// - Parameter replacesDirectory: Whether it makes another directory with the backup, and gives that the suite's
+    ///   name.
     static func add(replacesDirectory: Bool) {
         Tasks.add(to: sim_add_process()) {
             do throws(JournalError) {
