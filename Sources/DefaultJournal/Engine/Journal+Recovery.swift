@@ -261,6 +261,10 @@ extension Journal {
     /// other process has them too.
     func exchange(for fresh: NewJournal, isSame: Bool) throws(JournalError) {
         let (mark, old) = (try JournalMark(of: fresh.file.raw, calls: calls), state.file)
+        let comparedAt = stateLock.withLock {
+            state.comparedAt = max(state.comparedAt, suite.openedAt)
+            return state.comparedAt
+        }
         try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)
         // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on every flush
         // sees that the file is about to replace the journal.
@@ -272,7 +276,8 @@ extension Journal {
                 _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
             }
             state.use(fresh.file, position: fresh.end, mark: mark, headerMark: mark)
-            state.comparedAt = max(state.comparedAt, suite.openedAt)
+            // Once it is renamed, another thread may follow "moved" to what has replaced it since, and compare that.
+            state.comparedAt = min(state.comparedAt, comparedAt)
         }
         scheduleFlush()
     }

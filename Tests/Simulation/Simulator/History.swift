@@ -17,6 +17,8 @@ struct History {
     static let pair = (3, 4)
 
     private let hasReaders: Bool
+    /// Whether a process has any other thread, its background's too.
+    private let hasThreads: Bool
     /// The highest value of each key whose call has returned, that a process has read, and that one tried to write.
     private var acknowledged = [UInt64](repeating: 0, count: keys)
     private var seen = [UInt64](repeating: 0, count: keys)
@@ -31,7 +33,10 @@ struct History {
     private var isCompacted = false
     private(set) var problems: [String] = []
 
-    init(hasReaders: Bool) { self.hasReaders = hasReaders }
+    init(of plan: Plan) {
+        hasReaders = plan.hasReaders
+        hasThreads = plan.hasReaders || plan.hasBackground
+    }
 
     mutating func fail(_ text: String) {
         problems.append("step \(sim_current_report().pointee.steps), process \(sim_process()): \(text)")
@@ -65,8 +70,8 @@ struct History {
     private func isCertain(_ begin: Begin, _ grace: Grace) -> Bool {
         guard isRestoring else { return true }
         guard let restoredAt else { return false }
-        // While another thread writes, it is the one that compares.
-        if hasReaders, grace == .reader { return false }
+        // While another thread has exclusive access, or waits for it, that one compares.
+        if hasThreads, grace == .reader { return false }
         return begin.time > restoredAt + grace.rawValue
     }
 

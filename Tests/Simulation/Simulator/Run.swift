@@ -11,7 +11,7 @@ struct Run {
 
     init(plan: Plan) {
         self.plan = plan
-        history = History(hasReaders: plan.hasReaders)
+        history = History(of: plan)
     }
 
     /// Runs a plan, and returns what the engine did that it must not do.

@@ -44,27 +44,38 @@ extension Plan {
     func shrunk() -> Plan {
         guard let decided = withDecisions, decided.fails else { return self }
         var best = decided
-        func tryPlan(_ change: (inout Plan) -> Void) {
-            var other = best
-            change(&other)
-            if other.fails { best = other }
-        }
-        for index in best.kills.indices.reversed() { tryPlan { $0.kills.remove(at: index) } }
-        for index in best.stops.indices.reversed() { tryPlan { $0.stops.remove(at: index) } }
-        tryPlan { $0.powerLoss = 0 }
-        tryPlan { $0.hasClockSteps = false }
-        var size = (best.decisions?.count ?? 0) / 2
-        while size > 0 {
-            let count = best.decisions?.count ?? 0
-            for start in stride(from: 0, to: count, by: size) {
-                let range = start..<min(start + size, count)
-                if best.decisions?[range].contains(where: { $0 != 0 }) == true {
-                    tryPlan { plan in for index in range { plan.decisions?[index] = 0 } }
-                }
-            }
-            size /= 2
+        // What could not be left out may be, once something else is.
+        for _ in 0..<8 {
+            let before = best.size
+            best.leaveOut()
+            if best.size == before { break }
         }
         while best.decisions?.last == 0 { best.decisions?.removeLast() }
         return best
+    }
+
+    private var size: Int { kills.count + stops.count + (decisions?.count { $0 != 0 } ?? 0) }
+
+    private mutating func leaveOut() {
+        for index in kills.indices.reversed() { tryChange { $0.kills.remove(at: index) } }
+        for index in stops.indices.reversed() { tryChange { $0.stops.remove(at: index) } }
+        tryChange { $0.powerLoss = 0 }
+        tryChange { $0.hasClockSteps = false }
+        let count = decisions?.count ?? 0
+        var size = count / 2
+        while size > 0 {
+            for start in stride(from: 0, to: count, by: size) {
+                let range = start..<min(start + size, count)
+                guard decisions?[range].contains(where: { $0 != 0 }) == true else { continue }
+                tryChange { plan in for index in range { plan.decisions?[index] = 0 } }
+            }
+            size /= 2
+        }
+    }
+
+    private mutating func tryChange(_ change: (inout Plan) -> Void) {
+        var other = self
+        change(&other)
+        if other.fails { self = other }
     }
 }
