@@ -76,15 +76,19 @@ extension Journal {
             guard report.isClean, report.validEnd == need.end,
                 header == .valid(JournalHeader(salt: need.file.salt), damage: [])
             else {
-                return try reloadDamaged(need.file)
+                return try reloadDamaged(need.file, followsPath: isAsked)
             }
             let fresh = try NewJournal(file, named: SuiteDirectory.compactionName, in: need.directory)
             try fresh.append(table)
             var copied = need.end
-            try synchronize(fresh, with: need.file, copied: &copied)
+            guard try synchronize(fresh, with: need.file, copied: &copied) else {
+                return try reloadDamaged(need.file, followsPath: isAsked)
+            }
             try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
                 guard state.file === need.file else { return }
-                try copyTail(of: need.file, from: copied, to: state.position, into: fresh)
+                guard try copyTail(of: need.file, from: copied, to: state.position, into: fresh) else {
+                    return try reloadDamaged(need.file, followsPath: isAsked)
+                }
                 try exchange(for: fresh, isSame: true)
                 writer.compactionRetrySize = 0
                 calls.unlock(fresh.file.raw)
@@ -98,26 +102,34 @@ extension Journal {
     }
 
     /// Syncs the new file, and copies what is written meanwhile, until little is left.
-    private func synchronize(_ fresh: NewJournal, with file: JournalFile, copied: inout UInt64) throws(JournalError) {
+    ///
+    /// - Returns: Whether what is written meanwhile is whole.
+    private func synchronize(
+        _ fresh: NewJournal,
+        with file: JournalFile,
+        copied: inout UInt64
+    ) throws(JournalError) -> Bool {
         for _ in 0..<16 {
             // From here on a flush may promise what isn't in the new file yet.
             try file.set(.isFlushed, to: false, calls: calls)
             var known = current
-            guard known.file === file else { return }
-            try copyTail(of: file, from: copied, to: known.position, into: fresh)
+            guard known.file === file else { return true }
+            guard try copyTail(of: file, from: copied, to: known.position, into: fresh) else { return false }
             copied = known.position
             try fresh.sync()
             known = current
-            if known.file !== file || known.position - copied <= Self.shortTail { return }
+            if known.file !== file || known.position - copied <= Self.shortTail { return true }
         }
+        return true
     }
 
+    /// - Returns: Whether the tail is whole; a part of it is copied if not.
     private func copyTail(
         of file: JournalFile,
         from start: UInt64,
         to end: UInt64,
         into fresh: NewJournal
-    ) throws(JournalError) {
+    ) throws(JournalError) -> Bool {
         let window = try FileWindow(of: file.raw, to: end, calls: calls)
         var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
         while let payload = try replay.next() {
@@ -125,8 +137,8 @@ extension Journal {
             // A compaction that failed has left "moved".
             if Operation.parse(payload, at: &cursor)?.move == nil { try fresh.append(payload: payload) }
         }
-        guard replay.report.validEnd == end else { throw JournalError(.unstable) }
         try fresh.finish()
+        return replay.report.validEnd == end
     }
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
@@ -158,8 +170,10 @@ extension Journal {
     }
 
     /// Backs up and reports damage that a compaction found, which would disappear with the old file.
-    private func reloadDamaged(_ file: JournalFile) throws(JournalError) {
-        try withFilesLocked(followsPath: false) { () throws(JournalError) in
+    ///
+    /// Unless the path is followed, it is a failure that another process has just repaired it.
+    private func reloadDamaged(_ file: JournalFile, followsPath: Bool) throws(JournalError) {
+        try withFilesLocked(followsPath: followsPath) { () throws(JournalError) in
             guard state.file === file else { return }
             if state.reportedDamage == file.salt {
                 // There was no room for a copy.

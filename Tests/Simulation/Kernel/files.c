@@ -22,11 +22,6 @@ static void (*rename_handler)(void);
 
 void sim_on_rename(void (*handler)(void)) { rename_handler = handler; }
 
-void begin_files(void) {
-    memset(descriptors, 0, sizeof descriptors);
-    descriptors_used = 0;
-}
-
 // Names
 
 directory_entry *find_entry(inode *directory, const char *name, size_t length) {
@@ -93,9 +88,10 @@ static int add_descriptor(open_file *file) {
     return first_descriptor + index;
 }
 
-static int open_inode(inode *node) {
+static int open_inode(inode *node, int real) {
     open_file *file = take(sizeof *file);
     file->node = node;
+    file->real = real;
     file->sync_errors = node->sync_errors;
     return add_descriptor(file);
 }
@@ -106,7 +102,15 @@ static void close_descriptor(int descriptor) {
     if (!file) return;
     descriptors[index].file = NULL;
     // The lock is the open file's.
-    if (--file->references == 0 && file->node->lock == file) file->node->lock = NULL;
+    if (--file->references > 0) return;
+    if (file->node->lock == file) file->node->lock = NULL;
+    mirror_close(file);
+}
+
+void begin_files(void) {
+    for (int index = 0; index < descriptors_used; index++) close_descriptor(first_descriptor + index);
+    memset(descriptors, 0, sizeof descriptors);
+    descriptors_used = 0;
 }
 
 void close_files(int process) {
@@ -124,17 +128,21 @@ int openat(int directory, const char *path, int flags, ...) {
     begin_call("open", (uint64_t)flags, 0);
     const char *last = NULL;
     inode *parent = find_directory(directory, path, &last), *node = parent ? find_from(directory, path) : NULL;
-    if (node && (flags & O_CREAT) && (flags & O_EXCL)) return (int)end_call(-1, EEXIST, path);
-    if (!node && (!parent || !(flags & O_CREAT))) return (int)end_call(-1, ENOENT, path);
-    if (!node) {
-        const int code = planned_failure(ENOSPC);
-        if (code) return (int)end_call(-1, code, path);
+    const bool creates = !node && parent && (flags & O_CREAT);
+    const int refusal = creates ? planned_failure(ENOSPC) : 0;
+    if (refusal) return (int)end_call(-1, refusal, path);
+    int code = 0;
+    if (node && (flags & O_CREAT) && (flags & O_EXCL)) code = EEXIST;
+    if (!node && !creates) code = ENOENT;
+    if (node && !node->is_directory && (flags & O_DIRECTORY)) code = ENOTDIR;
+    const int real = mirror_open(directory, path, flags, mode, code);
+    if (code) return (int)end_call(-1, code, path);
+    if (creates) {
         node = add_inode(false);
         set_entry(&parent->entries, &parent->entry_count, last, node);
         note_name_change(parent, last, node, "");
     }
-    if ((flags & O_DIRECTORY) && !node->is_directory) return (int)end_call(-1, ENOTDIR, path);
-    return (int)end_call(open_inode(node), 0, path);
+    return (int)end_call(open_inode(node, real), 0, path);
 }
 
 // The engine duplicates descriptors by it, and nothing else.
@@ -178,6 +186,7 @@ int __wrap_fstat(int descriptor, struct stat *status) {
     if (!is_simulated(descriptor)) return __real_fstat(descriptor, status);
     begin_call("fstat", (uint64_t)descriptor, 0);
     describe(open_file_of(descriptor)->node, status);
+    mirror_fstat(open_file_of(descriptor));
     return (int)end_call(0, 0, "");
 }
 
@@ -185,7 +194,8 @@ int __real_fstatat(int, const char *, struct stat *, int);
 int __wrap_fstatat(int directory, const char *path, struct stat *status, int flags) {
     if (!current) return __real_fstatat(directory, path, status, flags);
     begin_call("stat", 0, 0);
-    const inode *node = find_from(directory, path);
+    inode *node = find_from(directory, path);
+    mirror_stat(directory, path, node);
     if (!node) return (int)end_call(-1, ENOENT, path);
     describe(node, status);
     return (int)end_call(0, 0, path);
@@ -199,8 +209,9 @@ int __wrap_mkdir(const char *path, mode_t mode) {
     begin_call("mkdir", 0, 0);
     const char *last = NULL;
     inode *parent = find_directory(-1, path, &last);
-    if (!parent) return (int)end_call(-1, ENOENT, path);
-    if (find_entry(parent, last, strlen(last))) return (int)end_call(-1, EEXIST, path);
+    const int code = !parent ? ENOENT : find_entry(parent, last, strlen(last)) ? EEXIST : 0;
+    mirror_mkdir(path, code);
+    if (code) return (int)end_call(-1, code, path);
     inode *node = add_inode(true);
     set_entry(&parent->entries, &parent->entry_count, last, node);
     if (plan.forgets_directories) {
@@ -215,14 +226,15 @@ int __real_renameat(int, const char *, int, const char *);
 int __wrap_renameat(int from, const char *name, int to, const char *target) {
     if (!current) return __real_renameat(from, name, to, target);
     begin_call("rename", 0, 0);
-    const int code = planned_failure(EIO);
-    if (code) return (int)end_call(-1, code, name);
+    const int refusal = planned_failure(EIO);
+    if (refusal) return (int)end_call(-1, refusal, name);
     inode *directory = open_file_of(from)->node;
     const directory_entry *entry = find_entry(directory, name, strlen(name));
-    if (!entry) return (int)end_call(-1, ENOENT, name);
-    inode *node = entry->node;
     const directory_entry *replaced = find_entry(directory, target, strlen(target));
-    if (replaced && replaced->node->is_directory) return (int)end_call(-1, ENOTEMPTY, target);
+    const int code = !entry ? ENOENT : replaced && replaced->node->entry_count > 0 ? ENOTEMPTY : 0;
+    mirror_rename(from, name, to, target, code);
+    if (code) return (int)end_call(-1, code, code == ENOENT ? name : target);
+    inode *node = entry->node;
     if (replaced) {
         replaced->node->links--;
         replaced->node->changed = coarse(date());
@@ -242,6 +254,7 @@ int __wrap_unlinkat(int directory, const char *name, int flags) {
     begin_call("unlink", 0, 0);
     const char *last = NULL;
     inode *parent = find_directory(directory, name, &last), *node = find_from(directory, name);
+    mirror_unlink(directory, name, node ? 0 : ENOENT);
     if (!node) return (int)end_call(-1, ENOENT, name);
     node->links--;
     set_entry(&parent->entries, &parent->entry_count, last, NULL);
@@ -261,7 +274,9 @@ static void reserve(inode *node, uint64_t size) {
     node->capacity = capacity;
 }
 
-static void write_bytes(inode *node, uint64_t offset, const uint8_t *bytes, uint64_t size) {
+static void write_bytes(open_file *file, uint64_t offset, const uint8_t *bytes, uint64_t size) {
+    mirror_write(file, bytes, size, offset);
+    inode *node = file->node;
     const uint64_t end = offset + size, old_pages = whole_pages(node->size);
     reserve(node, whole_pages(end));
     memcpy(node->bytes + offset, bytes, size);
@@ -299,6 +314,7 @@ ssize_t __wrap_pread(int descriptor, void *buffer, size_t count, off_t start) {
     }
     // What was cut off meanwhile reads as zeros.
     if (size) memcpy((uint8_t *)buffer + first, node->bytes + offset + first, size - first);
+    if (!first) mirror_read(open_file_of(descriptor), buffer, size, count, offset);
     return end_call((long)size, 0, "");
 }
 
@@ -307,7 +323,7 @@ ssize_t __wrap_pwrite(int descriptor, const void *buffer, size_t count, off_t st
     if (!is_simulated(descriptor)) return __real_pwrite(descriptor, buffer, count, start);
     const uint64_t offset = (uint64_t)start;
     begin_call("write", offset, count);
-    inode *node = open_file_of(descriptor)->node;
+    open_file *file = open_file_of(descriptor);
     if (planned_failure(ENOSPC)) {
         // A full disk takes a part, or nothing.
         const size_t part = sim_choose(2) == 1 ? sim_choose((uint32_t)count) : 0;
@@ -318,13 +334,13 @@ ssize_t __wrap_pwrite(int descriptor, const void *buffer, size_t count, off_t st
     for (int pause = 0; pause < 2 && count - done > 1; pause++) {
         if (sim_choose(2) == 0) continue;
         const size_t part = 1 + sim_choose((uint32_t)(count - done - 1));
-        write_bytes(node, offset + done, (const uint8_t *)buffer + done, part);
+        write_bytes(file, offset + done, (const uint8_t *)buffer + done, part);
         done += part;
         step(false);
     }
-    write_bytes(node, offset + done, (const uint8_t *)buffer + done, count - done);
+    write_bytes(file, offset + done, (const uint8_t *)buffer + done, count - done);
     char note[32];
-    snprintf(note, sizeof note, "of file %lu", node->number);
+    snprintf(note, sizeof note, "of file %lu", file->node->number);
     return end_call((long)count, 0, note);
 }
 
@@ -333,9 +349,12 @@ off_t __wrap_lseek(int descriptor, off_t offset, int whence) {
     if (!is_simulated(descriptor)) return __real_lseek(descriptor, offset, whence);
     begin_call("seek", (uint64_t)offset, (uint64_t)whence);
     const off_t size = (off_t)open_file_of(descriptor)->node->size;
-    if (whence == SEEK_END) return end_call(size, 0, "");
-    // The next data: no file has holes here.
-    return offset < size ? end_call(offset, 0, "") : end_call(-1, ENXIO, "");
+    // The next data, if it isn't the end: no file has holes here.
+    const bool is_behind = whence != SEEK_END && offset >= size;
+    const off_t result = is_behind ? -1 : whence == SEEK_END ? size : offset;
+    const int code = is_behind ? ENXIO : 0;
+    mirror_seek(open_file_of(descriptor), offset, whence, result, code);
+    return end_call(result, code, "");
 }
 
 int __real_ftruncate(int, off_t);
@@ -344,6 +363,7 @@ int __wrap_ftruncate(int descriptor, off_t size) {
     begin_call("truncate", (uint64_t)size, 0);
     const int code = planned_failure(EIO);
     if (code) return (int)end_call(-1, code, "");
+    mirror_truncate(open_file_of(descriptor), size);
     resize(open_file_of(descriptor)->node, (uint64_t)size);
     return (int)end_call(0, 0, "");
 }
@@ -381,15 +401,14 @@ int __wrap_flock(int descriptor, int operation) {
     open_file *file = open_file_of(descriptor);
     begin_call(operation & LOCK_UN ? "unlock" : "lock", (uint64_t)descriptor, 0);
     void **lock = &file->node->lock;
-    if (operation & LOCK_UN) {
-        if (*lock == file) *lock = NULL;
-        return (int)end_call(0, 0, "");
-    }
-    if (*lock && *lock != file) {
+    const bool releases = operation & LOCK_UN, is_refused = !releases && *lock && *lock != file;
+    mirror_lock(file, operation, is_refused ? EWOULDBLOCK : 0);
+    if (is_refused) {
         report.refused_locks++;
         return (int)end_call(-1, EWOULDBLOCK, "");
     }
-    *lock = file;
+    if (!releases) *lock = file;
+    if (releases && *lock == file) *lock = NULL;
     return (int)end_call(0, 0, "");
 }
 

@@ -120,6 +120,8 @@ struct inode {
     void *lock;
     /// How many syncs have failed.
     uint32_t sync_errors;
+    /// The number that the real file has, once it is known.
+    uint64_t real_number;
 
     // Of a file, as processes see it and as it is on the disk.
     uint8_t *bytes, *disk_bytes;
@@ -143,6 +145,8 @@ typedef struct {
     int references;
     /// How many of the file's failed syncs it has reported.
     uint32_t sync_errors;
+    /// Its descriptor on the real file system that mirrors this one.
+    int real;
 } open_file;
 
 extern inode *root;
@@ -153,6 +157,22 @@ directory_entry *find_entry(inode *directory, const char *name, size_t length);
 inode *find_path(const char *path);
 void set_entry(directory_entry **entries, int *count, const char *name, inode *node);
 void close_files(int process);
+// The same calls on a real file system; a code that isn't 0 is that of a call that fails.
+
+void begin_mirror(void);
+int mirror_open(int directory, const char *path, int flags, int mode, int code);
+void mirror_close(open_file *file);
+void mirror_fstat(open_file *file);
+void mirror_stat(int directory, const char *path, inode *node);
+void mirror_mkdir(const char *path, int code);
+void mirror_rename(int from, const char *name, int to, const char *target, int code);
+void mirror_unlink(int directory, const char *path, int code);
+void mirror_read(open_file *file, const void *bytes, uint64_t size, uint64_t count, uint64_t offset);
+void mirror_write(open_file *file, const void *bytes, uint64_t size, uint64_t offset);
+void mirror_seek(open_file *file, off_t offset, int whence, long result, int code);
+void mirror_truncate(open_file *file, off_t size);
+void mirror_lock(open_file *file, int operation, int code);
+
 void begin_mappings(void);
 /// Shows a changed part of a file where processes have mapped it.
 void show_change(inode *node, uint64_t start, uint64_t end);

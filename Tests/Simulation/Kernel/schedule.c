@@ -254,6 +254,7 @@ void sim_begin(const sim_plan *new) {
     hurried = NULL;
     now = 1000000000000u;
     begin_files();
+    begin_mirror();
     begin_mappings();
     begin_disk();
 }

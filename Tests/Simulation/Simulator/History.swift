@@ -11,6 +11,8 @@ import SimulatedKernel
 /// - A value that was flushed is there after a loss of power, and in every image that one could leave.
 /// - When a backup is restored over the suite, what it holds takes the place of all that. A write that begins within a
 ///   millisecond of it may be lost, and a read may give what was there for a second ("Durability").
+/// - Where a record is damaged, any earlier values of its keys may be there. Writers find all other keys as they were;
+///   readers may have what they had until a writer has repaired it.
 struct History {
     static let keys = 5
     /// Two keys that are always written together.
@@ -31,11 +33,14 @@ struct History {
     private var isRestoring = false
     private var restoredAt: UInt64?
     private var isCompacted = false
+    /// Whether something was damaged, and the keys whose values it was.
+    private(set) var isDamaged = false
+    private var damagedKeys: Set<Int> = []
     private(set) var problems: [String] = []
 
     init(of plan: Plan) {
-        hasReaders = plan.hasReaders
-        hasThreads = plan.hasReaders || plan.hasBackground
+        hasReaders = plan.hasReaders || plan.hasWatchers
+        hasThreads = hasReaders || plan.hasBackground
     }
 
     mutating func fail(_ text: String) {
@@ -68,6 +73,8 @@ struct History {
 
     /// Whether a call began so long after the last backup was restored that it has to know of it.
     private func isCertain(_ begin: Begin, _ grace: Grace) -> Bool {
+        // Readers have what they had until a writer has repaired it.
+        if grace == .reader, isDamaged { return false }
         guard isRestoring else { return true }
         guard let restoredAt else { return false }
         // While another thread has exclusive access, or waits for it, that one compares.
@@ -75,10 +82,17 @@ struct History {
         return begin.time > restoredAt + grace.rawValue
     }
 
+    /// Whether a read that began then may give a value.
+    func allows(_ key: Int, _ value: UInt64, _ begin: Begin) -> Bool {
+        !isCertain(begin, .reader) || damagedKeys.contains(key) || value >= begin.floor
+    }
+
     /// Checks the value of a read.
+    ///
+    /// It is locked if it was made with the lock, or in a suite that was opened just now.
     mutating func noteRead(_ key: Int, _ value: UInt64, _ begin: Begin, isLocked: Bool = false, as what: String) {
         if value > attempted[key] { fail("\(what) of key \(key) gives \(value), which nobody wrote") }
-        guard isCertain(begin, isLocked ? .writer : .reader) else { return }
+        guard isCertain(begin, isLocked ? .writer : .reader), !damagedKeys.contains(key) else { return }
         if value < begin.floor { fail("\(what) of key \(key) gives \(value), after \(begin.floor)") }
         seen[key] = max(seen[key], value)
         seenBy[sim_process(), default: Array(repeating: 0, count: Self.keys)][key].formMaximum(value)
@@ -87,7 +101,7 @@ struct History {
     mutating func noteAttempt(_ key: Int, _ value: UInt64) { attempted[key].formMaximum(value) }
 
     mutating func noteWrite(_ key: Int, _ value: UInt64, _ begin: Begin) {
-        guard isCertain(begin, .writer) else { return }
+        guard isCertain(begin, .writer), !damagedKeys.contains(key) else { return }
         if let other = writers[key][value] { fail("\(value) of key \(key) was written by process \(other) too") }
         writers[key][value] = sim_process()
         acknowledged[key].formMaximum(value)
@@ -97,10 +111,23 @@ struct History {
     var promise: [Begin] { (0..<Self.keys).map(begin) }
 
     mutating func noteFlush(_ promise: [Begin]) {
+        // The images of a damaged journal aren't repaired.
+        guard !isDamaged else { return }
         for key in 0..<Self.keys where isCertain(promise[key], .reader) {
             promised[key].formMaximum(promise[key].floor)
         }
     }
+
+    /// A record with the values of these keys is about to be damaged, or the header if there are none.
+    mutating func noteDamage(of keys: [Int]) {
+        isDamaged = true
+        damagedKeys.formUnion(keys)
+        // A compaction makes one record of each.
+        if !isPairWhole { damagedKeys.formUnion([Self.pair.0, Self.pair.1]) }
+        promised = Array(repeating: 0, count: Self.keys)
+    }
+
+    var isPairWhole: Bool { !damagedKeys.contains(Self.pair.0) && !damagedKeys.contains(Self.pair.1) }
 
     /// A backup is about to be restored; from now on either may be there.
     mutating func noteRestoring() {

@@ -29,6 +29,10 @@ struct Plan {
     var restores = false
     /// Whether it replaces the suite's whole directory.
     var replacesDirectory = false
+    /// Whether a byte of the journal is changed.
+    var damages = false
+    /// Whether each process has itself told of changes.
+    var hasWatchers = false
     /// In place of those that the seed makes.
     var decisions: [UInt32]?
 
@@ -57,6 +61,8 @@ struct Plan {
         forgetsDirectories = oneOf(2)
         restores = oneOf(5)
         replacesDirectory = restores && oneOf(3)
+        damages = !restores && powerLoss == 0 && !losesPowerAfterFlush && oneOf(4)
+        hasWatchers = oneOf(6)
     }
 }
 
@@ -137,7 +143,7 @@ extension Plan: CustomStringConvertible {
             Field("power", \.powerLoss), Field("flush-power", \.losesPowerAfterFlush), Field("failures", \.failures),
             Field("clock", \.hasClockSteps), Field("forgets", \.forgetsDirectories),
             Field("restores", \.restores),
-            Field("directory", \.replacesDirectory),
+            Field("directory", \.replacesDirectory), Field("damages", \.damages), Field("watchers", \.hasWatchers),
             Field("decisions", \.sparseDecisions),
         ]
     }
@@ -168,7 +174,7 @@ extension Plan: CustomStringConvertible {
         var plan = sim_plan()
         plan.seed = seed
         plan.stickiness = stickiness
-        plan.has_mutex_steps = hasBackground || hasReaders
+        plan.has_mutex_steps = hasBackground || hasReaders || hasWatchers
         withUnsafeMutableBytes(of: &plan.kills) { Self.copy(kills, to: $0) }
         withUnsafeMutableBytes(of: &plan.stops) { Self.copy(stops, to: $0) }
         plan.power_loss = powerLoss

@@ -39,6 +39,7 @@ struct Run {
             let isReadOnly = run.plan.hasObserver && number == run.plan.processes
             SimulatedProcess.add(run.plan, operations: run.plan.operations, isReadOnly: isReadOnly)
         }
+        if run.plan.damages { DamagingProgram.add() }
         if run.plan.restores { BackupProgram.add(replacesDirectory: run.plan.replacesDirectory) }
     }
 
@@ -89,17 +90,28 @@ enum JournalNumbers {
     /// The numbers that a journal has, as far as its records are whole.
     static func read(_ bytes: UnsafeRawBufferPointer) -> [UInt64] {
         var numbers = [UInt64](repeating: 0, count: History.keys)
-        guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return numbers }
-        var start = JournalHeader.size
-        while let payload = payload(in: bytes, at: start, salt: header.salt) {
+        forEachRecord(in: bytes) { _, payload in
             Operation.forEach(in: payload) { operation in
                 if case .set(let key, _, let value) = operation {
                     numbers[number(ofKey: key)] = value.loadUnaligned(as: UInt64.self)
                 }
             }
-            start += Record.size(payload: payload.count, at: UInt64(start))
         }
         return numbers
+    }
+
+    /// Gives where each record is and what it says, up to the first one that isn't whole.
+    static func forEachRecord(
+        in bytes: UnsafeRawBufferPointer,
+        _ body: (Range<Int>, UnsafeRawBufferPointer) -> Void
+    ) {
+        guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return }
+        var start = JournalHeader.size
+        while let payload = payload(in: bytes, at: start, salt: header.salt) {
+            let end = start + Record.size(payload: payload.count, at: UInt64(start))
+            body(start..<end, payload)
+            start = end
+        }
     }
 
     /// The payload of the record that begins at an offset; nil if none does that is whole.

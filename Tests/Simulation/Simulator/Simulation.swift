@@ -9,6 +9,8 @@ struct Simulation {
             Runs plans for some seconds, until one fails. With --all it goes on and counts them.
         simulate --run PLAN [--log]
             Repeats a run from the line that was printed for it.
+        simulate --mirror DIRECTORY
+            Makes the calls of three hundred plans in a directory too, where each has to give the same.
         simulate --twice N
             Runs N plans twice, which has to make the same calls.
         """
@@ -20,6 +22,7 @@ struct Simulation {
     private var isLogged = false
     private var repeated: Plan?
     private var runsTwice: UInt64?
+    private var mirror: String?
 
     static func main() {
         for word in [
@@ -52,6 +55,7 @@ struct Simulation {
                 case "--seconds": seconds = Double(value) ?? seconds
                 case "--first": first = UInt64(value) ?? first
                 case "--processors": processors = Int(value) ?? processors
+                case "--mirror": mirror = value
                 case "--twice": runsTwice = UInt64(value)
                 case "--run":
                     guard let plan = Plan(value) else { return nil }
@@ -63,6 +67,7 @@ struct Simulation {
     }
 
     private func perform() -> Bool {
+        if let mirror { return compare(with: mirror) }
         if let repeated {
             let problems = Run.perform(repeated, isLogged: isLogged)
             problems.forEach { print($0) }
@@ -70,6 +75,21 @@ struct Simulation {
         }
         if let runsTwice { return compareRuns(runsTwice) }
         return search()
+    }
+
+    /// A loss of power isn't simulated then: the real file system has it not.
+    private func compare(with directory: String) -> Bool {
+        sim_mirror(directory)
+        let plans = repeated.map { [$0] } ?? (first..<first + 300).map(Plan.init(seed:))
+        var (calls, differences) = (0 as UInt64, 0 as UInt64)
+        for var plan in plans {
+            (plan.powerLoss, plan.losesPowerAfterFlush) = (0, false)
+            _ = Run.perform(plan)
+            calls += UInt64(sim_current_report().pointee.calls)
+            differences += sim_current_report().pointee.mirror_differences
+        }
+        print("Of \(calls) calls, \(differences) gave something else in \(directory).")
+        return differences == 0
     }
 
     private func compareRuns(_ count: UInt64) -> Bool {

@@ -49,6 +49,43 @@ private final class Observer: JournalObserver {
     }
 }
 
+/// What a process is told of changes.
+private final class Watcher: @unchecked Sendable {
+    // Tasks take turns.
+    private weak var journal: Journal?
+    private var told = [UInt64](repeating: 0, count: History.keys)
+
+    init(of journal: Journal) { watch(journal) }
+
+    func watch(_ journal: Journal) {
+        self.journal = journal
+        journal.startWatching { [self] in note() }
+    }
+
+    private func note() {
+        guard let journal else { return }
+        for key in 0..<History.keys {
+            let begin = run.history.begin(key)
+            told[key] = journal.number(key)
+            run.history.noteRead(key, told[key], begin, as: "what a watcher is told")
+        }
+    }
+
+    /// Waits until everything is told that was written before.
+    ///
+    /// The watcher looks twice a second, but tasks may be left waiting for longer than that.
+    func end(_ journal: Journal) {
+        let begins = (0..<History.keys).map(run.history.begin)
+        for _ in 0..<1000 where !isTold(begins) { Threads.sleep(nanoseconds: 600_000_000) }
+        if !isTold(begins) { run.history.fail("a watcher was told \(told), after \(begins)") }
+        journal.stopWatching()
+    }
+
+    private func isTold(_ begins: [History.Begin]) -> Bool {
+        begins.indices.allSatisfy { run.history.allows($0, told[$0], begins[$0]) }
+    }
+}
+
 extension Journal {
     /// The number under a key; 0 without one.
     fileprivate func number(_ key: Int) -> UInt64 {
@@ -98,81 +135,6 @@ extension Journal {
     }
 }
 
-/// Another program, which makes a backup of the journal and restores it over the suite.
-struct BackupProgram {
-    private let calls = SystemCalls()
-
-    /// Adds its process, which begins with the next step.
-    ///
-    /// - Parameter replacesDirectory: Whether it makes another directory with the backup, and gives that the suite's
-    ///   name.
-    static func add(replacesDirectory: Bool) {
-        Tasks.add(to: sim_add_process()) {
-            do throws(JournalError) {
-                try BackupProgram().perform(replacesDirectory: replacesDirectory)
-            } catch {
-                // No suite is there yet, or a failure was planned: then nothing is restored, or it remains uncertain.
-            }
-        }
-    }
-
-    private func perform(replacesDirectory: Bool) throws(JournalError) {
-        pause()
-        let suite = try calls.open(SimulatedProcess.path, .directory)
-        let journal = try calls.open(SuiteDirectory.journalName, in: suite.raw, .read)
-        let buffer = try Buffer(capacity: Int(calls.size(of: journal.raw)))
-        let memory = UnsafeMutableRawBufferPointer(start: buffer.memory, count: buffer.capacity)
-        let bytes = UnsafeRawBufferPointer(
-            rebasing: memory[..<(try calls.read(into: memory, from: journal.raw, at: 0))]
-        )
-        guard case .valid = JournalHeader.parse(bytes) else { return }
-        pause()
-        let name = "copy \(sim_process())"
-        if replacesDirectory {
-            try restoreDirectory(named: name, with: bytes)
-        } else {
-            try restoreFile(named: name, in: suite.raw, with: bytes)
-        }
-    }
-
-    private func restoreFile(
-        named name: String,
-        in suite: Int32,
-        with bytes: UnsafeRawBufferPointer
-    ) throws(JournalError) {
-        try write(bytes, to: name, in: suite)
-        run.history.noteRestoring()
-        try calls.rename(name, to: SuiteDirectory.journalName, in: suite)
-        try calls.sync(suite)
-        run.history.noteRestored(JournalNumbers.read(bytes))
-    }
-
-    private func restoreDirectory(named name: String, with bytes: UnsafeRawBufferPointer) throws(JournalError) {
-        let parent = try calls.open(SuiteDirectory.parent(of: SimulatedProcess.path), .directory)
-        let path = SuiteDirectory.parent(of: SimulatedProcess.path) + "/" + name
-        try calls.makeDirectory(path)
-        let directory = try calls.open(path, .directory)
-        try write(bytes, to: SuiteDirectory.journalName, in: directory.raw)
-        try calls.sync(directory.raw)
-        run.history.noteRestoring()
-        try calls.rename("suite", to: "old " + name, in: parent.raw)
-        // A suite that is written in between gets a new directory, and remains.
-        try calls.rename(name, to: "suite", in: parent.raw)
-        try calls.sync(parent.raw)
-        run.history.noteRestored(JournalNumbers.read(bytes))
-    }
-
-    private func write(_ bytes: UnsafeRawBufferPointer, to name: String, in directory: Int32) throws(JournalError) {
-        let file = try calls.open(name, in: directory, .createNew)
-        try calls.write(bytes, to: file.raw, at: 0)
-        try calls.sync(file.raw)
-    }
-
-    private func pause() {
-        for _ in 0..<sim_choose(120) { sim_step("backup") }
-    }
-}
-
 /// The number of a key, which is a letter in the suite.
 func number(ofKey key: UnsafeRawBufferPointer) -> Int { Int(key[0] - UInt8(ascii: "a")) }
 
@@ -194,11 +156,14 @@ struct SimulatedProcess {
         attempt { () throws(JournalError) in
             var journal = try open()
             if plan.hasReaders { addReader(of: journal) }
+            let watcher = plan.hasWatchers ? Watcher(of: journal) : nil
             for _ in 0..<operations {
                 let kind = isReadOnly ? .read : Work.choose(plan)
                 if kind == .reopen { journal = try reopen(journal) }
                 attempt { () throws(JournalError) in try perform(kind, journal) }
+                if kind == .reopen { watcher?.watch(journal) }
             }
+            watcher?.end(journal)
             withExtendedLifetime(journal) {}
         }
     }
@@ -209,7 +174,9 @@ struct SimulatedProcess {
         } catch {
             let isPlanned = sim_current_report().pointee.failed_calls > 0 || error.isBusy
             let isMissing = isReadOnly && error.isNotFound
-            if !isPlanned, !isMissing { run.history.fail("error \(error)") }
+            // What was changed just now may be a part of a copy.
+            let isDamaged = run.history.isDamaged && error.kind == .overwritten
+            if !isPlanned, !isMissing, !isDamaged { run.history.fail("error \(error)") }
         }
     }
 
@@ -218,10 +185,12 @@ struct SimulatedProcess {
         options.isReadOnly = isReadOnly
         options.report = { report in
             switch report {
-            case .catchUpFailed, .replaced, .waiting: break
+            case .catchUpFailed, .replaced, .waiting, .watchRefused: break
             default:
-                // Nothing is damaged or lost without a failed call.
-                if sim_current_report().pointee.failed_calls == 0 { run.history.fail("report \(report)") }
+                // Nothing is damaged or lost without a reason.
+                if sim_current_report().pointee.failed_calls == 0, !run.history.isDamaged {
+                    run.history.fail("report \(report)")
+                }
             }
         }
         return try Journal.open(at: Self.path, options: options) { Observer() }
@@ -258,7 +227,9 @@ struct SimulatedProcess {
         let begin = run.history.begin(key)
         if key == History.pair.0 {
             let (one, other) = journal.pair()
-            if one != other { run.history.fail("\(what) gives \(one) and \(other), which are written together") }
+            if one != other, run.history.isPairWhole {
+                run.history.fail("\(what) gives \(one) and \(other), which are written together")
+            }
             run.history.noteRead(key, one, begin, as: what)
         } else {
             run.history.noteRead(key, journal.number(key), begin, as: what)
@@ -280,6 +251,7 @@ struct SimulatedProcess {
         defer { journal.endExclusiveAccess() }
         let value = next(journal, History.pair.0, first)
         _ = next(journal, History.pair.1, second)
+        run.history.noteAttempt(History.pair.1, value)
         try journal.storePair(value)
         run.history.noteWrite(History.pair.0, value, first)
         run.history.noteWrite(History.pair.1, value, second)
@@ -310,19 +282,37 @@ struct SimulatedProcess {
                 var options = JournalOptions(automaticMaintenance: false)
                 // A thread of another process may be compacting, which isn't chosen for long.
                 options.lockTimeout = .max / 2
+                // What was changed within the last second may be a part of a copy.
+                if run.history.isDamaged { Threads.sleep(nanoseconds: 2_000_000_000) }
+                // In the background a compaction may still end, which replaces a backup that it doesn't know of.
+                let inspection = isAfterLoss || plan.hasBackground ? nil : try inspect()
                 let journal = try Journal.open(at: path, options: options)
                 for key in 0..<History.keys {
                     let value = journal.number(key)
                     if isAfterLoss {
                         run.history.noteLoss(key, value)
                     } else {
-                        run.history.noteRead(key, value, run.history.begin(key), as: "the last read")
+                        let begin = run.history.begin(key)
+                        run.history.noteRead(key, value, begin, isLocked: true, as: "the last read")
                     }
+                }
+                let settings = (0..<History.keys).count { journal.number($0) != 0 }
+                if let inspection, inspection.settings != settings {
+                    run.history.fail("\(inspection.settings) settings were seen, and \(settings) are there")
                 }
                 for key in 0..<3 { try process.update(journal, key) }
             } catch {
                 run.history.fail("at the end: error \(error)")
             }
+        }
+    }
+    /// What a look at the files finds; nil if there are none.
+    private static func inspect() throws(JournalError) -> SuiteInspection? {
+        do throws(JournalError) {
+            return try Journal.inspect(at: path)
+        } catch {
+            if error.isNotFound { return nil }
+            throw error
         }
     }
 }

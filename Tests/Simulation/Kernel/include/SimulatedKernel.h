@@ -45,12 +45,16 @@ typedef struct {
     /// Of all calls and their results: the same for the same run.
     uint64_t hash;
     size_t decisions;
+    /// Calls that gave something else on the real file system.
+    uint64_t mirror_differences;
 } sim_report;
 
 typedef enum { SIM_ENDED, SIM_POWER_LOST, SIM_STUCK } sim_outcome;
 
 /// Begins a run, with a disk that is empty.
 void sim_begin(const sim_plan *_Nonnull plan);
+/// Has all calls on files made in a directory of the real file system too, from the next run on.
+void sim_mirror(const char *_Nonnull directory);
 /// Adds a process without a task.
 int sim_add_process(void);
 /// Adds a task to a process.

@@ -1,0 +1,131 @@
+import SimulatedKernel
+
+// What programs other than the library's do with a suite.
+
+/// A file's bytes, which are freed with the object.
+private final class Image {
+    let bytes: UnsafeRawBufferPointer
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    init(of file: Int32, calls: SystemCalls) throws(JournalError) {
+        buffer = .allocate(byteCount: Int(try calls.size(of: file)), alignment: 8)
+        bytes = UnsafeRawBufferPointer(rebasing: buffer[..<(try calls.read(into: buffer, from: file, at: 0))])
+    }
+
+    deinit { buffer.deallocate() }
+}
+
+/// Lets others go on for a while.
+private func pause() {
+    for _ in 0..<sim_choose(120) { sim_step("other program") }
+}
+
+/// Another program, which makes a backup of the journal and restores it over the suite.
+struct BackupProgram {
+    private let calls = SystemCalls()
+
+    /// Adds its process, which begins with the next step.
+    ///
+    /// - Parameter replacesDirectory: Whether it makes another directory with the backup, and gives that the suite's
+    ///   name.
+    static func add(replacesDirectory: Bool) {
+        Tasks.add(to: sim_add_process()) {
+            do throws(JournalError) {
+                try BackupProgram().perform(replacesDirectory: replacesDirectory)
+            } catch {
+                // No suite is there yet, or a failure was planned: then nothing is restored, or it remains uncertain.
+            }
+        }
+    }
+
+    private func perform(replacesDirectory: Bool) throws(JournalError) {
+        pause()
+        let suite = try calls.open(SimulatedProcess.path, .directory)
+        let journal = try calls.open(SuiteDirectory.journalName, in: suite.raw, .read)
+        let image = try Image(of: journal.raw, calls: calls)
+        defer { withExtendedLifetime(image) {} }
+        let bytes = image.bytes
+        guard case .valid = JournalHeader.parse(bytes) else { return }
+        pause()
+        let name = "copy \(sim_process())"
+        if replacesDirectory {
+            try restoreDirectory(named: name, with: bytes)
+        } else {
+            try restoreFile(named: name, in: suite.raw, with: bytes)
+        }
+    }
+
+    private func restoreFile(
+        named name: String,
+        in suite: Int32,
+        with bytes: UnsafeRawBufferPointer
+    ) throws(JournalError) {
+        try write(bytes, to: name, in: suite)
+        run.history.noteRestoring()
+        try calls.rename(name, to: SuiteDirectory.journalName, in: suite)
+        try calls.sync(suite)
+        run.history.noteRestored(JournalNumbers.read(bytes))
+    }
+
+    private func restoreDirectory(named name: String, with bytes: UnsafeRawBufferPointer) throws(JournalError) {
+        let parent = try calls.open(SuiteDirectory.parent(of: SimulatedProcess.path), .directory)
+        let path = SuiteDirectory.parent(of: SimulatedProcess.path) + "/" + name
+        try calls.makeDirectory(path)
+        let directory = try calls.open(path, .directory)
+        try write(bytes, to: SuiteDirectory.journalName, in: directory.raw)
+        try calls.sync(directory.raw)
+        run.history.noteRestoring()
+        try calls.rename("suite", to: "old " + name, in: parent.raw)
+        // A suite that is written in between gets a new directory, and remains.
+        try calls.rename(name, to: "suite", in: parent.raw)
+        try calls.sync(parent.raw)
+        run.history.noteRestored(JournalNumbers.read(bytes))
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, to name: String, in directory: Int32) throws(JournalError) {
+        let file = try calls.open(name, in: directory, .createNew)
+        try calls.write(bytes, to: file.raw, at: 0)
+        try calls.sync(file.raw)
+    }
+}
+
+/// A disk, or a program, that changes a byte of the journal.
+struct DamagingProgram {
+    private let calls = SystemCalls()
+
+    static func add() {
+        Tasks.add(to: sim_add_process()) {
+            do throws(JournalError) {
+                try DamagingProgram().perform()
+            } catch {
+                // No suite is there yet, or a failure was planned: then nothing is damaged.
+            }
+        }
+    }
+
+    private func perform() throws(JournalError) {
+        pause()
+        let suite = try calls.open(SimulatedProcess.path, .directory)
+        let journal = try calls.open(SuiteDirectory.journalName, in: suite.raw, .readWrite)
+        let image = try Image(of: journal.raw, calls: calls)
+        defer { withExtendedLifetime(image) {} }
+        var records: [(range: Range<Int>, keys: [Int])] = []
+        JournalNumbers.forEachRecord(in: image.bytes) { range, payload in
+            var keys: [Int] = []
+            Operation.forEach(in: payload) { operation in
+                if case .set(let key, _, _) = operation { keys.append(number(ofKey: key)) }
+            }
+            records.append((range, keys))
+        }
+        // One of the header's two copies says what the other one does.
+        let choice = Int(sim_choose(UInt32(records.count) + 1)) - 1
+        let (range, keys) = choice < 0 ? (0..<JournalHeader.copySize, []) : records[choice]
+        guard range.upperBound <= image.bytes.count else { return }
+        let offset = range.lowerBound + Int(sim_choose(UInt32(range.count)))
+        var byte = image.bytes[offset] ^ UInt8(1 << sim_choose(8))
+        run.history.noteDamage(of: keys)
+        try withUnsafeBytes(of: &byte) { bytes in
+            Result { () throws(JournalError) in try calls.write(bytes, to: journal.raw, at: UInt64(offset)) }
+        }.get()
+    }
+}
