@@ -14,6 +14,9 @@ uint64_t default_forks;
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
 #include <unistd.h>
 
 #ifndef MAP_ANONYMOUS
@@ -108,8 +111,41 @@ void *default_reserve_guarded_memory(size_t size) {
     return begin;
 }
 
+bool default_has_coherent_mappings(int file) {
+#if defined(__linux__)
+    struct statfs status;
+    if (fstatfs(file, &status) != 0) return false;
+    switch ((uint32_t)status.f_type) {
+    case 0xEF53: // ext2, ext3 and ext4
+    case 0x58465342: // xfs
+    case 0x9123683E: // btrfs
+    case 0xF2F52010: // f2fs
+    case 0x01021994: // tmpfs
+        return true;
+    default: return false;
+    }
+#else
+    // Apple's systems want a reason from each app that asks for its file system, and have little else than APFS.
+    (void)file;
+    return true;
+#endif
+}
+
 bool default_map_guarded(void *memory, size_t size, int file, uint64_t offset) {
+    // A file system may refuse after the addresses have lost what was mapped there, and then anybody's next mapping may get
+    // them. So the part is mapped elsewhere first.
+    void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, (off_t)offset);
+    if (mapped == MAP_FAILED) return false;
+#if defined(__linux__)
+    if (mremap(mapped, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == memory) return true;
+    const int code = errno;
+    munmap(mapped, size);
+    errno = code;
+    return false;
+#else
+    munmap(mapped, size);
     return mmap(memory, size, PROT_READ, MAP_SHARED | MAP_FIXED, file, (off_t)offset) == memory;
+#endif
 }
 
 bool default_map_ones(void *memory, size_t size) {
@@ -188,6 +224,11 @@ int default_call_at_exit(void (*handler)(void *), void *object) {
 #else
 
 // These systems have neither `fork` nor the store that the pages are for.
+
+bool default_has_coherent_mappings(int file) {
+    (void)file;
+    return false;
+}
 
 bool default_map_ones(void *memory, size_t size) {
     (void)memory;

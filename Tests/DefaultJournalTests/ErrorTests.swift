@@ -44,6 +44,8 @@ struct ErrorTests {
             (.inotifyInit, ENOSPC, "room on the disk"), (.inotifyAddWatch, ENOSPC, "max_user_watches"),
             (.inotifyAddWatch, ENOENT, "/proc is mounted"), (.open, ENFILE, "Close files that are not needed"),
             (.pwrite, EDQUOT, "room on the disk"), (.pwrite, EFBIG, "room on the disk"),
+            (.fsync, EIO, "can be read, but what was written last may not survive a loss of power."),
+            (.fdatasync, ENOSPC, "and flush again."),
         ]
         for (call, code, text) in advice {
             #expect(JournalError(.system(call, code: code), path: "/s").description.contains(text), "\(call) \(code)")

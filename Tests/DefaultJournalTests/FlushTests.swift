@@ -72,6 +72,37 @@ struct FlushTests {
         #expect(journal.isSynced && !journal.isRenameUnsynced)
     }
 
+    @Test("Where directories can't be synced, a suite can be used, and the first sync of its name reports that")
+    func directoriesWithoutSync() throws {
+        func use(_ suite: String, _ probe: SystemCallProbe) throws -> [JournalReport] {
+            let reports = ReportCollector()
+            var options = reports.options(probe)
+            options.automaticMaintenance = false
+            let path = directory.path + "/" + suite
+            let journal = try Journal.openUnregistered(path, options)
+            try journal.set("key", "value")
+            try journal.synchronize()
+            try journal.compact()
+            try journal.synchronize()
+            #expect(try Journal.openUnregistered(path)["key"] == "value")
+            return reports.all
+        }
+        let trial = SystemCallProbe()
+        trial.startRecording()
+        #expect(try use("trial", trial).isEmpty)
+        let syncs = trial.records.filter { $0.call == .fsync }
+        let probe = SystemCallProbe()
+        for (number, sync) in syncs.enumerated() where !sync.name.isEmpty {
+            probe.plan(.fail(code: EINVAL), call: .fsync, number: number)
+        }
+        let reports = try use("suite", probe)
+        guard reports.count == 1, case .nameNotSynced(let error) = reports[0] else {
+            Issue.record("\(reports)")
+            return
+        }
+        #expect(error.code == EINVAL && probe.fired > 2)
+    }
+
     @Test("A journal in another process's directory gets its name when that of the directory is on the disk")
     func directoryOfAnother() throws {
         try #require(mkdir(directory.suite, 0o700) == 0)

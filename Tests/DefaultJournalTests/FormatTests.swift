@@ -77,6 +77,8 @@ struct FormatTests {
             }
         }
         for count in 0..<32 { #expect(parse(Array(sample.bytes[..<count])) == .unusable) }
+        // No journal is written with it: in the engine it means that none is known.
+        #expect(parse(SampleJournal(salt: 0).bytes) == .unusable)
         var newer = sample.bytes
         newer[8] = 2
         newer.withUnsafeMutableBytes { bytes in

@@ -327,9 +327,11 @@ struct JournalTests {
                 try FileManager.default.removeItem(atPath: target)
                 probe.clear()
                 probe.plan(.fail(code: ENOSPC), call: call, number: number)
-                #expect(throws: JournalError.self, "\(call) \(number)") { try journal.copy(to: target) }
-                #expect(!FileManager.default.fileExists(atPath: target), "\(call) \(number)")
-                try journal.copy(to: target)
+                let isRefused = (try? journal.copy(to: target)) == nil
+                // Where nothing is mapped, a look at the size that fails has the file read.
+                #expect(isRefused || call == .lseek, "\(call) \(number)")
+                #expect(FileManager.default.fileExists(atPath: target) != isRefused, "\(call) \(number)")
+                if isRefused { try journal.copy(to: target) }
                 #expect(try Journal.openUnregistered(target).all == journal.all)
             }
         }

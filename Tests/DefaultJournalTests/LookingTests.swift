@@ -519,4 +519,30 @@ struct LookingTests {
         #expect(outcome.status == 0)
         #expect(outcome.output == "refused\nrefused\nrefused\nown 1\nflushed\nparent 1\n")
     }
+
+    #if DEBUG
+    @Test("Where nothing can be mapped, the file's size tells whether there is anything new")
+    func unmapped() throws {
+        let probe = SystemCallProbe()
+        for number in 0..<100 { probe.plan(.fail(code: ENODEV), call: .mmap, number: number) }
+        let writer = try Journal.openUnregistered(directory.suite, options)
+        let reader = try Journal.openUnregistered(
+            directory.suite,
+            JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        )
+        for number in 0..<3 {
+            try writer.set("key", "\(number)")
+            #expect(reader["key"] == "\(number)")
+            let before = probe.counts[.pread] ?? 0
+            for _ in 0..<100 { #expect(reader["key"] == "\(number)") }
+            // A comparison with the path reads, too.
+            #expect((probe.counts[.pread] ?? 0) - before < 50)
+        }
+        try writer.compact()
+        try writer.set("key", "last")
+        #expect(reader["key"] == "last")
+        try reader.set("key", "reader's")
+        #expect(writer["key"] == "reader's")
+    }
+    #endif
 }

@@ -127,4 +127,21 @@ struct PlatformTests {
         #expect(piece == [3, 4, 5])
         #expect(try calls.size(of: file.raw) == 9)
     }
+
+    #if os(Linux)
+    @Test("Where a mapping is refused, the addresses keep what was mapped there")
+    func refusedMapping() throws {
+        let size = Int(LookWindow.size)
+        let calls = SystemCalls()
+        let memory = try GuardedPages.shared.reserve(calls: calls)
+        defer { GuardedPages.shared.release(memory) }
+        // As some FUSE file systems do, a socket refuses when the addresses have been made free.
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        let error = #expect(throws: JournalError.self) { try calls.map(socket, from: 0, at: memory, size: size) }
+        #expect(error?.code == ENODEV)
+        var isPresent = [UInt8](repeating: 0, count: size / 4_096)
+        #expect(mincore(memory, size, &isPresent) == 0, "Anybody's next mapping may get these addresses.")
+    }
+    #endif
 }

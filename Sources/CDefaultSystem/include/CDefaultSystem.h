@@ -94,9 +94,15 @@ size_t default_page_size(void);
 /// Returns NULL, and sets `errno`, when the system refuses, or when it was called 64 times before.
 void *_Nullable default_reserve_guarded_memory(size_t size);
 
+/// Whether a mapping of a file shows at once what other processes write to it.
+///
+/// That is so on the file systems of disks and memory that are known here. On a network the mapping may be older than the file; on
+/// overlayfs it may be of another file, since the first write to one makes a copy of it.
+bool default_has_coherent_mappings(int file);
+
 /// Maps a part of a file at reserved addresses, for reading, in place of what was mapped there.
 ///
-/// The part may be longer than the file. Returns false, and sets `errno`, when the system refuses.
+/// The part may be longer than the file. Returns false, and sets `errno`, when the system refuses; what was mapped there stays.
 bool default_map_guarded(void *_Nonnull memory, size_t size, int file, uint64_t offset);
 
 /// Maps memory without a file at reserved addresses, whose first word has all bits set.

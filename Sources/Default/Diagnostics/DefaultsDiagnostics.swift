@@ -133,6 +133,8 @@ extension DefaultsDiagnostics.Event {
         /// system names it.
         public static let storeBusy = Kind("store busy")
         /// Flushing or compacting a suite in the background failed; it will be tried again.
+        ///
+        /// Or its file system can't put the name of a new suite on the disk, which is reported once.
         public static let maintenanceFailed = Kind("maintenance failed")
         /// The system refused to watch a suite for changes by other processes; reported once per suite and process.
         ///

@@ -40,7 +40,9 @@ extension Journal {
 
     func syncRename(of file: JournalFile) throws(JournalError) {
         guard let directory = file.directory else { return }
-        try calls.sync(directory.raw, name: ".")
+        if let refusal = try calls.syncNames(in: directory.raw), !isUnsyncedNameReported.exchange(true) {
+            note(.nameNotSynced(refusal.located(in: path)))
+        }
         file.noteSyncedRename(calls: calls)
     }
 

@@ -220,7 +220,7 @@ extension Journal {
         do throws(JournalError) {
             try copyContent(of: file, size: size, to: copy.raw)
             try calls.sync(copy.raw)
-            try calls.sync(directory, name: ".")
+            try calls.syncNames(in: directory)
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
             do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}

@@ -105,6 +105,7 @@ package final class Journal: @unchecked Sendable {
     let watch = Guarded<JournalWatch?>(nil)
     /// So that observers that come and go don't repeat the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
+    let isUnsyncedNameReported = Atomic<Bool>(false)
     private let forkCount = ForkCount.current
 
     var calls: SystemCalls { options.calls }
@@ -161,7 +162,7 @@ struct JournalState: ~Copyable {
     private(set) var position: UInt64 = 0
     /// The size that the file has at least.
     private(set) var minimumSize: UInt64 = 0
-    /// The word at the position; nil if it can't be mapped, so that each look reads the file.
+    /// The word at the position; nil if it can't be mapped, so that each look asks for the file's size.
     private var word: AtomicWord?
     /// What the file has before the position.
     private(set) var mark: JournalMark?
@@ -196,7 +197,7 @@ struct JournalState: ~Copyable {
     }
 
     /// What is at the position; 0 if nothing was written there.
-    var look: UInt64 { word?.load() ?? .max }
+    var look: UInt64 { word?.load() ?? lookBySize }
 
     /// Whether a look finds nothing new.
     var seesNothingNew: Bool { look == 0 && move == nil }
@@ -237,11 +238,16 @@ struct JournalState: ~Copyable {
         lookAtPosition()
     }
 
-    private mutating func lookAtPosition() {
+    private mutating func lookAtPosition() { word = window.word(at: position, of: file.raw, calls: calls) }
+
+    /// The same by the file's size, for which network file systems and FUSE ask their server.
+    ///
+    /// It is another one while a tail is in flight, too, and behind one that was cut short: then the file is read.
+    private var lookBySize: UInt64 {
         do throws(JournalError) {
-            word = try window.word(at: position, of: file.raw, calls: calls)
+            return try calls.size(of: file.raw) == position ? 0 : .max
         } catch {
-            word = nil
+            return .max
         }
     }
 }

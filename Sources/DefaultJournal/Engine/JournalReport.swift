@@ -12,6 +12,8 @@ package enum JournalReport: Sendable {
     case replaced(path: String)
     /// What was written is not on the disk yet, because flushing in the background failed. It is tried again.
     case flushFailed(JournalError)
+    /// The file system syncs no directories, so a loss of power may take a new journal's name, and so the journal.
+    case nameNotSynced(JournalError)
     /// The journal could not be compacted. It keeps growing, and compaction is tried again when it has doubled.
     case compactionFailed(JournalError)
     /// A read could not catch up with what others wrote, and used the entries in memory.

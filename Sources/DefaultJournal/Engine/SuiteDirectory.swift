@@ -103,7 +103,7 @@ extension SuiteDirectory {
             }
             // The root of a mounted file system has its name in another one.
             guard try calls.status(directory.raw).device == status.device else { return }
-            try calls.sync(directory.raw, name: path)
+            try calls.syncNames(in: directory.raw, name: path)
         }
     }
 

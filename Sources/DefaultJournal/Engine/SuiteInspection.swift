@@ -173,7 +173,7 @@ extension Journal {
         do throws(JournalError) {
             let name = try NewJournal.make(of: table, in: suite).name
             try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
-            try calls.sync(suite.raw, name: ".")
+            try calls.syncNames(in: suite.raw)
         } catch {
             // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.
             for name in [SuiteDirectory.replacementName, SuiteDirectory.journalName] {

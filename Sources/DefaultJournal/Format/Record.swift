@@ -79,7 +79,9 @@ extension JournalHeader {
                 case let copy = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + copySize)]),
                 copy.littleEndian(at: 0, as: UInt64.self) == magic,
                 copy.littleEndian(at: 28, as: UInt32.self)
-                    == CRC32C.checksum(UnsafeRawBufferPointer(rebasing: copy[0..<28]))
+                    == CRC32C.checksum(UnsafeRawBufferPointer(rebasing: copy[0..<28])),
+                // In the engine it means that no salt is known, and no journal is written with it.
+                copy.littleEndian(at: saltOffset, as: UInt64.self) != 0
             else {
                 damage.append(UInt64(start)..<UInt64(start + copySize))
                 continue

@@ -6,6 +6,8 @@ internal import CDefaultSystem
 struct LookWindow: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     private var base: UInt64 = .max
+    /// Whether nothing is mapped of the file: its file system refuses, or a mapping wouldn't show each write at once.
+    private var isRefused = false
     private let forkCount = ForkCount.current
 
     /// Bytes that are mapped at once: a multiple of the page size of every supported system.
@@ -21,17 +23,32 @@ struct LookWindow: ~Copyable {
     /// The word at an offset of a file, a multiple of 8, as it is in the file whenever it is loaded, until the next call.
     ///
     /// After ``renew()`` the file may be another one.
-    mutating func word(at offset: UInt64, of file: Int32, calls: SystemCalls) throws(JournalError) -> AtomicWord {
+    ///
+    /// - Returns: nil if the file can't be looked at in this way.
+    mutating func word(at offset: UInt64, of file: Int32, calls: SystemCalls) -> AtomicWord? {
         let part = offset - offset % Self.size
-        if part != base {
-            try calls.map(file, from: part, at: memory, size: Int(Self.size))
-            base = part
-        }
+        if part != base, !isRefused { map(part, of: file, calls: calls) }
+        guard part == base else { return nil }
         return AtomicWord((memory + Int(offset - part)).assumingMemoryBound(to: UInt64.self))
     }
 
+    private mutating func map(_ part: UInt64, of file: Int32, calls: SystemCalls) {
+        // A window that has shown one part is of a file that has coherent mappings.
+        isRefused = base == .max && !default_has_coherent_mappings(file)
+        guard !isRefused else { return }
+        do throws(JournalError) {
+            try calls.map(file, from: part, at: memory, size: Int(Self.size))
+            base = part
+        } catch {
+            isRefused = true
+        }
+    }
+
     /// Has the next call of ``word(at:of:calls:)`` map the file again: a page that it once lacked stays as it is otherwise.
-    mutating func renew() { base = .max }
+    mutating func renew() {
+        base = .max
+        isRefused = false
+    }
 }
 
 /// Addresses for mapped parts of files that other programs may shorten at any time.

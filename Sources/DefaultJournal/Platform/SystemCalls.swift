@@ -312,6 +312,19 @@ extension SystemCalls {
         }
     }
 
+    /// Puts the names in a directory on the disk.
+    ///
+    /// - Returns: The refusal of a file system that syncs files only, such as that of folders shared with a virtual machine's host.
+    @discardableResult
+    func syncNames(in directory: Int32, name: String = ".") throws(JournalError) -> JournalError? {
+        do throws(JournalError) {
+            try sync(directory, name: name)
+            return nil
+        } catch  where error.code == EINVAL || error.code == ENOTSUP {
+            return error
+        }
+    }
+
     #if canImport(Darwin)
     /// Flushes a file and the drive's cache, in which `fsync` alone leaves the data on Apple platforms (`man 2 fsync`).
     ///
@@ -409,6 +422,8 @@ extension SystemCalls {
             "Raise fs.inotify.max_user_instances or the limit of open files, or close unused files."
         case (.inotifyAddWatch, ENOSPC): "Raise fs.inotify.max_user_watches, or watch fewer directories."
         case (.inotifyAddWatch, _): "Check whether /proc is mounted."
+        case (.fsync, _), (.fdatasync, _):
+            "What is stored can be read, but what was written last may not survive a loss of power. Remove the cause, and flush again."
         case (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
             "Nothing that is stored has changed; try again when there is room on the disk."
         case (_, EACCES), (_, EPERM):

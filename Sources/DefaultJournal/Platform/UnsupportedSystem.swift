@@ -51,6 +51,8 @@ package struct SystemCalls: Sendable {
     func nextData(_: Int32, from _: UInt64) throws(JournalError) -> UInt64? { throw .unsupported }
     func truncate(_: Int32, to _: UInt64) throws(JournalError) { throw .unsupported }
     func sync(_: Int32, isDataOnly: Bool = false, name _: String = "") throws(JournalError) { throw .unsupported }
+    @discardableResult
+    func syncNames(in _: Int32, name _: String = "") throws(JournalError) -> JournalError? { throw .unsupported }
     func tryLock(_: Int32) throws(JournalError) -> Bool { throw .unsupported }
     func unlock(_: Int32) {}
     func reserveGuardedMemory(_: Int) throws(JournalError) -> UInt { throw .unsupported }

@@ -126,6 +126,7 @@ struct DiskErrorTests {
             (.replaced(path: "/s"), .storeReplaced, .storeReplaced, .warning),
             (.flushFailed(error), .maintenanceFailed, .storeFailed, .warning),
             (.compactionFailed(readOnly), .maintenanceFailed, .storeReadOnly, .warning),
+            (.nameNotSynced(error), .maintenanceFailed, .storeFailed, .warning),
             (.catchUpFailed(error), .readFailed, .storeFailed, .error),
             (.watchRefused(error, isPolled: true), .watchFailed, .storeFailed, .warning),
             (.watchRefused(error, isPolled: false), .watchFailed, .storeFailed, .warning),
@@ -151,6 +152,7 @@ struct DiskErrorTests {
             (.replaced(path: "/s"), "/s", nil, ["The suite at /s was deleted or replaced"]),
             (.flushFailed(error), "/s/journal", EIO, ["The system call fdatasync failed for /s/journal"]),
             (.compactionFailed(error), "/s/journal", EIO, ["The system call fdatasync failed for /s/journal"]),
+            (.nameNotSynced(error), "/s/journal", EIO, ["The file system of /s/journal syncs no directories."]),
             (.catchUpFailed(error), "/s/journal", EIO, ["The system call fdatasync failed for /s/journal"]),
             (.catchUpFailed(other), "/s", nil, ["/s was opened for reading only"]),
             (
@@ -202,6 +204,7 @@ struct DiskErrorTests {
         #expect(event().description.hasSuffix(": \"" + String(repeating: "n", count: 64) + "\"."))
 
         damage.copy = nil
+        #expect(event().description.contains("It was left unchanged, since the suite can only be read."))
         damage.copyError = JournalError(.system(.open, code: ENOSPC), path: "/s/journal.damaged-1")
         #expect(event().description.contains("The damaged file could not be backed up and was left unchanged."))
         #expect((event().error.underlyingError as? POSIXError)?.code == .ENOSPC)

@@ -73,6 +73,12 @@ void *__wrap_default_reserve_guarded_memory(size_t size) {
     return ranges[range_count++];
 }
 
+bool __real_default_has_coherent_mappings(int);
+bool __wrap_default_has_coherent_mappings(int descriptor) {
+    if (!is_simulated(descriptor)) return __real_default_has_coherent_mappings(descriptor);
+    return !plan.has_no_mappings;
+}
+
 bool __real_default_map_guarded(void *, size_t, int, uint64_t);
 bool __wrap_default_map_guarded(void *memory, size_t size, int descriptor, uint64_t offset) {
     if (!is_simulated(descriptor)) return __real_default_map_guarded(memory, size, descriptor, offset);

@@ -33,6 +33,8 @@ struct Plan {
     var damages = false
     /// Whether each process has itself told of changes.
     var hasWatchers = false
+    /// Whether files aren't mapped, as on a network.
+    var hasNoMappings = false
     /// In place of those that the seed makes.
     var decisions: [UInt32]?
 
@@ -63,6 +65,7 @@ struct Plan {
         replacesDirectory = restores && oneOf(3)
         damages = !restores && powerLoss == 0 && !losesPowerAfterFlush && oneOf(4)
         hasWatchers = oneOf(6)
+        hasNoMappings = oneOf(4)
     }
 }
 
@@ -144,6 +147,7 @@ extension Plan: CustomStringConvertible {
             Field("clock", \.hasClockSteps), Field("forgets", \.forgetsDirectories),
             Field("restores", \.restores),
             Field("directory", \.replacesDirectory), Field("damages", \.damages), Field("watchers", \.hasWatchers),
+            Field("unmapped", \.hasNoMappings),
             Field("decisions", \.sparseDecisions),
         ]
     }
@@ -181,6 +185,7 @@ extension Plan: CustomStringConvertible {
         plan.failures = failures
         plan.has_clock_steps = hasClockSteps
         plan.forgets_directories = forgetsDirectories
+        plan.has_no_mappings = hasNoMappings
         plan.is_logged = isLogged
         guard let decisions else { return body(&plan) }
         return (decisions + [0]).withUnsafeBufferPointer { decisions in

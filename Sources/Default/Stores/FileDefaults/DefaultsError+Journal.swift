@@ -115,7 +115,9 @@ extension DefaultsDiagnostics.Event {
         case .damaged(let damage):
             let fate =
                 damage.copy.map { "The damaged file was backed up as \($0)." }
-                ?? "The damaged file could not be backed up and was left unchanged."
+                ?? (damage.copyError == nil
+                    ? "It was left unchanged, since the suite can only be read."
+                    : "The damaged file could not be backed up and was left unchanged.")
             let reason = """
                 \(damage.path) was damaged: \(damage.bytes) bytes could not be used. Everything else \
                 (\(damage.keptRecords) records) was kept. \(fate)\(damage.keySentences)
@@ -146,6 +148,12 @@ extension DefaultsDiagnostics.Event {
             self.init(.storeReplaced, .storeReplaced, at: path, reason)
         case .flushFailed(let error), .compactionFailed(let error):
             self.init(kind: .maintenanceFailed, error: .failing(error, in: error.path))
+        case .nameNotSynced(let error):
+            let reason = """
+                The file system of \(error.path) syncs no directories. A loss of power shortly after the suite was created, or its \
+                file was replaced by a shorter one, may take the suite.
+                """
+            self.init(.maintenanceFailed, .storeFailed, at: error.path, reason, causedBy: error)
         case .catchUpFailed(let error):
             self.init(kind: .readFailed, error: .failing(error, in: error.path))
         case .watchRefused(let error, let isPolled):

@@ -35,6 +35,8 @@ typedef struct {
     /// Whether a new directory's name has to be synced to stay. Linux's file systems with a journal of their own
     /// soon write it anyhow.
     bool forgets_directories;
+    /// Whether the file system's mappings don't show each write, so that the engine looks at sizes.
+    bool has_no_mappings;
     /// Whether each step is printed.
     bool is_logged;
 } sim_plan;
