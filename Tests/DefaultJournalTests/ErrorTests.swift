@@ -14,7 +14,18 @@ struct ErrorTests {
             (.notARegularFile, ["/s/x is not a regular file", "Move it away, and a new one is created."]),
             (.linked, ["/s/x is a hard link", "Remove one of the names"]),
             (.notADirectory, ["/s/x is not a directory", "choose another directory for the suite"]),
-            (.notOwned, ["/s/x belongs to another user.", "Change its owner"]),
+            (
+                .notOwned(owner: 0),
+                ["/s/x belongs to the user root.", "Run the program as that user, change the owner"]
+            ),
+            (
+                .otherUsersFolder(owner: 4_000_123),
+                ["belongs to the user with the number 4000123", "Nothing was created."]
+            ),
+            (.linkRefused(.leadsNowhere), ["/s/x is a link, and what it leads to doesn't exist."]),
+            (.linkRefused(.otherUsers(owner: 0)), ["/s/x belongs to the user root, so a link"]),
+            (.linkRefused(.writableByOthers), ["Other users may change what is in /s/x", "chmod go-w"]),
+            (.linkRefused(.otherName), ["/s/x is a link to a file of another name."]),
             (.valueTooLarge(bytes: 70_000_000), ["of 70000000 bytes", "for /s/x,", "at most 67108864."]),
             (.keyInvalid(bytes: 70_000), ["A key of 70000 bytes", "in /s/x:", "1 to 65535 bytes"]),
             (.batchTooLarge(bytes: 2_000_000_000), ["of 2000000000 bytes", "for /s/x,", "at most 1073741824."]),
@@ -27,7 +38,7 @@ struct ErrorTests {
             (.busy(process: getpid()), ["/s/x is in use by another copy of this library in this process."]),
             (.forked, ["/s/x was opened by the process that this one was forked from", "Open it again"]),
             (.readOnly(.refused(code: EROFS)), ["to /s/x: \(refused) (error \(EROFS))", "The disk can only be"]),
-            (.readOnly(.otherUser), ["to /s/x, which belongs to another user", "run the program as the owner"]),
+            (.readOnly(.otherUser(0)), ["to /s/x, which belongs to the user root", "run the program as that user"]),
             (.readOnly(.requested), ["/s/x was opened for reading only", "Open the suite for writing"]),
             (.unstable, ["files of /s/x were replaced repeatedly", "Try again."]),
         ]
@@ -70,14 +81,15 @@ struct ErrorTests {
         #expect(!error(.readOnly(.refused(code: EACCES))).isReadOnlyDisk)
         #expect(error(.busy(process: nil)).isBusy && !error(.unstable).isBusy)
         let readOnly: [JournalError.Kind] = [
-            .readOnly(.requested), .readOnly(.otherUser), .readOnly(.refused(code: EIO)),
+            .readOnly(.requested), .readOnly(.otherUser(0)), .readOnly(.refused(code: EIO)),
         ]
         for kind in readOnly { #expect(error(kind).isReadOnlyPlace) }
         for kind: JournalError.Kind in [.linked, .notADirectory, .busy(process: nil), .forked] {
             #expect(!error(kind).isReadOnlyPlace)
         }
-        // Root may read what is another user's.
-        #expect(error(.notOwned).isReadOnlyPlace == (geteuid() == 0))
+        // Root may read what is another user's, and everyone what is root's.
+        #expect(error(.notOwned(owner: 5)).isReadOnlyPlace == (geteuid() == 0))
+        #expect(error(.notOwned(owner: 0)).isReadOnlyPlace)
     }
 
     @Test("is about the journal if it doesn't say about what, and keeps a name or a path that it has")
@@ -89,7 +101,7 @@ struct ErrorTests {
         #expect(path("/other/journal") == "/other/journal")
         #expect(JournalError(.linked).about("a").about("b") == JournalError(.linked, path: "a"))
         #expect(JournalError(.linked, path: "a") != JournalError(.linked, path: "b"))
-        #expect(JournalError(.linked, path: "a") != JournalError(.notOwned, path: "a"))
+        #expect(JournalError(.linked, path: "a") != JournalError(.notOwned(owner: 1), path: "a"))
         #expect(JournalError(.linked).located(in: "/s").kind == .linked)
     }
 }

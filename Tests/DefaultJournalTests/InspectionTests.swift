@@ -142,7 +142,7 @@ struct InspectionTests {
         }
         #expect(!files.fileExists(atPath: directory.suite))
         try directory.write([1], to: "suite")
-        try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.path)
+        try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.suite)
         for path in [directory.suite, directory.path + "/link"] {
             #expect(throws: JournalError(.notADirectory, path: path)) { try Journal.inspect(at: path + "/") }
         }

@@ -69,7 +69,7 @@ struct LargeFileTests {
         #expect(table.count == 3)
         let calls = SystemCalls()
         let target = try calls.open(directory.path + "/copy", .createNew)
-        let suite = try SuiteDirectory.openForReading(directory.path, calls: calls)
+        let suite = try SuiteDirectory.openExisting(directory.path, calls: calls)
         let journal = try NewJournal(target, named: "copy", in: suite)
         try journal.append(table)
         try journal.finish()
@@ -89,7 +89,8 @@ struct LargeFileTests {
         try journal.synchronize()
     }
 
-    /// Opens the suite in a process of its own, and expects it to take at most three times the live data and a constant.
+    /// Opens the suite in a process of its own, and expects it to take at most three times the live data and a
+    /// constant.
     private func expectBoundedMemory(_ directory: TemporaryDirectory, _ comment: Comment) throws {
         let outcome = try Helper(["memory", directory.suite]).finish()
         #expect(outcome.status == 0, comment)

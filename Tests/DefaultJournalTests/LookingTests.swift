@@ -22,6 +22,8 @@ struct LookingTests {
         case restored
         /// A copy of the same journal, of the same size, with other contents.
         case diverged
+        /// The same, whose last change is the same one too.
+        case converged
     }
 
     /// Replaces the suite, in which `key` has the value "old", by one in which it has the value "new".
@@ -40,7 +42,7 @@ struct LookingTests {
             try files.moveItem(atPath: other, toPath: directory.suite)
         case .swappedJournal: #expect(rename(other + "/journal", directory.journal) == 0)
         case .restored: try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
-        case .diverged:
+        case .diverged, .converged:
             // The same record as the one that the suite got meanwhile, with another value.
             try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
         }
@@ -139,15 +141,17 @@ struct LookingTests {
     private static let canMakeExt4 = Machine.canMount && Machine.has("mkfs.ext4")
 
     private func replaceKeeping(_ base: Journal, _ replacement: Replacement, before: () throws -> Void) throws {
-        guard replacement == .diverged else {
+        guard replacement == .diverged || replacement == .converged else {
             try base.set("key", "old")
             try before()
             return try replace(replacement)
         }
         let copy = directory.path + "/other"
         try FileManager.default.copyItem(atPath: directory.suite, toPath: copy)
-        try Journal.openUnregistered(copy, options).set("key", "new")
+        let other = try Journal.openUnregistered(copy, options)
+        try other.set("key", "new")
         try base.set("key", "old")
+        if replacement == .converged { for journal in [base, other] { try journal.set("last", "1") } }
         try before()
         let bytes = try directory.bytes("other/journal")
         #expect(try directory.bytes().count == bytes.count)
@@ -283,6 +287,59 @@ struct LookingTests {
             #expect(other.all == expected && other.state.file.salt == journal.state.file.salt)
         }
         #expect(behind.all == journal.all)
+    }
+
+    @Test("that finds a compaction between two of its steps says nothing of a replacement")
+    func compactedMeanwhile() throws {
+        let reports = ReportCollector()
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, reports.options(probe))
+        let other = try Journal.openUnregistered(directory.suite, options)
+        try other.set("key", "1")
+        #expect(journal["key"] == "1")
+        // It has read all that there is, and is about to compare.
+        probe.onStep { step in
+            guard step.call == .stat else { return }
+            probe.onStep(nil)
+            do { try other.compact() } catch { Issue.record(error) }
+        }
+        journal.forgetComparison()
+        #expect(journal["key"] == "1")
+        let isCurrent = journal.state.file.salt == other.state.file.salt
+        #expect(isCurrent && reports.all.isEmpty)
+    }
+
+    @Test("behind what a killed compaction or a killed writer has left is one look again", arguments: [true, false])
+    func leftovers(isCompaction: Bool) throws {
+        let probe = SystemCallProbe()
+        var probed = options
+        probed.calls = SystemCalls(probe: probe)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("key", "1")
+        let other = try Journal.openUnregistered(directory.suite, probed)
+        if isCompaction {
+            // The last step that a process makes in it before it is killed says that another file is about to replace
+            // this one.
+            let failing = SystemCallProbe()
+            failing.plan(.fail(code: EIO), call: .rename, number: 0)
+            var options = options
+            options.calls = SystemCalls(probe: failing)
+            let killed = try Journal.openUnregistered(directory.suite, options)
+            #expect(throws: JournalError.self) { try killed.compact() }
+            #expect(failing.fired == 1)
+        } else {
+            try directory.write(
+                directory.bytes() + [0xF5, 0x52, 1, 0, 40, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8],
+                to: "suite/journal"
+            )
+        }
+        #expect(other["key"] == "1")
+        other.noteComparison()
+        probe.clear()
+        #expect(other["key"] == "1")
+        #expect(probe.counts.isEmpty, "\(probe.counts)")
+        let seesNothingNew = other.state.seesNothingNew
+        #expect(seesNothingNew)
     }
 
     @Test("of a disk that hangs isn't waited for, neither by this process nor by others, nor for other suites")

@@ -117,7 +117,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "A user without permission gets an error that names the call and the path",
+        "A user without permission gets an error that names the path and its owner",
         .enabled(if: Machine.isRoot, "Needs root.")
     )
     func permissions() throws {
@@ -127,7 +127,7 @@ struct ProcessTests {
         let foreign = try Helper(["unprivileged", directory.suite]).finish()
         #expect(foreign.status == 1)
         #expect(foreign.output.contains(directory.suite))
-        #expect(foreign.output.contains("Permission denied"))
+        #expect(foreign.output.contains("belongs to the user root."))
         chown(directory.suite, 65_534, 65_534)
         let files = try Helper(["unprivileged", directory.suite]).finish()
         #expect(files.status == 1)

@@ -74,6 +74,27 @@ struct ReadOnlyTests {
         chmod(directory.suite, 0o700)
     }
 
+    @Test("says of damage only what it knows: not that all keys have changed, when none had been read")
+    func damaged() throws {
+        let writer = try Journal.openUnregistered(directory.suite)
+        for key in ["a", "b", "c", "d", "e"] { try writer.set(key, "the value of \(key)") }
+        var bytes = try directory.bytes()
+        let place = try #require(bytes.firstRange(of: Array("value of c".utf8)))
+        bytes[place.lowerBound] ^= 1
+        try directory.write(bytes, to: "suite/journal")
+        let reports = ReportCollector()
+        var options = reports.options
+        options.isReadOnly = true
+        let reader = try Journal.openTest(directory.suite, options)
+        #expect(reader["b"] == "the value of b" && reader["c"] == nil)
+        guard case .damaged(let damage)? = reports.all.first, reports.all.count == 1 else {
+            Issue.record("\(reports.all)")
+            return
+        }
+        #expect(damage.changedKeys.isEmpty && damage.possibleKeys == ["c"])
+        #expect(damage.copy == nil && damage.copyError == nil)
+    }
+
     @Test("is an error for whoever may not even read it")
     func unreadable() throws {
         try prepare()
@@ -94,7 +115,7 @@ struct ReadOnlyTests {
         #expect(journal.isReadOnly)
         #expect(journal["a"] == "1")
         #expect(try Journal.openTest(directory.suite) === journal)
-        let refusal = JournalError(.readOnly(.otherUser), path: directory.suite)
+        let refusal = JournalError(.readOnly(.otherUser(Self.unprivilegedUser)), path: directory.suite)
         #expect(throws: refusal) { try journal.set("a", "2") }
         #expect(throws: refusal) { try journal.withExclusiveAccess {} }
         #expect(throws: refusal) { try journal.compact() }
@@ -130,9 +151,8 @@ struct ReadOnlyTests {
         }
         try files.removeItem(atPath: directory.journal)
         try files.createSymbolicLink(atPath: directory.journal, withDestinationPath: directory.path + "/second")
-        #expect(throws: JournalError(.notARegularFile, path: directory.journal)) {
-            try Journal.openTest(directory.suite)
-        }
+        let refusal = JournalError.Kind.linkRefused(.otherUsers(owner: Self.unprivilegedUser))
+        #expect(throws: JournalError(refusal, path: directory.suite)) { try Journal.openTest(directory.suite) }
         try files.removeItem(atPath: directory.journal)
         mkfifo(directory.journal, 0o600)
         #expect(throws: JournalError(.notARegularFile, path: directory.journal)) {
@@ -142,9 +162,7 @@ struct ReadOnlyTests {
             try Journal.inspect(at: directory.suite)
         }
         try files.createSymbolicLink(atPath: directory.path + "/link", withDestinationPath: directory.suite)
-        #expect(throws: JournalError(.notADirectory, path: directory.path + "/link")) {
-            try Journal.openTest(directory.path + "/link")
-        }
+        #expect(throws: JournalError(refusal, path: directory.suite)) { try Journal.openTest(directory.path + "/link") }
     }
 
     @Test(
@@ -426,7 +444,7 @@ extension Journal {
         _ path: String,
         _ options: JournalOptions = JournalOptions()
     ) throws -> Journal {
-        let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
+        let suite = try SuiteDirectory.openExisting(path, calls: options.calls)
         let journal = try Journal.unopened(suite, at: path, options)
         journal.state.refusal = JournalError(.readOnly(.requested), path: path)
         try journal.load()

@@ -1,5 +1,5 @@
-// libFuzzer's entry point for replay; the input is the content of a journal file. `.ci/fuzz` compiles it together with the
-// engine's sources, since libFuzzer has its own main function.
+// libFuzzer's entry point for replay; the input is the content of a journal file. `.ci/fuzz` compiles it together with
+// the engine's sources, since libFuzzer has its own main function.
 
 /// The sum of all bytes of an operation, each of which it reads.
 private func sum(_ operation: Operation) -> Int {
@@ -41,7 +41,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         )
         defer { memory.deallocate() }
         if let start { (memory + Record.headerSize).copyMemory(from: start, byteCount: count) }
-        let size = Record.seal(memory, payload: count, salt: salt, offset: UInt64(JournalHeader.size))
+        let size = Record.seal(memory, number: 0, payload: count, salt: salt, offset: UInt64(JournalHeader.size))
         let record = UnsafeRawBufferPointer(start: memory, count: size)
         let sealed = Replay.run(record, at: UInt64(JournalHeader.size), salt: salt) { _ in }
         precondition(sealed.records + sealed.damage.count == 1, "a sealed record is valid or damaged")

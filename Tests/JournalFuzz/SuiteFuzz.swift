@@ -1,5 +1,5 @@
-// libFuzzer's entry point for the header of a journal and what follows its records: a suite with what the input makes of them
-// is opened. `.ci/fuzz` compiles it together with the engine's sources.
+// libFuzzer's entry point for the header of a journal and what follows its records: a suite with what the input makes
+// of them is opened. `.ci/fuzz` compiles it together with the engine's sources.
 
 import Foundation
 
@@ -34,7 +34,7 @@ struct FuzzJournal {
             bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload + [UInt8](repeating: 0, count: padding)
             bytes.withUnsafeMutableBytes { bytes in
                 guard let base = bytes.baseAddress else { return }
-                Record.seal(base + start, payload: payload.count, salt: Self.salt, offset: UInt64(start))
+                Record.seal(base + start, number: 0, payload: payload.count, salt: Self.salt, offset: UInt64(start))
             }
             ends.append(bytes.count)
         }
@@ -81,7 +81,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let size = record.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { return 0 }
             (base + Record.headerSize).copyMemory(from: payload, byteCount: payload.count)
-            return Record.seal(base, payload: payload.count, salt: FuzzJournal.salt, offset: UInt64(journal.count))
+            return Record.seal(
+                base,
+                number: 0,
+                payload: payload.count,
+                salt: FuzzJournal.salt,
+                offset: UInt64(journal.count)
+            )
         }
         journal += record[..<size]
     }

@@ -59,8 +59,8 @@ extension Journal {
 
     /// Compacts if there is need; writers wait while what they have just written is copied and synced.
     ///
-    /// If it is asked for, it compacts in any case, and waits for another process that is compacting already. If it throws, the
-    /// journal is unchanged.
+    /// If it is asked for, it compacts in any case, and waits for another process that is compacting already. If it
+    /// throws, the journal is unchanged.
     private func compactFiles(limit: UInt64, isAsked: Bool) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
         let need = try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
@@ -157,12 +157,14 @@ extension Journal {
                 }
                 Threads.sleep(nanoseconds: pause)
             }
-            // During the wait the file may have become the journal.
+            // During the wait the file may have become the journal. Name and count of names are looked up at once: a
+            // file that has this name alone isn't another program's.
             guard let status = try calls.status(of: name, in: directory.raw), status.id == opened.status.id else {
                 continue
             }
-            // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file that is
-            // new needs no truncation and avoids this flush when it is replaced later.
+            guard status.links == 1 else { throw JournalError(.linked, path: name) }
+            // ext4 flushes a file that was truncated to zero when it is closed, even if it has no name any more. A file
+            // that is new needs no truncation and avoids this flush when it is replaced later.
             if status.size > 0 { try calls.truncate(opened.file.raw, to: 0) }
             return opened.file
         }
@@ -211,9 +213,8 @@ final class NewJournal {
     /// Writes a journal with these entries beside the one that is in use, and syncs it.
     static func make(of table: borrowing EntryTable, in directory: SuiteDirectory) throws(JournalError) -> NewJournal {
         let name = SuiteDirectory.replacementName
-        let opened = try directory.createFile(name)
         do throws(JournalError) {
-            try directory.calls.truncate(opened.file.raw, to: 0)
+            let opened = try directory.createNewFile(name)
             let journal = try NewJournal(opened.file, named: name, in: directory)
             try journal.append(table)
             try journal.sync()
@@ -260,6 +261,7 @@ final class NewJournal {
         }
         let start = buffer.memory + filled
         encode(start + Record.headerSize)
-        filled += Record.seal(start, payload: payload, salt: file.salt, offset: end)
+        // The salt is new, so that no other journal has these bytes.
+        filled += Record.seal(start, number: 0, payload: payload, salt: file.salt, offset: end)
     }
 }

@@ -1,15 +1,16 @@
 extension Journal {
     /// Opens the suite in a directory, creating it when it doesn't exist.
     ///
-    /// A suite that can't be written, because of the disk, of permissions, or because it is another user's and this process
-    /// is root's, is opened for reading; see ``isReadOnly``.
+    /// A suite that can't be written, because of the disk, of permissions, or because it is another user's and this
+    /// process is root's, is opened for reading; see ``isReadOnly``.
     ///
     /// Opening the same directory twice within a process returns the same journal, with the options and the observer of
     /// the first call. It is closed with the last reference; what was written before still reaches the disk.
     ///
-    /// Parents that are missing are created for this user alone; parents may be links, the directory itself may not. A call that
-    /// isn't patient doesn't wait for other processes. Throws an error that names the unusable file and the reason; `readOnly`
-    /// when there is no suite and none can be created.
+    /// Parents that are missing are created for this user alone, unless they would be in another user's folder. Parents
+    /// may be links; the directory and the journal may be links that are trusted (``SuiteLink``). A call that isn't
+    /// patient doesn't wait for other processes. Throws an error that names the unusable file and the reason;
+    /// `readOnly` when there is no suite and none can be created.
     package static func open(
         at path: String,
         options: JournalOptions = .standard,
@@ -21,11 +22,11 @@ extension Journal {
         do throws(JournalError) {
             if options.isReadOnly { throw JournalError(.readOnly(.requested), path: absolute) }
             let suite = try SuiteDirectory.open(absolute, calls: calls)
-            if let existing = JournalRegistry.shared.slot(for: suite.id).journal, try existing.isUsable(for: suite.id) {
+            if let existing = JournalRegistry.shared.slot(for: suite.id).journal, try existing.isUsable(for: suite) {
                 existing.deliverReports()
                 return existing
             }
-            try SuiteDirectory.checkPermissions(absolute, calls: calls)
+            try suite.checkPermissions(at: absolute)
             let limit = isPatient ? options.lockTimeout : 0
             return try register(suite, at: absolute, waitingAtMost: limit, options: options, makeObserver: makeObserver)
         } catch  where error.isReadOnlyPlace {
@@ -36,8 +37,8 @@ extension Journal {
         }
     }
 
-    /// Opens and registers a journal, only for reading if there is a refusal, unless another thread has been faster and its
-    /// journal is usable.
+    /// Opens and registers a journal, only for reading if there is a refusal, unless another thread has been faster and
+    /// its journal is usable.
     ///
     /// Whether it is, that is, whether it is this directory's, is found out under the directory's lock: another
     /// thread may have opened it by another path. A journal that isn't usable stays registered, and this one is
@@ -61,7 +62,7 @@ extension Journal {
         }
         // What is only read by request isn't shared: another object for the suite may be about to write.
         if let existing = slot.journal, refusal == nil || existing.isReadOnly && !options.isReadOnly,
-            try existing.isOpen(in: suite.id)
+            try existing.isOpen(in: suite)
         {
             return existing
         }
@@ -81,25 +82,31 @@ extension Journal {
     }
 
     /// Whether the journal's path leads to a directory, and the journal has that directory open.
-    private func isOpen(in id: FileID) throws(JournalError) -> Bool {
-        try calls.status(of: path)?.id == id && stateLock.withLock { suite.id == id }
+    private func isOpen(in found: SuiteDirectory) throws(JournalError) -> Bool {
+        try leads(to: found) && stateLock.withLock { suite.id == found.id }
+    }
+
+    /// Whether the journal's path leads to a directory, which it may reach by another link than the directory's own
+    /// path.
+    private func leads(to found: SuiteDirectory) throws(JournalError) -> Bool {
+        let there = try calls.status(of: path, followsLinks: true)?.id
+        return there == found.entrance || stateLock.withLock { suite.id == found.id && suite.entrance == there }
     }
 
     /// Whether the journal is that of a directory, after it was brought up to date.
-    private func isUsable(for id: FileID) throws(JournalError) -> Bool {
-        guard try calls.status(of: path)?.id == id else { return false }
+    private func isUsable(for found: SuiteDirectory) throws(JournalError) -> Bool {
+        guard try leads(to: found) else { return false }
         do throws(JournalError) {
             try withFilesLocked(waitingAtMost: 0, compares: true) {}
         } catch  where error.isBusy {
             // Its readers compare it within a second.
         }
-        return stateLock.withLock { suite.id == id }
+        return stateLock.withLock { suite.id == found.id }
     }
 
     /// Reads the journal for the first time; takes the lock only if there is something to create or to repair.
     func openFirst(waitingAtMost limit: UInt64) throws(JournalError) {
-        let status = try calls.status(suite.raw)
-        if status.isWritableByOthers { note(.writableByOthers(path: path)) }
+        if suite.status.isWritableByOthers { note(.writableByOthers(path: path)) }
         do throws(JournalError) {
             try load()
         } catch  where error.isNotFound && state.refusal == nil {
@@ -117,7 +124,7 @@ extension Journal {
             }
         }
         // What others wrote shortly before they were killed may not be on the disk.
-        if let journal = try calls.status(of: journalPath), isYoung(journal) { scheduleFlush() }
+        if try isYoung(calls.status(state.file.raw)) { scheduleFlush() }
     }
 
     /// Whether the system may not have written all of a file to the disk: Linux does so after 30 seconds.
@@ -127,6 +134,12 @@ extension Journal {
 
     /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
     var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }
+
+    /// Under `stateLock`: what the suite's files are opened for.
+    var purpose: SuiteDirectory.Purpose {
+        if options.isReadOnly { return .looking }
+        return state.refusal == nil ? .writing : .reading
+    }
 
     /// Opens a suite that can't be opened for writing, because of the disk, of permissions, or of its owner.
     ///
@@ -138,7 +151,8 @@ extension Journal {
         makeObserver: () -> (any JournalObserver)?
     ) throws(JournalError) -> Journal {
         do throws(JournalError) {
-            let suite = try SuiteDirectory.openForReading(path, calls: options.calls)
+            let purpose = options.isReadOnly ? SuiteDirectory.Purpose.looking : .reading
+            let suite = try SuiteDirectory.openExisting(path, for: purpose, calls: options.calls)
             return try register(suite, at: path, refusal: refusal, options: options, makeObserver: makeObserver)
         } catch  where error.isNotFound && !options.isReadOnly {
             throw refusal.readOnly
@@ -156,7 +170,6 @@ extension Journal {
     func becomeWritable(waitingAtMost limit: UInt64) throws(JournalError) {
         do throws(JournalError) {
             if options.isReadOnly { throw JournalError(.readOnly(.requested), path: path) }
-            try SuiteDirectory.checkPermissions(path, calls: calls)
             try reattach(waitingAtMost: limit)
         } catch {
             releaseFileLock()
@@ -170,18 +183,19 @@ extension JournalError {
     /// For a suite that can be read: why it can't be written.
     fileprivate var readOnly: JournalError {
         switch kind {
-        case .notOwned: JournalError(.readOnly(.otherUser), path: path)
+        case .notOwned(let owner): JournalError(.readOnly(.otherUser(owner)), path: path)
         case .system(_, let code): JournalError(.readOnly(.refused(code: code)), path: path)
         default: self
         }
     }
 }
 
-/// The journals that this process has open: one for each suite directory, however many callers open it by whatever path.
+/// The journals that this process has open: one for each suite directory, however many callers open it by whatever
+/// path.
 ///
 /// Two engines of one process on one suite would be correct, since each has a file lock of its own, but a thread that
-/// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a second
-/// engine, and then written to by the first, which moves to the new directory.
+/// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a
+/// second engine, and then written to by the first, which moves to the new directory.
 final class JournalRegistry: Sendable {
     static let ofProcess = PerProcess { JournalRegistry() }
 

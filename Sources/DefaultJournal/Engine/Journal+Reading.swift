@@ -6,9 +6,9 @@ extension Journal {
 
     /// Brings the entries up to date and keeps it so until ``unlockForReading()``.
     ///
-    /// Costs a mutex, one load and a look at the clock when nothing changed. Until the matching unlock, the thread must make
-    /// no other call to this journal. Never fails: if what others wrote can't be read, the entries stay unchanged and a report
-    /// says why.
+    /// Costs a mutex, one load and a look at the clock when nothing changed. Until the matching unlock, the thread must
+    /// make no other call to this journal. Never fails: if what others wrote can't be read, the entries stay unchanged
+    /// and a report says why.
     package func lockForReading() {
         stateLock.lock()
         if !isCurrent { catchUpForReading() }
@@ -44,8 +44,8 @@ extension Journal {
 
     /// Under `stateLock`, also shared: whether the entries are what a reader has to see.
     ///
-    /// What a thread of this process is writing it applies to the entries itself. Until its call returns, the write hasn't
-    /// happened.
+    /// What a thread of this process is writing it applies to the entries itself. Until its call returns, the write
+    /// hasn't happened.
     private var isCurrent: Bool {
         (state.seesNothingNew || appending.load() == state.position)
             && Clock.monotonicTick() < state.comparedAt &+ Self.readersInterval
@@ -60,7 +60,8 @@ extension Journal {
             if now &- state.comparedAt >= Self.readersInterval || progress == .broken, try compareForReading(now) {
                 return
             }
-            guard progress != .complete || state.isDamaged, state.repairTriedAt &+ Self.readersInterval < now,
+            guard progress != .complete || state.isDamaged || state.move != nil,
+                state.repairTriedAt &+ Self.readersInterval < now,
                 exclusive.tryLock()
             else { return }
             defer { exclusive.unlock() }
@@ -90,7 +91,12 @@ extension Journal {
     ///
     /// - Returns: Whether it has read something else.
     private func compareForReading(_ now: UInt64) throws(JournalError) -> Bool {
-        let finding = try compareIdentity()
+        var finding = try compareIdentity()
+        if finding == .otherJournal {
+            // A compaction may have ended since the entries were brought up to date.
+            _ = try catchUp()
+            finding = try compareIdentity()
+        }
         state.comparedAt = now
         if finding == .same {
             state.failure = nil
@@ -125,7 +131,7 @@ extension Journal {
     /// Under `exclusive` and `stateLock`: reads the suite that is at the path now.
     private func openOtherSuite() throws(JournalError) {
         let before = suite
-        suite = try SuiteDirectory.openForReading(path, calls: calls)
+        suite = try SuiteDirectory.openExisting(path, for: purpose, calls: calls)
         do throws(JournalError) {
             try load()
         } catch {
@@ -152,7 +158,8 @@ extension Journal {
     /// The record that a thread of this process is writing it applies to the entries itself.
     func catchUp() throws(JournalError) -> Progress {
         var hasApplied = false
-        // What the last thread with exclusive access has read is read: no other process could write before it released the `flock`.
+        // What the last thread with exclusive access has read is read: no other process could write before it released
+        // the `flock`.
         _ = owner.load()
         defer { if hasApplied { scheduleFlush() } }
         while true {
@@ -213,9 +220,13 @@ extension Journal {
     ///
     /// - Returns: Whether another file is used now.
     private func follow(_ move: (salt: UInt64, end: UInt64)) throws(JournalError) -> Bool {
-        let status = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
+        let status = try calls.status(
+            of: SuiteDirectory.journalName,
+            in: suite.raw,
+            followsLinks: purpose.followsAnyLink
+        )
         guard let status, status.id != state.file.id, appending.load() != state.position,
-            let opened = try suite.openJournal(isReadOnly: state.refusal != nil)
+            let opened = try suite.openJournal(for: purpose)
         else { return false }
         let (id, size) = (opened.status.id, opened.status.size)
         var window = try FileWindow(of: opened.file.raw, to: size, calls: calls, pieceSize: JournalHeader.size)
@@ -258,9 +269,15 @@ extension Journal {
 
     /// Under `stateLock`: compares what is known of the suite with what is at its path.
     func compareIdentity() throws(JournalError) -> Finding {
-        guard let directory = try calls.status(of: path) else { return .missing }
-        guard directory.id == suite.id else { return .otherSuite }
-        guard let journal = try calls.status(of: journalPath), journal.id == state.file.id else { return .otherJournal }
+        guard let directory = try calls.status(of: path, followsLinks: true) else { return .missing }
+        guard directory.id == suite.entrance else { return .otherSuite }
+        var found = try calls.status(of: journalPath, followsLinks: purpose.followsAnyLink)
+        if let link = found, link.isLink || suite.hasLinkedJournal {
+            found = try calls.status(of: journalPath, followsLinks: true)
+            // Where the journal really is, and with that its lock, is found out when the suite is opened.
+            guard link.isLink, suite.hasLinkedJournal, found?.id == state.file.id else { return .otherSuite }
+        }
+        guard let journal = found, journal.id == state.file.id else { return .otherJournal }
         guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
             try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
             try JournalMark(of: state.file.raw, calls: calls) == headerMark
@@ -268,24 +285,27 @@ extension Journal {
         return .same
     }
 
-    /// An error of an operation in a directory: `replaced` if a file is missing because the suite was deleted meanwhile.
+    /// An error of an operation in a directory: `replaced` if a file is missing because the suite was deleted
+    /// meanwhile.
     func explained(_ error: JournalError, from directory: SuiteDirectory) throws(JournalError) -> JournalError {
-        guard error.isNotFound, try calls.status(of: path)?.id != directory.id else { return error }
+        guard error.isNotFound, try calls.status(of: path, followsLinks: true)?.id != directory.entrance else {
+            return error
+        }
         return JournalError(.replaced, path: path)
     }
 
     /// Whether a file may have changed within the last nanoseconds, by default within the last second.
     func hasJustChanged(_ status: FileStatus, within limit: Int64 = 1_000_000_000) -> Bool {
-        // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is far in the
-        // future has been there for long.
+        // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is
+        // far in the future has been there for long.
         let precision: Int64 = status.changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
         return abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < limit + precision
     }
 
     /// Under the lock: returns when a file that has to be repaired hasn't changed for 50 milliseconds.
     ///
-    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is making. Writers
-    /// wait for the lock; a flush changes only what the header says.
+    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is
+    /// making. Writers wait for the lock; a flush changes only what the header says.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
     /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second. Looks are counted
@@ -313,6 +333,7 @@ extension Journal {
         // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
         releaseFileLock()
         let present = try SuiteDirectory.open(path, calls: calls)
+        try present.checkPermissions(at: path)
         let (old, new) = (suite.id, present.id)
         stateLock.withLock {
             suite = present

@@ -6,7 +6,7 @@ extension Journal {
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Throws: Why it can't be read; the entries are what they were before.
     func load(isOverwritten: Bool = false) throws(JournalError) {
-        guard let opened = try suite.openJournal(isReadOnly: state.refusal != nil) else {
+        guard let opened = try suite.openJournal(for: purpose) else {
             // Without the lock it isn't known whether it is about to be created.
             throw JournalError(.system(.open, code: SystemCalls.notFound))
         }
@@ -37,7 +37,8 @@ extension Journal {
 
     /// Under `stateLock`: replaces the entries by those of a journal's valid records.
     ///
-    /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within the last
+    /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within
+    /// the last
     ///   second. A part that ends where a record ends would be mistaken for a whole; no record ends at a page's end.
     private func replay(_ opened: consuming OpenedFile, isOverwritten: Bool) throws(JournalError) -> Found {
         let (status, raw) = (opened.status, opened.file.raw)
@@ -74,6 +75,8 @@ extension Journal {
         let isSaltKnown = isHeaderValid || report.records > 0
         report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
+        // What was never read hasn't changed.
+        let hasRead = state.file.raw >= 0
         let file = JournalFile(opened.file, in: suite, id: status.id, salt: salt)
         let headerMark = try JournalMark(of: file.raw, calls: calls)
         state.use(
@@ -87,7 +90,7 @@ extension Journal {
         state.isDamaged = !report.damage.isEmpty || status.size < base
         // The directory may have been replaced since it was opened, and the file in it since that was.
         state.comparedAt = suite.openedAt
-        let changed = replaceEntries(by: table, namesChanges: !report.damage.isEmpty)
+        let changed = replaceEntries(by: table, namesChanges: !report.damage.isEmpty && hasRead)
         return Found(
             file: file,
             size: status.size,
@@ -138,7 +141,7 @@ extension Journal {
     private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> Found? {
         stateLock.lock()
         defer { stateLock.unlock() }
-        guard let opened = try suite.openJournal(isReadOnly: false) else { return nil }
+        guard let opened = try suite.openJournal(for: .writing) else { return nil }
         if opened.status.size == 0, !hasJustChanged(opened.status) {
             let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
             return Found(file: file, size: 0, report: ReplayReport(validEnd: 0), isSaltKnown: false)
@@ -174,8 +177,8 @@ extension Journal {
 extension Journal {
     /// Under the lock: backs up a damaged journal and continues with a new one that holds every valid record.
     ///
-    /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are among the entries, and
-    /// new ones are appended.
+    /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are among the
+    /// entries, and new ones are appended.
     ///
     /// - Throws: Why there is neither a copy nor a way to go on.
     func recover(_ found: Found) throws(JournalError) {
@@ -190,7 +193,7 @@ extension Journal {
                 do throws(JournalError) { try calls.unlink(copy, in: suite.raw) } catch {}
                 throw error
             }
-            damage.copy = path + "/" + copy
+            damage.copy = suite.path + "/" + copy
             note(.damaged(damage))
             stateLock.withLock { state.reportedDamage = nil }
         } catch {
@@ -216,10 +219,10 @@ extension Journal {
         let directory = suite.raw
         let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.inOrder()
         let name = SuiteDirectory.damagedPrefix + Clock.stamp()
-        let copy = try calls.open(name, in: directory, .createNew)
+        let copy = try suite.createNewFile(name)
         do throws(JournalError) {
-            try copyContent(of: file, size: size, to: copy.raw)
-            try calls.sync(copy.raw)
+            try copyContent(of: file, size: size, to: copy.file.raw)
+            try calls.sync(copy.file.raw)
             try calls.syncNames(in: directory)
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
@@ -257,8 +260,8 @@ extension Journal {
 
     /// Under the lock: renames a complete file over the journal, and uses it.
     ///
-    /// If this throws, the old one is still in use. The file has no entries, or those that this process has; it is the same if every
-    /// other process has them too.
+    /// If this throws, the old one is still in use. The file has no entries, or those that this process has; it is the
+    /// same if every other process has them too.
     func exchange(for fresh: NewJournal, isSame: Bool) throws(JournalError) {
         let (mark, old) = (try JournalMark(of: fresh.file.raw, calls: calls), state.file)
         let comparedAt = stateLock.withLock {
@@ -266,9 +269,14 @@ extension Journal {
             return state.comparedAt
         }
         try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)
-        // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on every flush
-        // sees that the file is about to replace the journal.
+        // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on
+        // every flush sees that the file is about to replace the journal.
         if fresh.end > fresh.syncedEnd, try old.flags(calls: calls).isFlushed { try fresh.sync() }
+        // In a directory that others may write to it may have been exchanged. If it is missing, the next call says so.
+        if let status = try calls.status(of: fresh.name, in: suite.raw), status.id != fresh.file.id || status.links != 1
+        {
+            throw JournalError(.unstable, path: fresh.name)
+        }
         try calls.rename(fresh.name, to: SuiteDirectory.journalName, in: suite.raw)
         fresh.file.flusher.noteSynced(to: fresh.syncedEnd)
         stateLock.withLock {

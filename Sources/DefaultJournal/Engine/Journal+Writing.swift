@@ -2,8 +2,8 @@ extension Journal {
     /// Excludes all other writers, of this process and of others, until the matching ``endExclusiveAccess()``.
     ///
     /// During exclusive access the entries are current and only this thread changes it. The same thread may nest calls.
-    /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other processes as
-    /// long as ``JournalOptions/lockTimeout`` allows.
+    /// Readers on other threads are not blocked. Waits while another thread has exclusive access, and for other
+    /// processes as long as ``JournalOptions/lockTimeout`` allows.
     package func beginExclusiveAccess() throws(JournalError) {
         do throws(JournalError) {
             try begin()
@@ -42,9 +42,9 @@ extension Journal {
 
     /// Exclusive access without the compaction and reports of ``endExclusiveAccess()``; for the engine itself.
     ///
-    /// With `followsPath` it moves to the suite that is at the path now when the open one was deleted or replaced; without, that is an
-    /// error. It waits for other processes, for ``JournalOptions/lockTimeout`` if no limit is given, and may be asked to compare the
-    /// files with those at the path even if that was just done.
+    /// With `followsPath` it moves to the suite that is at the path now when the open one was deleted or replaced;
+    /// without, that is an error. It waits for other processes, for ``JournalOptions/lockTimeout`` if no limit is
+    /// given, and may be asked to compare the files with those at the path even if that was just done.
     func withFilesLocked<Result: ~Copyable>(
         followsPath: Bool = true,
         waitingAtMost limit: UInt64? = nil,
@@ -97,7 +97,8 @@ extension Journal {
         exclusive.unlock()
     }
 
-    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many nanoseconds.
+    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many
+    /// nanoseconds.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
         if try !suite.tryLock() { try waitForFileLock(LockWait(limit: limit)) }
         writer.holdsFileLock = true
@@ -171,12 +172,15 @@ extension Journal {
         let now = Clock.monotonic()
         let progress = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
-        let isCompared = !compares && !state.isUnsettled && now &- state.comparedAt < Self.writersInterval
+        // Without "moved": under the lock, one that is still there was left by a compaction that was killed.
+        let isCompared =
+            !compares && !state.isUnsettled && state.move == nil && now &- state.comparedAt < Self.writersInterval
         if progress == .complete, isCompared { return nil }
         let finding = try compareIdentity()
         guard finding == .same else { return finding }
         if state.isUnsettled { return .unsettled }
         state.comparedAt = now
+        state.forgetMove()
         switch progress {
         case .complete: return nil
         case .broken: return .same
@@ -193,7 +197,8 @@ extension Journal {
 extension Journal {
     /// Stores a value under `key`, visible to every process when the call returns.
     ///
-    /// A value that is stored already is not written again. The prefix is the value's first byte, if it isn't in `value`.
+    /// A value that is stored already is not written again. The prefix is the value's first byte, if it isn't in
+    /// `value`.
     ///
     /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then.
     package func set(
@@ -209,7 +214,8 @@ extension Journal {
         }
     }
 
-    /// Whether a value is known to be stored, without the lock: the file must be what it was when the entries were read.
+    /// Whether a value is known to be stored, without the lock: the file must be what it was when the entries were
+    /// read.
     private func isStored(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
         guard let slot = stateLock.tryLockShared() else { return false }
         defer { stateLock.unlockShared(slot) }
@@ -292,12 +298,14 @@ extension Journal {
 
     /// Writes the record whose payload is in the encode buffer at the position.
     ///
-    /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again, readers of
+    /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again,
+    /// readers of
     ///   this process leave the record to this thread.
     private func write(payload: Int) throws(JournalError) -> (JournalMark, end: UInt64) {
         let (file, start) = (state.file, state.position)
         let memory = writer.buffer.memory
-        let size = Record.seal(memory, payload: payload, salt: file.salt, offset: start)
+        writer.number &+= 1
+        let size = Record.seal(memory, number: writer.number, payload: payload, salt: file.salt, offset: start)
         // A reader of this process that sees the record has to see this too.
         appending.store(start)
         do throws(JournalError) {

@@ -2,23 +2,24 @@
 //
 // This page is the whole algorithm, in the order in which a writer meets its parts.
 //
-// FILES. A suite is a directory with one file, `journal`: a header with a random salt, and records one after another, each
-// with one or more operations that happen together (`JournalHeader`, `Record`, `Operation`). The last operation on a key wins. Nothing
-// beside the journal has to agree with it. Each process keeps the live entries in memory (`EntryTable`), with the offset up to
-// which they are those of the journal: the position.
+// FILES. A suite is a directory with one file, `journal`: a header with a random salt, and records one after another,
+// each with one or more operations that happen together (`JournalHeader`, `Record`, `Operation`). The last operation on
+// a key wins. Nothing beside the journal has to agree with it. Each process keeps the live entries in memory
+// (`EntryTable`), with the offset up to which they are those of the journal: the position.
 //
-// LOCK. Writers exclude each other by an exclusive `flock` of the directory, and the threads of one process before that by a
-// mutex. Readers take neither.
+// LOCK. Writers exclude each other by an exclusive `flock` of the directory, and the threads of one process before that
+// by a mutex. Readers take neither.
 //
-// LOOK. The word at the position is 0 until a record begins there: records are aligned, no record ends at a page's end, and bytes
-// behind the end of a file are 0 in its last page. Every process maps the part of the file that its position is in. So finding out
-// that nothing was written since is one load, without a system call. If the word isn't 0, the records from the position on are
-// read, as far as they are whole; one that isn't whole is in flight, or was left by a writer that was killed, and its call has
-// not returned.
+// LOOK. The word at the position is 0 until a record begins there: records are aligned, no record ends at a page's end,
+// and bytes behind the end of a file are 0 in its last page. Every process maps the part of the file that its position
+// is in. So finding out that nothing was written since is one load, without a system call. If the word isn't 0, the
+// records from the position on are read, as far as they are whole; one that isn't whole is in flight, or was left by a
+// writer that was killed, and its call has not returned.
 //
-// APPEND. Under the lock, after a look, a record is written at the position by one `pwrite`. That call is the commit: from then on
-// every look sees the record, in all processes, and if the call fails, what it has written is cut off. What is not whole at the
-// position, under the lock, was left by a writer that was killed, and is cut off as well. Then the writer changes its own entries.
+// APPEND. Under the lock, after a look, a record is written at the position by one `pwrite`. That call is the commit:
+// from then on every look sees the record, in all processes, and if the call fails, what it has written is cut off.
+// What is not whole at the position, under the lock, was left by a writer that was killed, and is cut off as well. Then
+// the writer changes its own entries.
 //
 // COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. That
 // file is locked until it has replaced the journal, and its name is looked up once it is locked, since it may have
@@ -29,17 +30,17 @@
 // nothing has to be read; any other one is read from its beginning. The same file means that the compaction didn't end,
 // and is appended to as if nothing had happened. Live bytes never move in place.
 //
-// OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares what it
-// knows with what is at the path (the identities of directory and journal, the size, the header of the last record): a
-// reader or watcher when the last comparison is a second old, a writer when it is a millisecond old. A process that finds
-// another file reads it. What was overwritten in place within the last second and isn't whole may still be growing: writers
-// refuse to write, readers keep what they have. A page of the mapping that the file has lost reads as ones (`GuardedPages`), so
-// that the next look compares at once.
+// OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares
+// what it knows with what is at the path (the identities of directory and journal, the size, the header of the last
+// record): a reader or watcher when the last comparison is a second old, a writer when it is a millisecond old. A
+// process that finds another file reads it. What was overwritten in place within the last second and isn't whole may
+// still be growing: writers refuse to write, readers keep what they have. A page of the mapping that the file has lost
+// reads as ones (`GuardedPages`), so that the next look compares at once.
 //
-// RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a torn tail,
-// which was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file up and replaces it by a
-// new one with everything that was valid. A process without the lock, or without the right to write, uses what is valid. The
-// entries are read into a table of their own, which then takes the place of the old one.
+// RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a
+// torn tail, which was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file
+// up and replaces it by a new one with everything that was valid. A process without the lock, or without the right to
+// write, uses what is valid. The entries are read into a table of their own, which then takes the place of the old one.
 //
 // FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock;
 // those that wait at the same time share a sync, and what an earlier one covers for certain isn't synced again
@@ -57,9 +58,10 @@
 //
 // The model in Tests/Model has these rules, each with a run that fails without it.
 //
-// LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing thread), the
-// `flock`, `stateLock` (short: the position and the entries). A compaction also holds the `flock` of `journal.new`, which is
-// taken while none of these but `compaction` is held. "Under the lock" means below: with `exclusive` and the `flock`.
+// LOCKS of a process, in the order in which they are taken: `compaction` (one at a time), `exclusive` (one writing
+// thread), the `flock`, `stateLock` (short: the position and the entries). A compaction also holds the `flock` of
+// `journal.new`, which is taken while none of these but `compaction` is held. "Under the lock" means below: with
+// `exclusive` and the `flock`.
 //
 // FORK. A child shares its parent's descriptors, and with them the `flock`: what the parent has opened it must
 // neither write nor unlock. Writing is an error; what the child opens itself has threads and locks of its own
@@ -68,8 +70,8 @@
 /// An open suite.
 package final class Journal: @unchecked Sendable {
     // Mutable state is in `state` and `writer`; each says which lock guards it. The locks exclude overlapping accesses;
-    // leaving the dynamic checks for those out takes 3,400 instead of 4,600 instructions for a `set` (callgrind), 400 of
-    // them for `state`.
+    // leaving the dynamic checks for those out takes 3,400 instead of 4,600 instructions for a `set` (callgrind), 400
+    // of them for `state`.
 
     /// The entries; changed under `exclusive` and `stateLock`.
     ///
@@ -87,7 +89,8 @@ package final class Journal: @unchecked Sendable {
     let compaction = ThreadLock()
     /// Changed under `exclusive` and `stateLock`, and read under one of them.
     @exclusivity(unchecked) var suite: SuiteDirectory
-    /// Guarded by `stateLock`; the thread that has `exclusive` and the `flock` may read all but `comparedAt` without it.
+    /// Guarded by `stateLock`; the thread that has `exclusive` and the `flock` may read all but `comparedAt` without
+    /// it.
     @exclusivity(unchecked) var state: JournalState
     /// Guarded by `exclusive`.
     @exclusivity(unchecked) var writer: Writer
@@ -116,6 +119,8 @@ package final class Journal: @unchecked Sendable {
         /// How many calls of ``Journal/beginExclusiveAccess()`` are open.
         var depth = 0
         var buffer: Buffer
+        /// That of the last record written; see ``Record``.
+        var number = UInt16.random(in: 0...UInt16.max)
         /// Whether the current exclusive access has written.
         var hasWritten = false
         /// Whether the background has too much to do to flush what was written.
@@ -178,7 +183,8 @@ struct JournalState: ~Copyable {
     var changeCount: UInt64 = 0
     /// What has to be repaired under the lock, or read again.
     var isDamaged = false
-    /// Whether it was overwritten by another program that may not have ended: no process writes before the file has stood still.
+    /// Whether it was overwritten by another program that may not have ended: no process writes before the file has
+    /// stood still.
     var isUnsettled = false
     /// When a reader last found that it isn't whole yet.
     var unsettledAt: UInt64 = 0
@@ -231,6 +237,9 @@ struct JournalState: ~Copyable {
         // lock.
         minimumSize = min(position, size)
     }
+
+    /// Notes that no other file has replaced the open one, nor is about to.
+    mutating func forgetMove() { move = nil }
 
     /// Maps the file again, which may have lost and regained pages.
     mutating func renewLook() {

@@ -14,6 +14,13 @@ final class SuiteDirectory: @unchecked Sendable {
     private let directory: OwnedDescriptor
     let calls: SystemCalls
     let id: FileID
+    /// Its path without links.
+    let path: String
+    /// The directory at the suite's path; another one if the journal there is a link to one in this directory.
+    let entrance: FileID
+    /// What it was like when it was opened, and its journal, if there was one.
+    let status: FileStatus
+    private let journalStatus: FileStatus?
     /// When it was at its path, by ``Clock/monotonic()``.
     let openedAt: UInt64
     /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
@@ -21,15 +28,49 @@ final class SuiteDirectory: @unchecked Sendable {
     /// What the lock is on; used as `lockFile` is.
     @exclusivity(unchecked) private(set) var lockedDescriptor: Int32
 
-    private init(_ directory: consuming OwnedDescriptor, id: FileID, openedAt: UInt64, calls: SystemCalls) {
-        self.id = id
+    /// Uses an open directory, if its owner lets this process do so.
+    private init(
+        _ directory: consuming OwnedDescriptor,
+        at path: String,
+        entrance: FileID? = nil,
+        openedAt: UInt64,
+        for purpose: Purpose,
+        calls: SystemCalls
+    ) throws(JournalError) {
+        let status = try calls.status(directory.raw)
+        guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
+        guard status.isUsable(for: purpose) else { throw JournalError(.notOwned(owner: status.owner), path: path) }
+        journalStatus = try calls.status(
+            of: Self.journalName,
+            in: directory.raw,
+            followsLinks: purpose.followsAnyLink
+        )
+        self.status = status
+        self.path = path
+        self.entrance = entrance ?? status.id
         self.openedAt = openedAt
         self.calls = calls
+        id = status.id
         lockedDescriptor = directory.raw
         self.directory = directory
     }
 
     var raw: Int32 { directory.raw }
+
+    /// Whether the journal at the suite's path is a link to the one in this directory.
+    var hasLinkedJournal: Bool { entrance != id }
+
+    /// What a process wants of a suite's files, which says whose they may be.
+    enum Purpose {
+        /// To change them: this user's.
+        case writing
+        /// To read those of a suite that can't be written: root's too, and to root everyone's.
+        case reading
+        /// To read whatever can be read, behind whatever links.
+        case looking
+
+        var followsAnyLink: Bool { self == .looking }
+    }
 }
 
 extension SuiteDirectory {
@@ -38,6 +79,8 @@ extension SuiteDirectory {
             return try calls.tryLock(lockedDescriptor)
         } catch  where error.isUnlockable && lockFile.raw < 0 {
             let opened = try createFile(Self.lockName)
+            // Without a name it would be a lock of this process alone.
+            guard opened.status.links == 1 else { throw JournalError(.unstable, path: Self.lockName) }
             lockedDescriptor = opened.file.raw
             lockFile = opened.file
             return try calls.tryLock(lockedDescriptor)
@@ -63,12 +106,29 @@ extension SuiteDirectory {
     static func open(_ path: String, calls: SystemCalls) throws(JournalError) -> SuiteDirectory {
         for _ in 0..<8 {
             do throws(JournalError) {
-                return try openForReading(path, isReadOnly: false, calls: calls)
+                return try openExisting(path, for: .writing, calls: calls)
             } catch  where error.isNotFound {
+                try checkFolder(around: path, calls: calls)
                 try makeDirectory(path, calls: calls)
             }
         }
         throw JournalError(.unstable, path: path)
+    }
+
+    /// Refuses to create anything in a folder whose owner could not use it, such as root in that of a user whose HOME
+    /// it has.
+    ///
+    /// A folder of root's, or one in which all users may create files of their own, is nobody's in this sense.
+    static func checkFolder(around path: String, calls: SystemCalls) throws(JournalError) {
+        var folder = parent(of: path)
+        while folder != parent(of: folder) {
+            if let status = try calls.status(of: folder, followsLinks: true) {
+                let isShared = status.owner == 0 || status.isSticky && status.isWritableByOthers
+                if status.owner == SystemCalls.user || isShared { return }
+                throw JournalError(.otherUsersFolder(owner: status.owner), path: folder)
+            }
+            folder = parent(of: folder)
+        }
     }
 
     /// Creates a directory and its missing parents; ``syncNames(of:calls:)`` puts them on the disk.
@@ -112,70 +172,147 @@ extension SuiteDirectory {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Accepts only a regular file that has no other name, of this user, or if it is only read and this process is root's of any.
-    private func checkFile(_ descriptor: Int32, isReadOnly: Bool = false) throws(JournalError) -> FileStatus {
+    /// Accepts only a regular file that has no other name, and that its owner lets this process use.
+    private func checkFile(_ descriptor: Int32, for purpose: Purpose) throws(JournalError) -> FileStatus {
         let status = try calls.status(descriptor)
         guard status.isRegular else { throw JournalError(.notARegularFile) }
-        guard status.isUsable(toRead: isReadOnly) else { throw JournalError(.notOwned) }
+        guard status.isUsable(for: purpose) else { throw JournalError(.notOwned(owner: status.owner)) }
         // None: it was removed after it was opened.
-        guard status.links <= 1 else { throw JournalError(.linked) }
+        guard status.links <= 1 || purpose == .looking else { throw JournalError(.linked) }
         return status
     }
 
-    /// Opens the suite's directory if it exists, to look at it: nothing is created, changed, or locked.
+    /// Opens the suite's directory if it exists: nothing is created, changed, or locked.
     ///
-    /// Unlike ``open(_:calls:)`` this accepts another user's directory when this process is root's.
-    static func openForReading(
+    /// If the journal is a link, it is the directory in which that journal really is.
+    static func openExisting(
         _ path: String,
-        isReadOnly: Bool = true,
+        for purpose: Purpose = .looking,
         calls: SystemCalls
     ) throws(JournalError) -> SuiteDirectory {
-        let directory: OwnedDescriptor
         let now = Clock.monotonic()
+        let found = try SuiteDirectory(
+            openDirectory(path, for: purpose, calls: calls),
+            at: path,
+            openedAt: now,
+            for: purpose,
+            calls: calls
+        )
+        guard found.journalStatus?.isLink == true else { return found }
+        let link = path + "/" + journalName
+        let journal = try SuiteLink.follow(link, calls: calls)
+        let folder = parent(of: journal)
+        guard journal == folder + "/" + journalName else { throw JournalError(.linkRefused(.otherName), path: link) }
+        return try SuiteDirectory(
+            openDirectory(folder, for: purpose, calls: calls),
+            at: folder,
+            entrance: found.id,
+            openedAt: now,
+            for: purpose,
+            calls: calls
+        )
+    }
+
+    private static func openDirectory(
+        _ path: String,
+        for purpose: Purpose,
+        calls: SystemCalls
+    ) throws(JournalError) -> OwnedDescriptor {
         do throws(JournalError) {
-            directory = try calls.open(path, .directory)
+            if purpose.followsAnyLink { return try calls.open(path, .linkedDirectory) }
+            do throws(JournalError) {
+                return try calls.open(path, .directory)
+            } catch  where error.isWrongType {
+                guard try calls.status(of: path)?.isLink == true else { throw error }
+                return try calls.open(SuiteLink.follow(path, calls: calls), .directory)
+            }
         } catch  where error.isWrongType {
             throw JournalError(.notADirectory, path: path)
+        } catch  where error.isReadOnlyPlace {
+            throw try naming(error, path: path, calls: calls)
         }
-        let status = try calls.status(directory.raw)
-        guard status.isDirectory else { throw JournalError(.notADirectory, path: path) }
-        guard status.isUsable(toRead: isReadOnly) else { throw JournalError(.notOwned, path: path) }
-        return SuiteDirectory(directory, id: status.id, openedAt: now, calls: calls)
+    }
+
+    /// A refusal, with the owner of the folder that refuses, if it is another user's.
+    private static func naming(
+        _ refusal: JournalError,
+        path: String,
+        calls: SystemCalls
+    ) throws(JournalError) -> JournalError {
+        var path = path
+        while path != parent(of: path) {
+            do throws(JournalError) {
+                guard let status = try calls.status(of: path, followsLinks: true) else { return refusal }
+                return status.owner == SystemCalls.user
+                    ? refusal : JournalError(.notOwned(owner: status.owner), path: path)
+            } catch  where error.isReadOnlyPlace {
+                // It is in the folder that refuses, or below.
+                path = parent(of: path)
+            }
+        }
+        return refusal
     }
 
     /// Opens the journal in the directory; nil when there is none.
-    func openJournal(isReadOnly: Bool) throws(JournalError) -> OpenedFile? {
+    func openJournal(for purpose: Purpose) throws(JournalError) -> OpenedFile? {
         let file: OwnedDescriptor
         do throws(JournalError) {
-            file = try calls.open(Self.journalName, in: raw, isReadOnly ? .read : .readWrite)
+            let access: SystemCalls.Access =
+                switch purpose {
+                case .writing: .readWrite
+                case .reading: .read
+                case .looking: .linkedFile
+                }
+            file = try calls.open(Self.journalName, in: raw, access)
         } catch  where error.isNotFound {
             return nil
         } catch  where error.isWrongType {
             throw JournalError(.notARegularFile)
         }
-        return OpenedFile(status: try checkFile(file.raw, isReadOnly: isReadOnly), file: file)
+        return OpenedFile(status: try checkFile(file.raw, for: purpose), file: file)
     }
 
-    /// Opens another file in the directory for writing, creating it if there is none.
-    func createFile(_ name: String) throws(JournalError) -> OpenedFile {
+    /// Opens another file in the directory for writing, which processes share by its lock, creating it if there is
+    /// none.
+    func createFile(_ name: String) throws(JournalError) -> OpenedFile { try open(name, .create) }
+
+    /// Creates another file in the directory, in place of what is there.
+    ///
+    /// It is this process's alone: who may write to the directory could otherwise have it write to a file that has
+    /// another name.
+    func createNewFile(_ name: String) throws(JournalError) -> OpenedFile {
         do throws(JournalError) {
-            let file = try calls.open(name, in: raw, .create)
-            return OpenedFile(status: try checkFile(file.raw), file: file)
+            return try open(name, .createNew)
+        } catch  where error.isExisting {
+            do throws(JournalError) {
+                try calls.unlink(name, in: raw)
+            } catch {
+                throw error.isDirectory ? JournalError(.notARegularFile, path: name) : error
+            }
+            return try open(name, .createNew)
+        }
+    }
+
+    private func open(_ name: String, _ access: SystemCalls.Access) throws(JournalError) -> OpenedFile {
+        do throws(JournalError) {
+            let file = try calls.open(name, in: raw, access)
+            let status = try checkFile(file.raw, for: .writing)
+            if !status.allowsOwner(0o600) { try calls.allowOwner(file.raw) }
+            return OpenedFile(status: status, file: file)
         } catch {
             throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
         }
     }
 
-    /// Refuses a suite without the permission to write its directory or its journal.
+    /// Refuses a suite without the permission to write its directory or its journal; the path is what the refusal
+    /// names.
     ///
-    /// In such a directory compactions could create no file: its files could be written even so, but the journal could grow
-    /// without limit.
-    static func checkPermissions(_ path: String, calls: SystemCalls) throws(JournalError) {
-        for name in [path, path + "/" + journalName] {
-            let status = try calls.status(of: name)
-            if let status, status.owner == SystemCalls.user, !status.isWritableByUser {
-                throw .noPermission(path: name)
-            }
+    /// In such a directory compactions could create no file: its files could be written even so, but the journal could
+    /// grow without limit.
+    func checkPermissions(at path: String) throws(JournalError) {
+        if !status.isWritableByUser { throw .noPermission(path: path) }
+        if let journalStatus, journalStatus.owner == SystemCalls.user, !journalStatus.isWritableByUser {
+            throw .noPermission(path: path + "/" + Self.journalName)
         }
     }
 }
@@ -188,8 +325,13 @@ struct OpenedFile: ~Copyable {
 extension FileStatus {
     var id: FileID { FileID(device: device, inode: inode) }
 
-    /// Whether this process uses the file: its own user's, and as root every user's, if only to read it.
-    func isUsable(toRead: Bool) -> Bool { owner == SystemCalls.user || toRead && SystemCalls.user == 0 }
+    func isUsable(for purpose: SuiteDirectory.Purpose) -> Bool {
+        switch purpose {
+        case .writing: owner == SystemCalls.user
+        case .reading: owner == SystemCalls.user || owner == 0 || SystemCalls.user == 0
+        case .looking: true
+        }
+    }
 
     /// Whether the file's permissions let this process write, if the file is its own user's.
     var isWritableByUser: Bool { isWritableByOwner || SystemCalls.user == 0 }

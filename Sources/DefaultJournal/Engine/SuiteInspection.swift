@@ -47,11 +47,11 @@ extension Journal {
     ) throws(JournalError) -> SuiteInspection {
         let path = try SuiteDirectory.absolutePath(path, calls: calls)
         do throws(JournalError) {
-            let suite = try SuiteDirectory.openForReading(path, calls: calls)
+            let suite = try SuiteDirectory.openExisting(path, calls: calls)
             var found = SuiteInspection()
             for _ in 0..<8 {
                 found = SuiteInspection()
-                guard let opened = try suite.openJournal(isReadOnly: true) else { break }
+                guard let opened = try suite.openJournal(for: .looking) else { break }
                 found = try inspect(opened.file.raw, to: opened.status.size, calls: calls)
                 // While it changes, what a writer takes back may look like damage.
                 let after = try calls.status(opened.file.raw)
@@ -154,6 +154,7 @@ extension Journal {
         do throws(JournalError) {
             guard try calls.status(of: target) == nil else { throw JournalError(.alreadyExists, path: target) }
             do throws(JournalError) {
+                try SuiteDirectory.checkFolder(around: target, calls: calls)
                 try SuiteDirectory.makeDirectory(target, calls: calls)
                 try SuiteDirectory.syncNames(of: target, calls: calls)
                 try write(table, to: SuiteDirectory.open(target, calls: calls))

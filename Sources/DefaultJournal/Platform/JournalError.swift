@@ -8,7 +8,10 @@ package final class JournalError: Error, Sendable {
         case notARegularFile
         case linked
         case notADirectory
-        case notOwned
+        case notOwned(owner: UInt32)
+        /// Nothing is created in a folder of another user.
+        case otherUsersFolder(owner: UInt32)
+        case linkRefused(LinkRefusal)
         case valueTooLarge(bytes: Int)
         case keyInvalid(bytes: Int)
         case batchTooLarge(bytes: Int)
@@ -26,18 +29,29 @@ package final class JournalError: Error, Sendable {
     package enum ReadOnlyReason: Equatable, Sendable {
         /// The system refuses it, with this error number.
         case refused(code: Int32)
-        /// The suite is another user's, and this process is root's.
-        case otherUser
+        /// The suite is another user's, and this process is root's, or the other way round.
+        case otherUser(UInt32)
         /// The suite was opened only for reading.
         case requested
+    }
+
+    /// Why a link isn't followed.
+    package enum LinkRefusal: Equatable, Sendable {
+        case leadsNowhere
+        /// The link, or a folder on the way, is another user's.
+        case otherUsers(owner: UInt32)
+        /// Others may change what is in a folder on the way.
+        case writableByOthers
+        /// It leads to a journal whose name is another one.
+        case otherName
     }
 
     /// What went wrong.
     package let kind: Kind
     /// The file or directory it is about.
     ///
-    /// Inside the engine a name in the suite's directory, "." for the directory, and empty for the journal; ``located(in:)``
-    /// makes it a path where the error leaves the engine.
+    /// Inside the engine a name in the suite's directory, "." for the directory, and empty for the journal;
+    /// ``located(in:)`` makes it a path where the error leaves the engine.
     package let path: String
 
     init(_ kind: Kind, path: String = "") {
@@ -75,7 +89,7 @@ extension JournalError: Equatable {
 /// The system calls that the engine makes, by the name they have in an error message.
 package enum SystemCall: String, Sendable, CaseIterable {
     case open, fstat, stat, pread, pwrite, lseek, ftruncate, fsync, fdatasync
-    case rename, unlink, mkdir, opendir, getcwd
+    case rename, unlink, mkdir, opendir, getcwd, readlink, chmod
     case flock, mmap, malloc
     case pthreadCreate = "pthread_create"
     case inotifyInit = "inotify_init1"

@@ -14,14 +14,15 @@ struct OwnedDescriptor: ~Copyable {
 
     static var none: OwnedDescriptor { OwnedDescriptor(raw: -1) }
 
-    // An error of `close` needs no handling: the descriptor is closed in any case, and what has to be on the disk was synced before.
+    // An error of `close` needs no handling: the descriptor is closed in any case, and what has to be on the disk was
+    // synced before.
     deinit { if raw >= 0 { _ = close(raw) } }
 }
 
 /// The result of `fstat` and `stat`, as far as the engine needs it.
 struct FileStatus {
     var device, inode, links, size: UInt64
-    var owner: UInt32
+    var owner, group: UInt32
     private var mode: UInt32
     /// Time of the last change of the inode, in nanoseconds since 1970.
     var changed: UInt64
@@ -34,6 +35,7 @@ struct FileStatus {
         links = UInt64(truncatingIfNeeded: status.st_nlink)
         size = UInt64(clamping: status.st_size)
         owner = status.st_uid
+        group = status.st_gid
         mode = UInt32(status.st_mode)
         #if canImport(Darwin)
         changed = Clock.nanoseconds(status.st_ctimespec)
@@ -46,8 +48,15 @@ struct FileStatus {
 
     var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
     var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
+    var isLink: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFLNK) }
     var isWritableByOwner: Bool { mode & 0o200 != 0 }
+    var isWritableByGroup: Bool { mode & 0o020 != 0 }
     var isWritableByOthers: Bool { mode & 0o002 != 0 }
+    /// Whether a name in a directory can be changed by the owner of its file and of the directory only, as in `/tmp`.
+    var isSticky: Bool { mode & UInt32(S_ISVTX) != 0 }
+
+    /// Whether the owner has these permissions.
+    func allowsOwner(_ permissions: UInt16) -> Bool { mode & UInt32(permissions) == UInt32(permissions) }
 }
 
 #if DEBUG
@@ -73,8 +82,8 @@ package protocol SystemCallObserver: AnyObject, Sendable {
 
 /// All file system calls of the engine.
 ///
-/// Interrupted calls are repeated, and every failure becomes a ``JournalError`` that names the call, and the file by the name that
-/// the caller used: see ``JournalError/path``. In release builds the type is empty.
+/// Interrupted calls are repeated, and every failure becomes a ``JournalError`` that names the call, and the file by
+/// the name that the caller used: see ``JournalError/path``. In release builds the type is empty.
 package struct SystemCalls: Sendable {
     #if DEBUG
     var probe: (any SystemCallObserver)?
@@ -82,6 +91,20 @@ package struct SystemCalls: Sendable {
 
     /// The effective user, to whom every file must belong.
     static var user: UInt32 { geteuid() }
+
+    /// A user in the middle of a sentence, by name if the system knows it.
+    static func name(ofUser id: UInt32) -> String {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { buffer -> String? in
+            guard let memory = buffer.baseAddress, getpwuid_r(id, &entry, memory, buffer.count, &found) == 0,
+                let name = found?.pointee.pw_name
+            else { return nil }
+            return String(cString: name)
+        }
+        return name.map { "the user \($0)" } ?? "the user with the number \(id)"
+    }
+
     static var process: Int32 { getpid() }
 
     /// Repeats a call until it isn't interrupted, and throws when its result is negative.
@@ -132,19 +155,22 @@ extension SystemCalls {
 
     struct Access {
         fileprivate let flags: Int32
+        fileprivate var followsLinks = false
 
         static var read: Access { Access(flags: O_RDONLY) }
         static var readWrite: Access { Access(flags: O_RDWR) }
         static var create: Access { Access(flags: O_RDWR | O_CREAT) }
         static var createNew: Access { Access(flags: O_RDWR | O_CREAT | O_EXCL) }
         static var directory: Access { Access(flags: O_RDONLY | O_DIRECTORY) }
+        static var linkedFile: Access { Access(flags: O_RDONLY, followsLinks: true) }
+        static var linkedDirectory: Access { Access(flags: O_RDONLY | O_DIRECTORY, followsLinks: true) }
     }
 
     /// Opens `name` in an open directory, or at a path when `directory` is nil.
     ///
-    /// Links aren't followed, and opening never waits, not even for a FIFO.
+    /// Links aren't followed unless the access says so, and opening never waits, not even for a FIFO.
     func open(_ name: String, in directory: Int32? = nil, _ access: Access) throws(JournalError) -> OwnedDescriptor {
-        let flags = access.flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let flags = access.flags | O_CLOEXEC | O_NONBLOCK | (access.followsLinks ? 0 : O_NOFOLLOW)
         let raw = try perform(.open, directory: directory, name: name) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
@@ -157,12 +183,17 @@ extension SystemCalls {
         return FileStatus(status)
     }
 
-    /// The status of the file with a name, without following a link; nil when there is none.
-    func status(of name: String, in directory: Int32? = nil) throws(JournalError) -> FileStatus? {
+    /// The status of the file with a name, or of the one that it leads to if links are followed; nil when there is
+    /// none.
+    func status(
+        of name: String,
+        in directory: Int32? = nil,
+        followsLinks: Bool = false
+    ) throws(JournalError) -> FileStatus? {
         var status = stat()
         do throws(JournalError) {
             try perform(.stat, directory: directory, name: name) { _ in
-                Int(fstatat(directory ?? AT_FDCWD, name, &status, AT_SYMLINK_NOFOLLOW))
+                Int(fstatat(directory ?? AT_FDCWD, name, &status, followsLinks ? 0 : AT_SYMLINK_NOFOLLOW))
             }
         } catch  where error.isNotFound {
             return nil
@@ -170,8 +201,26 @@ extension SystemCalls {
         return FileStatus(status)
     }
 
+    /// The path that a link has as its content.
+    func target(ofLink path: String) throws(JournalError) -> String {
+        let capacity = Int(PATH_MAX)
+        let buffer = try Buffer(capacity: capacity)
+        let bytes = buffer.memory.assumingMemoryBound(to: CChar.self)
+        let count = try perform(.readlink, name: path) { _ in readlink(path, bytes, capacity) }
+        return String(decoding: UnsafeRawBufferPointer(start: buffer.memory, count: count), as: UTF8.self)
+    }
+
+    /// Makes a directory for this user alone, whatever the process's umask is.
     func makeDirectory(_ path: String) throws(JournalError) {
         try perform(.mkdir, name: path) { _ in Int(mkdir(path, 0o700)) }
+        if let made = try status(of: path), !made.allowsOwner(0o700) {
+            try perform(.chmod, name: path) { _ in Int(chmod(path, 0o700)) }
+        }
+    }
+
+    /// Lets the owner read and write a file that was created with an umask that takes these permissions away.
+    func allowOwner(_ file: Int32) throws(JournalError) {
+        try perform(.chmod, descriptor: file) { _ in Int(fchmod(file, 0o600)) }
     }
 
     func rename(_ name: String, to target: String, in directory: Int32) throws(JournalError) {
@@ -299,8 +348,8 @@ extension SystemCalls {
         }
     }
 
-    /// Flushes a file's content and metadata, or a directory's entries, to the disk; or the content, and no more of the metadata
-    /// than is needed to read it back.
+    /// Flushes a file's content and metadata, or a directory's entries, to the disk; or the content, and no more of the
+    /// metadata than is needed to read it back.
     func sync(_ descriptor: Int32, isDataOnly: Bool = false, name: String = "") throws(JournalError) {
         let call = isDataOnly ? SystemCall.fdatasync : .fsync
         try perform(call, descriptor: descriptor, name: name) { _ in
@@ -314,7 +363,8 @@ extension SystemCalls {
 
     /// Puts the names in a directory on the disk.
     ///
-    /// - Returns: The refusal of a file system that syncs files only, such as that of folders shared with a virtual machine's host.
+    /// - Returns: The refusal of a file system that syncs files only, such as that of folders shared with a virtual
+    /// machine's host.
     @discardableResult
     func syncNames(in directory: Int32, name: String = ".") throws(JournalError) -> JournalError? {
         do throws(JournalError) {
@@ -328,8 +378,8 @@ extension SystemCalls {
     #if canImport(Darwin)
     /// Flushes a file and the drive's cache, in which `fsync` alone leaves the data on Apple platforms (`man 2 fsync`).
     ///
-    /// File systems that can't flush the drive's cache, such as those on a network, are flushed as far as they can. Any other
-    /// error is one.
+    /// File systems that can't flush the drive's cache, such as those on a network, are flushed as far as they can. Any
+    /// other error is one.
     private static func fullSync(_ descriptor: Int32) -> Int {
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
         return [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL].contains(errno) ? Int(fsync(descriptor)) : -1
@@ -447,7 +497,7 @@ extension JournalError {
     var isReadOnlyPlace: Bool {
         switch kind {
         case .system(_, let code): code == EROFS || code == EACCES || code == EPERM
-        case .notOwned: SystemCalls.user == 0
+        case .notOwned(let owner): SystemCalls.user == 0 || owner == 0
         case .readOnly: true
         default: false
         }
@@ -463,6 +513,8 @@ extension JournalError {
 
     var isNotFound: Bool { code == ENOENT }
     var isExisting: Bool { code == EEXIST }
+    /// What `unlink` reports for a directory.
+    var isDirectory: Bool { code == EISDIR || code == EPERM }
     /// What `open` reports for a link, or for a file of the wrong type.
     var isWrongType: Bool { code == ELOOP || code == ENOTDIR || code == EISDIR || code == ENXIO || code == EMLINK }
 }

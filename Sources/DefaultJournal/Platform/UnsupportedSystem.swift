@@ -36,7 +36,12 @@ package struct SystemCalls: Sendable {
 
     func open(_: String, in _: Int32? = nil, _: Access) throws(JournalError) -> OwnedDescriptor { throw .unsupported }
     func status(_: Int32) throws(JournalError) -> FileStatus { throw .unsupported }
-    func status(of _: String, in _: Int32? = nil) throws(JournalError) -> FileStatus? { throw .unsupported }
+    func status(of _: String, in _: Int32? = nil, followsLinks _: Bool = false) throws(JournalError) -> FileStatus? {
+        throw .unsupported
+    }
+    func target(ofLink _: String) throws(JournalError) -> String { throw .unsupported }
+    func allowOwner(_: Int32) throws(JournalError) { throw .unsupported }
+    static func name(ofUser _: UInt32) -> String { "another user" }
     func makeDirectory(_: String) throws(JournalError) { throw .unsupported }
     func rename(_: String, to _: String, in _: Int32) throws(JournalError) { throw .unsupported }
     func unlink(_: String, in _: Int32? = nil, isDirectory: Bool = false) throws(JournalError) { throw .unsupported }
@@ -77,11 +82,13 @@ extension JournalError {
     var isUnlockable: Bool { false }
     var isNotFound: Bool { false }
     var isExisting: Bool { false }
+    var isDirectory: Bool { false }
     var isWrongType: Bool { false }
     static func noPermission(path: String) -> JournalError { unsupported }
 }
 
-/// A mutex that the thread that holds it may take again, out of the standard library's, which all versions of these systems have.
+/// A mutex that the thread that holds it may take again, out of the standard library's, which all versions of these
+/// systems have.
 public final class ThreadLock: @unchecked Sendable {
     private let mutex = Mutex(())
     private let owner = Atomic<UInt>(0)

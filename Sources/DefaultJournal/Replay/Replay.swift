@@ -1,7 +1,7 @@
 /// Replay: from bytes to the payloads of records and a report, without side effects of its own.
 ///
-/// Time is linear in the number of bytes for any content, and the only memory used is that of the window, of the report's list of
-/// damaged ranges, and of the damaged keys.
+/// Time is linear in the number of bytes for any content, and the only memory used is that of the window, of the
+/// report's list of damaged ranges, and of the damaged keys.
 struct Replay: ~Copyable {
     var source: FileWindow
     /// What was found so far.
@@ -31,8 +31,8 @@ struct Replay: ~Copyable {
 
     /// The payload of the next valid record, until the next call; nil at the end.
     ///
-    /// What is damaged before it, or unfinished, is in the report then. A record is valid if its checksums are right and this version
-    /// knows all of its operations.
+    /// What is damaged before it, or unfinished, is in the report then. A record is valid if its checksums are right
+    /// and this version knows all of its operations.
     mutating func next() throws(JournalError) -> UnsafeRawBufferPointer? {
         let size = source.end
         while position < size, !stopsAtDamage || report.damage.isEmpty {
@@ -90,9 +90,11 @@ struct Replay: ~Copyable {
         at cursor: Int,
         base: UInt64
     ) -> (length: Int, checksum: UInt32)? {
-        guard bytes.littleEndian(at: cursor, as: UInt32.self) == Record.marker else { return nil }
+        guard bytes.littleEndian(at: cursor, as: UInt16.self) == Record.marker else { return nil }
+        let number = bytes.littleEndian(at: cursor + 2, as: UInt16.self)
         let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
-        let checksum = Record.headerChecksum(salt: salt, offset: base &+ UInt64(cursor), length: length)
+        let offset = base &+ UInt64(cursor)
+        let checksum = Record.headerChecksum(salt: salt, offset: offset, number: number, length: length)
         guard length > 0, bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum else { return nil }
         return (Int(length), checksum)
     }
@@ -116,8 +118,8 @@ struct Replay: ~Copyable {
         return checksum == stored && body.count <= Record.maximumPayload + 2 * Record.alignment
     }
 
-    /// Whether a body ends in zeros from the start of a disk's sector on: what a loss of power leaves of a write that wasn't
-    /// flushed.
+    /// Whether a body ends in zeros from the start of a disk's sector on: what a loss of power leaves of a write that
+    /// wasn't flushed.
     private mutating func endsInLostBlock(_ body: Range<UInt64>) throws(JournalError) -> Bool {
         let sector: UInt64 = 512
         let lastSector = max((body.upperBound - 1) / sector * sector, body.lowerBound)
@@ -213,8 +215,8 @@ struct JournalMark: Equatable, Sendable {
 
 /// Keys whose newest operation may have been in a damaged record.
 ///
-/// Nothing in such a record can be trusted: a name may be damaged itself. A key is named if its bytes lie within the record
-/// and are UTF-8, and no valid operation on it follows.
+/// Nothing in such a record can be trusted: a name may be damaged itself. A key is named if its bytes lie within the
+/// record and are UTF-8, and no valid operation on it follows.
 struct DamagedKeys {
     private var keys: [[UInt8]] = []
 

@@ -6,8 +6,9 @@ final class Helper: Sendable {
     private let output = Pipe()
     private let input = Pipe()
 
-    init(_ arguments: [String]) throws {
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    /// The path of the program.
+    static var program: String {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         // The test program may be the toolchain's runner with the tests as a library; the build folder is known anyway.
         let folders =
             [tests, CommandLine.arguments.first ?? ""]
@@ -15,8 +16,11 @@ final class Helper: Sendable {
         let candidates = folders.map {
             URL(fileURLWithPath: $0).deletingLastPathComponent().path + "/JournalTestHelper"
         }
-        let program = candidates.first { FileManager.default.isExecutableFile(atPath: $0) } ?? candidates[0]
-        process.executableURL = URL(fileURLWithPath: program)
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0) } ?? candidates[0]
+    }
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: Self.program)
         process.arguments = arguments
         // The thread sanitizer ends a child made with fork that starts threads, otherwise.
         process.environment = ProcessInfo.processInfo.environment.merging(["TSAN_OPTIONS": "die_after_fork=0"]) { $1 }

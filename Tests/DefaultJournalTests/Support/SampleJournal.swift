@@ -44,7 +44,7 @@ struct SampleJournal {
         bytes += [UInt8](repeating: 0, count: Record.headerSize) + payload + [UInt8](repeating: 0, count: padding)
         bytes.withUnsafeMutableBytes { target in
             if let base = target.baseAddress {
-                Record.seal(base + start, payload: payload.count, salt: salt, offset: UInt64(start))
+                Record.seal(base + start, number: 0xBEAD, payload: payload.count, salt: salt, offset: UInt64(start))
             }
         }
         records.append(start..<bytes.count)

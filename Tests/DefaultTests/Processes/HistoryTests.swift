@@ -86,6 +86,10 @@ struct HistoryTests {
         #expect(!hasOrder([write], [call(4...5, found: 0, process: 3)], seen))
         #expect(!hasOrder([write], [call(10...11, found: 0)], seen))
         #expect(!hasOrder([write, call(10...11, found: 0)], seen))
+        // Whatever the thread that wrote does before that read has returned.
+        let writer = [call(1...6, wrote: 5), call(7...7, found: 5)]
+        #expect(hasOrder(writer, [call(5...9, found: 0)], seen))
+        #expect(!hasOrder(writer, [call(7...9, found: 0)], seen))
     }
 
     @Test("need calls to go back on, and find the order all the same")

@@ -41,8 +41,9 @@ struct LinearizabilityChecker {
         var taken: [Int]
         var first: Int
         var second: Int
-        /// The last write that was taken, and what was there before.
+        /// The thread whose write was taken last, which of its calls that was, and what was there before.
         var lastWriter = -1
+        var lastWrite = 0
         var firstBefore: Int
         var secondBefore: Int
     }
@@ -96,7 +97,7 @@ struct LinearizabilityChecker {
     private func matches(_ call: CallHistory.Call, thread: Int) -> Bool {
         if call.found.agrees(first: state.first, second: state.second) { return true }
         guard call.isRead, !call.hasLock, state.lastWriter >= 0, state.lastWriter != thread else { return false }
-        let write = threads[state.lastWriter][state.taken[state.lastWriter] - 1]
+        let write = threads[state.lastWriter][state.lastWrite]
         return write.process == call.process && write.end >= call.begin && write.begin <= call.end
             && call.found.agrees(first: state.firstBefore, second: state.secondBefore)
     }
@@ -104,10 +105,9 @@ struct LinearizabilityChecker {
     private mutating func take(_ thread: Int, skips: Bool) {
         guard let call = next(thread) else { return }
         state.taken[thread] += 1
-        // The write that it made before has returned.
-        if state.lastWriter == thread { state.lastWriter = -1 }
         if skips || call.isRead { return }
-        (state.lastWriter, state.firstBefore, state.secondBefore) = (thread, state.first, state.second)
+        (state.lastWriter, state.lastWrite) = (thread, state.taken[thread] - 1)
+        (state.firstBefore, state.secondBefore) = (state.first, state.second)
         state.first = call.written.first ?? state.first
         state.second = call.written.second ?? state.second
     }

@@ -122,9 +122,10 @@ enum JournalNumbers {
     ) -> UnsafeRawBufferPointer? {
         guard start + Record.headerSize <= bytes.count else { return nil }
         let length = bytes.littleEndian(at: start + 4, as: UInt32.self)
-        let header = Record.headerChecksum(salt: salt, offset: UInt64(start), length: length)
+        let number = bytes.littleEndian(at: start + 2, as: UInt16.self)
+        let header = Record.headerChecksum(salt: salt, offset: UInt64(start), number: number, length: length)
         let end = start + Record.size(payload: Int(length), at: UInt64(start))
-        guard bytes.littleEndian(at: start, as: UInt32.self) == Record.marker,
+        guard bytes.littleEndian(at: start, as: UInt16.self) == Record.marker,
             bytes.littleEndian(at: start + 8, as: UInt32.self) == header, end <= bytes.count
         else { return nil }
         let body = UnsafeRawBufferPointer(rebasing: bytes[start + Record.headerSize..<end])

@@ -45,7 +45,8 @@ extension DefaultsError {
             case .keyInvalid: .invalidKey
             case .newerFormat: .newerFormat
             case .busy: .storeBusy
-            case .notARegularFile, .linked, .notADirectory, .notOwned, .invalidPath, .unstable, .overwritten, .forked:
+            case .notARegularFile, .linked, .linkRefused, .notADirectory, .notOwned, .otherUsersFolder, .invalidPath,
+                .unstable, .overwritten, .forked:
                 .storeUnavailable
             case .readOnly: .storeReadOnly
             case .system where error.isReadOnlyDisk: .storeReadOnly

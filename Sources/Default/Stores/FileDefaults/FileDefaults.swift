@@ -18,34 +18,38 @@ internal import DefaultJournal
 ///
 /// ## Guarantees
 ///
-/// - When a mutating call returns, the change survives even if the process is killed at any instant. After ``flush()``, or
+/// - When a mutating call returns, the change survives even if the process is killed at any instant. After ``flush()``,
+/// or
 ///   with ``Durability-swift.enum/everyWrite``, it also survives a loss of power.
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in any
 ///   process. ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all processes.
 /// - Setting the value that is already stored writes nothing.
 /// - A call that throws has changed nothing. Reads wait for no other process, and writes for at most five seconds.
-/// - When a file is damaged, only the values in the damaged bytes are lost. The damaged file is backed up, and the damage is
+/// - When a file is damaged, only the values in the damaged bytes are lost. The damaged file is backed up, and the
+/// damage is
 ///   reported to ``DefaultsDiagnostics``.
 ///
 /// A suite is a directory, and everything in it belongs to one user. <doc:FileFormat> describes its files.
 ///
 /// ## Suites that can't be written
 ///
-/// A suite is opened for reading if it is on a read-only disk, if this user may not write its directory or files, or, for root,
-/// if it belongs to another user. A read returns what is in the journal, and asks the system once, with `stat`, whether the
-/// journal has changed. It takes no lock, so it may also see a write whose call hasn't returned yet. Writes, transactions and
-/// exclusive access throw ``DefaultsError/Code/storeReadOnly``. Each of them first checks whether the suite has become
-/// writable. ``flush()`` does nothing. If the suite is missing and can't be created, reads find nothing.
+/// A suite is opened for reading if it is on a read-only disk, if this user may not write its directory or files, for
+/// root if it belongs to another user, and for other users if it is root's. A read returns what is in the journal, and
+/// asks the system once, with `stat`, whether the journal has changed. It takes no lock, so it may also see a write
+/// whose call hasn't returned yet. Writes, transactions and exclusive access throw
+/// ``DefaultsError/Code/storeReadOnly``. Each of them first checks whether the suite has become writable. ``flush()``
+/// does nothing. If the suite is missing and can't be created, reads find nothing.
 ///
 /// A child made with `fork` that continues without `exec` opens the suite for itself at its first use; see
 /// <doc:Durability>.
 public final class FileDefaults: Sendable {
     /// When a change reaches the disk, and not only the system's memory.
     public enum Durability: Sendable, Hashable {
-        /// Within about a second, in the background, and when the program ends normally. A loss of power loses about the last
-        /// second.
+        /// Within about a second, in the background, and when the program ends normally. A loss of power loses about
+        /// the last second.
         ///
-        /// A program that returns from `main` or calls `exit` waits for its suites to be flushed, for at most a second in all.
+        /// A program that returns from `main` or calls `exit` waits for its suites to be flushed, for at most a second
+        /// in all.
         case background
         /// Before the call returns. This is about a hundred times as slow.
         case everyWrite
@@ -61,10 +65,10 @@ public final class FileDefaults: Sendable {
 
     /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
-    /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered defaults and
-    /// launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or ``DefaultsError/Code/storeReadOnly`` if it
-    /// doesn't exist and can't be created. Each call tries to open it again. Calls that don't throw report it as
-    /// ``DefaultsDiagnostics/Event/Kind/openFailed``, once for each reason.
+    /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered
+    /// defaults and launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or
+    /// ``DefaultsError/Code/storeReadOnly`` if it doesn't exist and can't be created. Each call tries to open it again.
+    /// Calls that don't throw report it as ``DefaultsDiagnostics/Event/Kind/openFailed``, once for each reason.
     public static let standard = FileDefaults(
         suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
         durability: .background,
@@ -73,11 +77,11 @@ public final class FileDefaults: Sendable {
 
     /// Opens the suite with a name, and creates it if it doesn't exist.
     ///
-    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple platforms
-    /// in the user's Application Support directory. On tvOS an app can write nothing but caches, which the system deletes
-    /// when it needs room and the app isn't running; the suite is there. If Foundation keeps a property list of that name in
-    /// the same directory, or on Apple platforms in `Library/Preferences`, a new suite imports its values once, and leaves
-    /// the file unchanged.
+    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple
+    /// platforms in the user's Application Support directory. On tvOS an app can write nothing but caches, which the
+    /// system deletes when it needs room and the app isn't running; the suite is there. If Foundation keeps a property
+    /// list of that name in the same directory, or on Apple platforms in `Library/Preferences`, a new suite imports its
+    /// values once, and leaves the file unchanged.
     ///
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
@@ -86,9 +90,9 @@ public final class FileDefaults: Sendable {
     ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a process, the one
     ///     that opens it first decides. Threads of one process wait for each other without a limit.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
-    ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``.
-    ///   Nothing has changed then. A suite that can only be read, or that can't be created where nothing can be written, is not an
-    ///   error here.
+    ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or
+    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be
+    ///   created where nothing can be written, is not an error here.
     public convenience init(
         suiteName: String,
         durability: Durability = .background,
@@ -99,16 +103,18 @@ public final class FileDefaults: Sendable {
 
     /// Opens the suite in a directory, and creates it and its parent directories if they don't exist.
     ///
-    /// The parent directories may be symbolic links; the suite's directory itself may not.
+    /// The parent directories may be symbolic links, and the suite's directory may be one that no other user can lead
+    /// elsewhere; see <doc:Durability>.
     ///
     /// - Parameters:
-    ///   - url: The file URL of the suite's directory. A component ".." removes the one before it, even if that is a symbolic
-    ///     link to a directory elsewhere.
+    ///   - url: The file URL of the suite's directory. A component ".." removes the one before it, even if that is a
+    ///     symbolic link to a directory elsewhere.
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:)``.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or
-    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be created
-    ///   where nothing can be written, is not an error here.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
+    /// ``DefaultsError/Code/storeBusy`` or
+    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be
+    ///   created where nothing can be written, is not an error here.
     public convenience init(
         url: URL,
         durability: Durability = .background,
@@ -119,14 +125,16 @@ public final class FileDefaults: Sendable {
 
     /// Opens the suite in a directory for reading only.
     ///
-    /// Nothing is changed, created, repaired or locked, whether or not the suite could be written. Of a damaged journal, reads give
-    /// what is intact; the damage is reported to ``DefaultsDiagnostics``. Reads see the changes that others make, in this process
-    /// too. Writes, transactions and exclusive access throw ``DefaultsError/Code/storeReadOnly``.
+    /// Nothing is changed, created, repaired or locked, whether or not the suite could be written. Of a damaged
+    /// journal, reads give what is intact; the damage is reported to ``DefaultsDiagnostics``. Reads see the changes
+    /// that others make, in this process too. Whatever the process may read is read: other users' suites, and what
+    /// links lead to. Writes, transactions and exclusive access throw ``DefaultsError/Code/storeReadOnly``.
     ///
     /// For programs that show suites to administrators, such as one that checks a damaged suite before it is repaired.
     ///
     /// - Parameter url: The file URL of the suite's directory.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` if there is no suite or it can't be read,
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` if there is no suite or it
+    /// can't be read,
     ///   or ``DefaultsError/Code/newerFormat``.
     public convenience init(readingFrom url: URL) throws(DefaultsError) {
         let suite = FileSuite(location: .directory(url), isReadOnly: true)
@@ -176,7 +184,8 @@ extension FileDefaults: DefaultsStore {
     /// - Parameters:
     ///   - value: The value, at most 64 MiB in its binary form; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``,
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    /// ``DefaultsError/Code/unsupportedValue``,
     ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
@@ -206,7 +215,8 @@ extension FileDefaults: DefaultsStore {
     /// Prevents all other threads and processes from changing the suite, until the matching ``endExclusiveAccess()``.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Exclusive access has not begun then.
+    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Exclusive access has not begun
+    ///   then.
     public func beginExclusiveAccess() throws(DefaultsError) {
         let journal = try suite.open().journal
         try wrappingErrors { () throws(JournalError) in try journal.beginExclusiveAccess() }
@@ -224,11 +234,11 @@ extension FileDefaults: DefaultsStore {
     /// Calls a handler at each change of the suite, made through this object, another object for the suite, or another
     /// process.
     ///
-    /// While a suite has observations, its directory is watched. One descriptor and two threads serve all suites of the process:
-    /// one waits for changes by other processes, one calls the handlers for them. The end of the last observation ends both.
-    /// If the system refuses to watch the directory, the library checks for changes twice a second until it allows
-    /// that, and ``DefaultsDiagnostics/Event/Kind/watchFailed`` says why. On Apple platforms nothing is watched: changes by other
-    /// processes are noticed at the next read.
+    /// While a suite has observations, its directory is watched. One descriptor and two threads serve all suites of the
+    /// process: one waits for changes by other processes, one calls the handlers for them. The end of the last
+    /// observation ends both. If the system refuses to watch the directory, the library checks for changes twice a
+    /// second until it allows that, and ``DefaultsDiagnostics/Event/Kind/watchFailed`` says why. On Apple platforms
+    /// nothing is watched: changes by other processes are noticed at the next read.
     ///
     /// - Parameter handler: Receives the keys that changed, on any thread, when the new values can be read.
     /// - Returns: The observation. It keeps the suite open.
@@ -238,7 +248,8 @@ extension FileDefaults: DefaultsStore {
 
     /// Opens the suite if it isn't open.
     ///
-    /// A suite that can only be read is available, and so is one that doesn't exist where nothing can be written: it is empty.
+    /// A suite that can only be read is available, and so is one that doesn't exist where nothing can be written: it is
+    /// empty.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``.
     public func checkAvailability() throws(DefaultsError) { _ = try suite.openUnlessReadOnly() }
@@ -258,7 +269,8 @@ extension FileDefaults: UserDefaultsVocabulary {
     ///
     /// They apply to every object for the suite in this process, and to no other suite.
     ///
-    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same keys.
+    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same
+    /// keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
@@ -283,9 +295,9 @@ extension FileDefaults {
     /// Makes several changes as one unit: they become visible and durable together, in all processes, or not at all.
     ///
     /// Inside the body, reads on its thread see the changes. Other threads and processes see them when the body has
-    /// returned. If the body throws or the process ends, the changes are discarded. No other thread or process can write in
-    /// between. A nested transaction becomes part of the outer one: when only the inner body throws, only its changes are
-    /// discarded.
+    /// returned. If the body throws or the process ends, the changes are discarded. No other thread or process can
+    /// write in between. A nested transaction becomes part of the outer one: when only the inner body throws, only its
+    /// changes are discarded.
     ///
     /// ```swift
     /// try suite.transaction {
@@ -296,9 +308,10 @@ extension FileDefaults {
     ///
     /// - Parameter body: Makes the changes: at most 64 MiB for each value, and 1 GiB for all of them.
     /// - Returns: What the body returns.
-    /// - Throws: Any error that the body throws; ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/storeReadOnly``, ``DefaultsError/Code/valueTooLarge`` or ``DefaultsError/Code/storeFailed``. Nothing
-    ///   has changed then.
+    /// - Throws: Any error that the body throws; ``DefaultsError`` with the code
+    /// ``DefaultsError/Code/storeUnavailable``,
+    ///   ``DefaultsError/Code/storeReadOnly``, ``DefaultsError/Code/valueTooLarge`` or
+    ///   ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let suite = try suite.open()
         var hasChanges = false
