@@ -163,7 +163,11 @@ func sleeps(_ status: String) throws -> Int {
 }
 
 func run() throws {
-    switch CommandLine.arguments[1] {
+    // Without /proc there are no arguments.
+    let action =
+        CommandLine.arguments.count > 1
+        ? CommandLine.arguments[1] : ProcessInfo.processInfo.environment["HELPER_ACTION"] ?? ""
+    switch action {
     case "read-standard":
         print(StandardSettings.read()?.themeName ?? "nothing")
     case "write-standard":
@@ -273,6 +277,23 @@ func run() throws {
     case "print-number":
         print(try suite().integer(forKey: "number"))
 
+    case "use-standard":
+        // What an update does to the program's file.
+        switch arguments.first {
+        case "deleted": try FileManager.default.removeItem(atPath: arguments[1])
+        case "replaced":
+            try Data("new".utf8).write(to: URL(filePath: arguments[1] + ".new"))
+            guard rename(arguments[1] + ".new", arguments[1]) == 0 else { exit(5) }
+        default: break
+        }
+        DefaultsDiagnostics.handler = { event in print("event:", event.kind, event.error.code) }
+        print("read:", FileDefaults.standard.integer(forKey: "number"))
+        do {
+            try FileDefaults.standard.set(1, forKey: "number")
+            print(try FileDefaults.standard.url.path)
+        } catch {
+            print(error)
+        }
     case "unavailable-standard":
         try FileDefaults.standard.register(defaults: ["r": "registered"])
         print(FileDefaults.standard.string(forKey: "r") ?? "nothing")

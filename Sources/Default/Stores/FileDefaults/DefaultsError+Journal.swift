@@ -15,6 +15,15 @@ extension DefaultsError {
         return DefaultsError(.invalidSuiteName, ErrorContext(), reason)
     }
 
+    /// For the suite named after a program without a name.
+    static var programUnknown: DefaultsError {
+        let reason = """
+            The standard suite can't be opened, because it is named after the program, and the system doesn't say what that is \
+            called. Mount /proc, or name the suite: FileDefaults(suiteName:).
+            """
+        return DefaultsError(.storeUnavailable, ErrorContext(), reason)
+    }
+
     static func storeUnavailable(at path: String, because fault: String) -> DefaultsError {
         DefaultsError(.storeUnavailable, ErrorContext(store: path), "The suite at \(path) can't be opened: \(fault).")
     }

@@ -59,14 +59,18 @@ public final class FileDefaults: Sendable {
     var suite: FileSuite { suites.current }
     let arguments: LaunchArguments
 
-    /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
+    /// The suite named after the program; launch arguments (`-key value`) override its values, as in `UserDefaults`.
+    ///
+    /// The name is that of the program's file. On Linux it is the same after the file was deleted or replaced, and for a program
+    /// that is started through the dynamic loader. Without `/proc` it isn't known, and the suite can't be opened: use
+    /// ``init(suiteName:durability:lockTimeout:)`` there.
     ///
     /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered defaults and
     /// launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or ``DefaultsError/Code/storeReadOnly`` if it
     /// doesn't exist and can't be created. Each call tries to open it again. Calls that don't throw report it as
     /// ``DefaultsDiagnostics/Event/Kind/openFailed``, once for each reason.
     public static let standard = FileDefaults(
-        suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
+        suite: FileSuite(location: .program),
         durability: .background,
         arguments: LaunchArguments(CommandLine.arguments)
     )
@@ -152,7 +156,7 @@ public final class FileDefaults: Sendable {
 
     /// The suite's directory, even if the suite can't be opened.
     ///
-    /// - Throws: ``DefaultsError`` when the home directory is unknown, or the suite's name is invalid.
+    /// - Throws: ``DefaultsError`` when the home directory or the program's name is unknown, or the suite's name is invalid.
     public var url: URL {
         get throws(DefaultsError) { URL(fileURLWithPath: try suite.path(), isDirectory: true) }
     }

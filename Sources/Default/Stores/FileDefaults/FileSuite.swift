@@ -226,16 +226,17 @@ final class DeferredEvents: Sendable {
 enum SuiteLocation: Sendable {
     /// In the configuration directory, under a name.
     case named(String)
+    /// In the configuration directory, under the program's name.
+    case program
     case directory(URL)
 
     /// The suite's directory.
     ///
-    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory is unknown.
+    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory or the program's name is unknown.
     func path() throws(DefaultsError) -> String {
         switch self {
-        case .named(let name):
-            try Self.check(name)
-            return try Self.configurationHome() + "/" + name + ".defaults"
+        case .named(let name): return try Self.path(named: name)
+        case .program: return try Self.path(named: Self.programName())
         case .directory(let url):
             guard url.isFileURL, !url.path.isEmpty else {
                 throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
@@ -244,9 +245,34 @@ enum SuiteLocation: Sendable {
         }
     }
 
+    private static func path(named name: String) throws(DefaultsError) -> String {
+        try check(name)
+        return try configurationHome() + "/" + name + ".defaults"
+    }
+
+    private static func programName() throws(DefaultsError) -> String {
+        #if os(Linux)
+        // Foundation's name of the process is the path's last part, even if the file was deleted or is the dynamic loader.
+        guard let name = knownProgramName else { throw .programUnknown }
+        return name
+        #else
+        return ProcessInfo.processInfo.processName
+        #endif
+    }
+
+    #if os(Linux)
+    /// As it was first asked for: the file may be renamed later.
+    private static let knownProgramName = ProgramEnvironment.programName
+    #endif
+
     /// The property list in which Foundation keeps the suite with the same name.
     func foundationPropertyList() throws(DefaultsError) -> URL? {
-        guard case .named(let name) = self else { return nil }
+        let name: String
+        switch self {
+        case .named(let given): name = given
+        case .program: name = try Self.programName()
+        case .directory: return nil
+        }
         #if canImport(Darwin)
         let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
         #else
