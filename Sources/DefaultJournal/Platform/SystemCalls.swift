@@ -405,6 +405,14 @@ extension SystemCalls {
         if count < mappedSize { free(memory) } else { munmap(memory, count) }
     }
 
+    /// Memory for what a file says, so that a failure must not end the process; ``freeBlock(_:)`` needs no size.
+    static func allocateBlock(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
+        guard let memory = malloc(count) else { throw JournalError(.system(.malloc, code: ENOMEM)) }
+        return memory
+    }
+
+    static func freeBlock(_ memory: UnsafeMutableRawPointer) { free(memory) }
+
     static func message(for code: Int32) -> String {
         // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.
         String(cString: strerror(code))
