@@ -11,6 +11,7 @@
 
 #if defined(__linux__)
 #include <errno.h>
+#include <pwd.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,7 +59,23 @@ bool default_resolved_path(const char *path, char *resolved, size_t size) {
     free(found);
     return fits;
 }
+
+bool default_home_directory(char *path, size_t size) {
+    struct passwd entry, *found = NULL;
+    char text[16384];
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) != 0 || !found || strlen(entry.pw_dir) >= size) {
+        return false;
+    }
+    strcpy(path, entry.pw_dir);
+    return true;
+}
 #else
+bool default_home_directory(char *path, size_t size) {
+    (void)path;
+    (void)size;
+    return false;
+}
+
 bool default_program_file(char *path, size_t size) {
     (void)path;
     (void)size;

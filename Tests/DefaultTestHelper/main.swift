@@ -294,6 +294,22 @@ func run() throws {
         } catch {
             print(error)
         }
+    case "use-named":
+        if arguments[0] != "same user" {
+            guard let user = UInt32(arguments[0]), setgid(user) == 0, setuid(user) == 0 else { exit(7) }
+        }
+        DefaultsDiagnostics.handler = { event in print(event) }
+        // Like the standard suite, they are opened at the first use.
+        for name in arguments.dropFirst() {
+            do {
+                let suite = try FileDefaults(suiteName: name)
+                print("read:", suite.integer(forKey: "number"))
+                try suite.set(1, forKey: "number")
+                print("stored:", try suite.url.path)
+            } catch {
+                print("\((error as? DefaultsError)?.code.name ?? ""): \(error)")
+            }
+        }
     case "unavailable-standard":
         try FileDefaults.standard.register(defaults: ["r": "registered"])
         print(FileDefaults.standard.string(forKey: "r") ?? "nothing")

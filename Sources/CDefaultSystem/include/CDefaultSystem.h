@@ -33,6 +33,9 @@ bool default_program_file(char *_Nonnull path, size_t size);
 /// Whether a path leads to the file that this process runs.
 bool default_is_program_file(const char *_Nonnull path);
 
+/// The home directory that the system has for this user, written as a path above; returns false if there is none.
+bool default_home_directory(char *_Nonnull path, size_t size);
+
 /// The name by which the program was started, without a dynamic loader before it; NULL where the C library doesn't know it.
 const char *_Nullable default_invocation_name(void);
 

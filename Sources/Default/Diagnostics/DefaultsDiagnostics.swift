@@ -129,6 +129,10 @@ extension DefaultsDiagnostics.Event {
         public static let storeReplaced = Kind("store replaced")
         /// All users may write to a suite's directory, and so may replace what is stored there.
         public static let storeExposed = Kind("store exposed")
+        /// The environment variable `XDG_CONFIG_HOME` isn't an absolute path and was ignored; reported once per process.
+        ///
+        /// The XDG Base Directory Specification asks for that. A tilde that no shell has expanded is such a path too.
+        public static let variableIgnored = Kind("variable ignored")
         /// A call has been waiting for a second for another process, which has a suite's lock; the process is named where the
         /// system names it.
         public static let storeBusy = Kind("store busy")

@@ -9,6 +9,9 @@ package enum ProgramEnvironment {
         default_environment_variable(name).map { String(cString: $0) }
     }
 
+    /// The home directory that the system has for this user, on Linux; nil if it has none.
+    package static var homeDirectory: String? { path { default_home_directory($0, $1) } }
+
     /// The name of the program's file, whatever has happened to the file; nil where the system doesn't know it.
     ///
     /// Only known on Linux.

@@ -464,6 +464,11 @@ extension JournalError {
     /// Whether the disk, or the file system on it, became read-only.
     package var isReadOnlyDisk: Bool { code == EROFS }
 
+    /// Whether a directory isn't there, and the reason may be that it can't be created where it should be.
+    package var isUnusablePlace: Bool {
+        kind == .notADirectory || isReadOnlyPlace && kind != .notOwned || isNotFound || code == ENOTDIR
+    }
+
     /// Whether the system refuses to lock a directory.
     var isUnlockable: Bool {
         code == EBADF || code == EINVAL || code == EISDIR || code == EOPNOTSUPP || code == ENOTSUP || code == ENOSYS

@@ -77,6 +77,7 @@ extension JournalError {
 
     package var systemErrorCode: POSIXErrorCode? { nil }
     package var isReadOnlyDisk: Bool { false }
+    package var isUnusablePlace: Bool { false }
     var isReadOnlyPlace: Bool { false }
     var isUnlockable: Bool { false }
     var isNotFound: Bool { false }

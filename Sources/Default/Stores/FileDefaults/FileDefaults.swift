@@ -77,11 +77,11 @@ public final class FileDefaults: Sendable {
 
     /// Opens the suite with a name, and creates it if it doesn't exist.
     ///
-    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple platforms
-    /// in the user's Application Support directory. On tvOS an app can write nothing but caches, which the system deletes
-    /// when it needs room and the app isn't running; the suite is there. If Foundation keeps a property list of that name in
-    /// the same directory, or on Apple platforms in `Library/Preferences`, a new suite imports its values once, and leaves
-    /// the file unchanged.
+    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME` if that is an absolute path, otherwise in
+    /// `~/.config`; on Apple platforms in the user's Application Support directory. On tvOS an app can write nothing but
+    /// caches, which the system deletes when it needs room and the app isn't running; the suite is there. If Foundation keeps
+    /// a property list of that name in the same directory, or on Apple platforms in `Library/Preferences`, a new suite
+    /// imports its values once, and leaves the file unchanged.
     ///
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.

@@ -81,6 +81,7 @@ final class FileSuite: @unchecked Sendable {
     /// Opens the suite if it is not open.
     func open() throws(DefaultsError) -> OpenSuite {
         if let current { return current }
+        location.reportIgnoredVariable()
         let events = DeferredEvents()
         // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
@@ -105,7 +106,7 @@ final class FileSuite: @unchecked Sendable {
         do {
             journal = try Journal.open(at: path, options: options, isPatient: !wasBusy) { SuiteState() }
         } catch {
-            let error = DefaultsError.opening(error)
+            let error = DefaultsError.opening(error, advice: location.advice(about: error, in: path))
             wasBusy = error.code == .storeBusy
             throw error
         }
@@ -313,6 +314,34 @@ enum SuiteLocation: Sendable {
     }
     #endif
 
+    private var isGiven: Bool { if case .directory = self { true } else { false } }
+
+    /// Reports, once, a configuration directory that isn't used because the variable for it isn't an absolute path.
+    func reportIgnoredVariable() {
+        #if !canImport(Darwin)
+        guard !isGiven, let value = ProgramEnvironment.variable(Self.variable), !value.isEmpty, !value.hasPrefix("/")
+        else {
+            return
+        }
+        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value))
+        #endif
+    }
+
+    /// What can be done about an error besides its own advice: a sentence after a space, or nothing.
+    func advice(about error: JournalError, in path: String) -> String {
+        #if canImport(Darwin)
+        return ""
+        #else
+        // What is in the suite's directory is no matter of where that is.
+        guard !isGiven, error.isUnusablePlace, path == error.path || path.hasPrefix(error.path + "/") else { return "" }
+        return " Or set the variable \(Self.variable) to a folder that this user may write."
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    private static let variable = "XDG_CONFIG_HOME"
+    #endif
+
     /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms the
     /// user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
     private static func configurationHome() throws(DefaultsError) -> String {
@@ -321,18 +350,22 @@ enum SuiteLocation: Sendable {
         #elseif canImport(Darwin)
         return try userDirectory(.applicationSupportDirectory)
         #else
-        if let directory = directory(inEnvironment: "XDG_CONFIG_HOME") { return directory }
-        guard
-            let home = directory(inEnvironment: "HOME")
-                ?? absolute(FileManager.default.homeDirectoryForCurrentUser.path)
-        else {
-            throw .storeUnavailable(at: ".config", because: "the user has no home directory")
-        }
+        if let directory = directory(inEnvironment: variable) { return directory }
+        guard let home = directory(inEnvironment: "HOME") ?? systemHome else { throw .noHomeDirectory }
         return home + "/.config"
         #endif
     }
 
     #if !canImport(Darwin)
+    private static var systemHome: String? {
+        #if os(Linux)
+        // Foundation makes up a directory for a user that the system doesn't know.
+        return ProgramEnvironment.homeDirectory.flatMap(absolute)
+        #else
+        return absolute(FileManager.default.homeDirectoryForCurrentUser.path)
+        #endif
+    }
+
     /// The directory that a variable names; nil without one, and for a relative path, which the specification calls invalid.
     private static func directory(inEnvironment name: String) -> String? {
         ProgramEnvironment.variable(name).flatMap(absolute)
