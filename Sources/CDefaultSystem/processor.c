@@ -10,7 +10,11 @@
 #include <string.h>
 
 #if defined(__linux__)
+#include <errno.h>
+#include <pwd.h>
 #include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #endif
 
 #if defined(_WIN32) || defined(__wasi__)
@@ -29,6 +33,74 @@ uintptr_t default_current_thread(void) {
 
 const char *default_environment_variable(const char *name) {
     return getenv(name);
+}
+
+#if defined(__linux__)
+static const char program_link[] = "/proc/self/exe";
+
+bool default_program_file(char *path, size_t size) {
+    const ssize_t count = readlink(program_link, path, size);
+    // A path that fills the room may have been cut off.
+    if (count <= 0 || (size_t)count >= size) return false;
+    path[count] = 0;
+    return true;
+}
+
+bool default_is_program_file(const char *path) {
+    struct stat program, file;
+    return stat(program_link, &program) == 0 && stat(path, &file) == 0
+        && program.st_dev == file.st_dev && program.st_ino == file.st_ino;
+}
+
+bool default_resolved_path(const char *path, char *resolved, size_t size) {
+    char *const found = realpath(path, NULL);
+    const bool fits = found && strlen(found) < size;
+    if (fits) strcpy(resolved, found);
+    free(found);
+    return fits;
+}
+
+bool default_home_directory(char *path, size_t size) {
+    struct passwd entry, *found = NULL;
+    char text[16384];
+    if (getpwuid_r(geteuid(), &entry, text, sizeof text, &found) != 0 || !found || strlen(entry.pw_dir) >= size) {
+        return false;
+    }
+    strcpy(path, entry.pw_dir);
+    return true;
+}
+#else
+bool default_home_directory(char *path, size_t size) {
+    (void)path;
+    (void)size;
+    return false;
+}
+
+bool default_program_file(char *path, size_t size) {
+    (void)path;
+    (void)size;
+    return false;
+}
+
+bool default_is_program_file(const char *path) {
+    (void)path;
+    return false;
+}
+
+bool default_resolved_path(const char *path, char *resolved, size_t size) {
+    (void)path;
+    (void)resolved;
+    (void)size;
+    return false;
+}
+#endif
+
+const char *default_invocation_name(void) {
+#if defined(__linux__) && !defined(__ANDROID__)
+    return program_invocation_name;
+#else
+    return NULL;
+#endif
 }
 
 void default_write_error(const void *bytes, size_t count) {

@@ -120,4 +120,36 @@ struct EntryTableTests {
         other.forEachDifference(from: table) { keys += $0 }
         #expect(keys.sorted() == [2, 3, 4])
     }
+
+    @Test("throws for a value that a file claims to have and there is no memory for, and is unchanged")
+    func refusedMemory() {
+        var table = EntryTable()
+        with([1]) { key in with([2]) { table.set(key, $0) } }
+        // Nothing is read of it.
+        let claim = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: 4_096), count: 1 << 50)
+        for key: [UInt8] in [[1], [2]] {
+            let kind: JournalError.Kind? = with(key) { key in
+                do throws(JournalError) {
+                    try table.apply(checking: .set(key: key, value: claim))
+                    return nil
+                } catch {
+                    return error.kind
+                }
+            }
+            #expect(kind == .system(.malloc, code: ENOMEM))
+        }
+        let count = table.count
+        let value = with([1]) { table.entry($0).map { Array($0.value) } }
+        #expect(count == 1 && value == [2])
+    }
+}
+
+extension EntryTable {
+    fileprivate mutating func set(
+        _ key: UnsafeRawBufferPointer,
+        prefix: UInt8? = nil,
+        _ value: UnsafeRawBufferPointer
+    ) {
+        apply(.set(key: key, prefix: prefix, value: value))
+    }
 }

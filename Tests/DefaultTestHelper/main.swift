@@ -127,8 +127,8 @@ func printHandlerDepths() {
     print(depths.withLock { $0.count })
 }
 
-/// Prints whether the thread that watches a suite wakes up about once a second while nothing changes, and what an iterator
-/// then sees of a change.
+/// Prints whether the thread that watches a suite wakes up about once a second while nothing changes, and what an
+/// iterator then sees of a change.
 func printWatcherSleeps() throws {
     let suite = try suite()
     let observation = suite.observeChanges { _ in
@@ -163,7 +163,11 @@ func sleeps(_ status: String) throws -> Int {
 }
 
 func run() throws {
-    switch CommandLine.arguments[1] {
+    // Without /proc there are no arguments.
+    let action =
+        CommandLine.arguments.count > 1
+        ? CommandLine.arguments[1] : ProcessInfo.processInfo.environment["HELPER_ACTION"] ?? ""
+    switch action {
     case "read-standard":
         print(StandardSettings.read()?.themeName ?? "nothing")
     case "write-standard":
@@ -273,6 +277,39 @@ func run() throws {
     case "print-number":
         print(try suite().integer(forKey: "number"))
 
+    case "use-standard":
+        // What an update does to the program's file.
+        switch arguments.first {
+        case "deleted": try FileManager.default.removeItem(atPath: arguments[1])
+        case "replaced":
+            try Data("new".utf8).write(to: URL(filePath: arguments[1] + ".new"))
+            guard rename(arguments[1] + ".new", arguments[1]) == 0 else { exit(5) }
+        default: break
+        }
+        DefaultsDiagnostics.handler = { event in print("event:", event.kind, event.error.code) }
+        print("read:", FileDefaults.standard.integer(forKey: "number"))
+        do {
+            try FileDefaults.standard.set(1, forKey: "number")
+            print(try FileDefaults.standard.url.path)
+        } catch {
+            print(error)
+        }
+    case "use-named":
+        if arguments[0] != "same user" {
+            guard let user = UInt32(arguments[0]), setgid(user) == 0, setuid(user) == 0 else { exit(7) }
+        }
+        DefaultsDiagnostics.handler = { event in print(event) }
+        // Like the standard suite, they are opened at the first use.
+        for name in arguments.dropFirst() {
+            do {
+                let suite = try FileDefaults(suiteName: name)
+                print("read:", suite.integer(forKey: "number"))
+                try suite.set(1, forKey: "number")
+                print("stored:", try suite.url.path)
+            } catch {
+                print("\((error as? DefaultsError)?.code.name ?? ""): \(error)")
+            }
+        }
     case "unavailable-standard":
         try FileDefaults.standard.register(defaults: ["r": "registered"])
         print(FileDefaults.standard.string(forKey: "r") ?? "nothing")

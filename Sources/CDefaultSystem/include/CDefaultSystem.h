@@ -25,6 +25,23 @@ uintptr_t default_current_thread(void);
 /// The value of an environment variable; NULL without one.
 const char *_Nullable default_environment_variable(const char *_Nonnull name);
 
+/// The path of the file that this process runs, as the system has it now: that of a file that was deleted has an addition.
+///
+/// Written with a NUL at its end, if there is room. Returns false where the system doesn't know it, as on Linux without `/proc`.
+bool default_program_file(char *_Nonnull path, size_t size);
+
+/// Whether a path leads to the file that this process runs.
+bool default_is_program_file(const char *_Nonnull path);
+
+/// The home directory that the system has for this user, written as a path above; returns false if there is none.
+bool default_home_directory(char *_Nonnull path, size_t size);
+
+/// The name by which the program was started, without a dynamic loader before it; NULL where the C library doesn't know it.
+const char *_Nullable default_invocation_name(void);
+
+/// Writes the path without links of a file, with a NUL at its end; returns false if there is no such file.
+bool default_resolved_path(const char *_Nonnull path, char *_Nonnull resolved, size_t size);
+
 /// Has a function called with an object when the program ends normally; returns 0 if it will be.
 ///
 /// A later call replaces the object. A child made with `fork` begins without one. The function may be called on a

@@ -6,8 +6,8 @@ internal import os
 /// Receives the errors that non-throwing calls swallow.
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They
-/// report errors here as an ``Event``. The built-in handler writes each event from ``Event/Severity/warning`` on as one line
-/// to standard error (on Apple platforms, to the unified log). A program sets its own handler once, at launch:
+/// report errors here as an ``Event``. The built-in handler writes each event from ``Event/Severity/warning`` on as one
+/// line to standard error (on Apple platforms, to the unified log). A program sets its own handler once, at launch:
 ///
 /// ```swift
 /// DefaultsDiagnostics.handler = { event in
@@ -15,10 +15,10 @@ internal import os
 /// }
 /// ```
 ///
-/// The handler is called on the thread of the call that failed, before that call returns, possibly from several threads at
-/// once. The handler may use stores itself. Events that it causes go to the built-in handler, so it can't call itself.
-/// Settings that can't be read are reported once for each content and reason, however often they are read, and again if
-/// they could be read in between.
+/// The handler is called on the thread of the call that failed, before that call returns, possibly from several threads
+/// at once. The handler may use stores itself. Events that it causes go to the built-in handler, so it can't call
+/// itself. Settings that can't be read are reported once for each content and reason, however often they are read, and
+/// again if they could be read in between.
 public enum DefaultsDiagnostics: Sendable {
     /// A function that receives events.
     public typealias Handler = @Sendable (Event) -> Void
@@ -40,8 +40,9 @@ public enum DefaultsDiagnostics: Sendable {
 
         /// How serious the event is.
         ///
-        /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``. What could not be read, stored or
-        /// imported is ``Severity/error``, and so is a default value that can't be encoded. Everything else is ``Severity/warning``.
+        /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``. What could not be read, stored
+        /// or imported is ``Severity/error``, and so is a default value that can't be encoded. Everything else is
+        /// ``Severity/warning``.
         public var severity: Severity {
             if let report, report.unusable.isEmpty { return .info }
             return Self.errors.contains(kind) ? .error : .warning
@@ -88,7 +89,8 @@ public enum DefaultsDiagnostics: Sendable {
 extension DefaultsDiagnostics.Event {
     /// How serious an event is, in ascending order.
     public enum Severity: Int, Comparable, Sendable {
-        /// Nothing was lost and nothing needs to be done: a stored value lacked properties, as after an update of the app.
+        /// Nothing was lost and nothing needs to be done: a stored value lacked properties, as after an update of the
+        /// app.
         case info
         /// Something needs attention, but nothing failed: a value was quarantined, or two types share an identifier.
         case warning
@@ -129,8 +131,13 @@ extension DefaultsDiagnostics.Event {
         public static let storeReplaced = Kind("store replaced")
         /// All users may write to a suite's directory, and so may replace what is stored there.
         public static let storeExposed = Kind("store exposed")
-        /// A call has been waiting for a second for another process, which has a suite's lock; the process is named where the
-        /// system names it.
+        /// The environment variable `XDG_CONFIG_HOME` isn't an absolute path and was ignored; reported once per
+        /// process.
+        ///
+        /// The XDG Base Directory Specification asks for that. A tilde that no shell has expanded is such a path too.
+        public static let variableIgnored = Kind("variable ignored")
+        /// A call has been waiting for a second for another process, which has a suite's lock; the process is named
+        /// where the system names it.
         public static let storeBusy = Kind("store busy")
         /// Flushing or compacting a suite in the background failed; it will be tried again.
         ///
@@ -151,10 +158,11 @@ extension DefaultsDiagnostics.Event {
         public static let filledIn = Kind("read with differences")
         /// A type's default value can't be encoded, so stored values that lack properties can't be filled in from it.
         ///
-        /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and has the
-        /// code ``DefaultsError/Code/encodingFailed``.
+        /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and
+        /// has the code ``DefaultsError/Code/encodingFailed``.
         public static let defaultUnusable = Kind("default unusable")
-        /// A value that could not be used was quarantined and replaced; see ``DefaultStorable/quarantined(in:forKey:)``.
+        /// A value that could not be used was quarantined and replaced; see
+        /// ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
 
         /// The kind's name.
@@ -178,9 +186,9 @@ extension DefaultsDiagnostics {
 
     /// Reports an error that a non-throwing call swallows, for third-party stores as well.
     ///
-    /// The handler is called on this thread, before the call returns, so the caller must not hold a lock that the handler may need.
-    /// For ``Event/Kind/readFailed``, each value that can't be used is reported once for each reason and, for the
-    /// library's own errors, content, until it can be read again.
+    /// The handler is called on this thread, before the call returns, so the caller must not hold a lock that the
+    /// handler may need. For ``Event/Kind/readFailed``, each value that can't be used is reported once for each reason
+    /// and, for the library's own errors, content, until it can be read again.
     ///
     /// - Parameters:
     ///   - kind: The kind of event.
@@ -324,8 +332,9 @@ struct ReportedReads {
 
 /// Describes how a loaded value differs from the stored one.
 ///
-/// You get a report from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that other reads send. A path is
-/// the list of stored keys that lead to a value, joined with dots, with indexes behind arrays: "windows[2].width".
+/// You get a report from ``DefaultStorable/loadWithReport(from:forKey:)``, and in the event that other reads send. A
+/// path is the list of stored keys that lead to a value, joined with dots, with indexes behind arrays:
+/// "windows[2].width".
 public struct LoadReport: Equatable, Sendable {
     /// A stored value that is missing from the loaded one.
     public struct UnusableValue: Equatable, Sendable {
@@ -342,10 +351,11 @@ public struct LoadReport: Equatable, Sendable {
     public let filledIn: [String]
     /// The stored values that could not be used, sorted by their paths.
     ///
-    /// The next write quarantines the stored bytes before it replaces them; see ``DefaultStorable/quarantined(in:forKey:)``.
+    /// The next write quarantines the stored bytes before it replaces them; see
+    /// ``DefaultStorable/quarantined(in:forKey:)``.
     public let unusable: [UnusableValue]
-    /// The name of the ``DefaultMigratable/Previous`` type that the stored bytes belong to; nil when they belong to the type
-    /// itself.
+    /// The name of the ``DefaultMigratable/Previous`` type that the stored bytes belong to; nil when they belong to the
+    /// type itself.
     public let migratedFrom: String?
 
     // Compiled once, instead of in each of its callers.

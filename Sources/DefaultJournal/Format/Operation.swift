@@ -14,7 +14,8 @@ package enum Operation {
     /// Removes the entry under `key`, if there is one.
     case remove(key: UnsafeRawBufferPointer)
     case removeAll
-    /// Says that another file is about to replace this journal: up to an offset, it has the entries that this one has here.
+    /// Says that another file is about to replace this journal: up to an offset, it has the entries that this one has
+    /// here.
     ///
     /// The salt is 0 if it has other entries.
     case moved(salt: UInt64, end: UInt64)
@@ -24,6 +25,8 @@ package enum Operation {
     /// The longest value, in bytes: 64 MiB, and one byte for its type in the layer above.
     package static let maximumValue = 64 << 20 + 1
 
+    /// Bytes from which the size of any operation is known.
+    static let headSize = setOverhead
     static let setOverhead = 7
     static let removeOverhead = 3
     static let movedSize = 17
@@ -95,9 +98,12 @@ package enum Operation {
     }
 
     /// Calls a body with each operation of a payload.
-    static func forEach(in payload: UnsafeRawBufferPointer, _ body: (Operation) -> Void) {
+    static func forEach<Failure: Error>(
+        in payload: UnsafeRawBufferPointer,
+        _ body: (Operation) throws(Failure) -> Void
+    ) throws(Failure) {
         var cursor = 0
-        while let operation = parse(payload, at: &cursor) { body(operation) }
+        while let operation = parse(payload, at: &cursor) { try body(operation) }
     }
 
     /// Whether all of a payload is operations that this version knows.
@@ -107,45 +113,52 @@ package enum Operation {
         return cursor == payload.count && cursor > 0
     }
 
+    /// The size of an operation by its first bytes, of which ``headSize`` are enough.
+    ///
+    /// - Returns: The size, or nil for lengths that are never written, and for an operation that this version doesn't
+    /// know.
+    static func size(head: UnsafeRawBufferPointer) -> Int? {
+        switch head.first {
+        case 1:
+            guard head.count >= setOverhead else { return nil }
+            let keyLength = Int(head.littleEndian(at: 1, as: UInt16.self))
+            let valueLength = Int(head.littleEndian(at: 3, as: UInt32.self))
+            return keyLength > 0 && valueLength <= maximumValue ? setOverhead + keyLength + valueLength : nil
+        case 2:
+            guard head.count >= removeOverhead else { return nil }
+            let keyLength = Int(head.littleEndian(at: 1, as: UInt16.self))
+            return keyLength > 0 ? removeOverhead + keyLength : nil
+        case 3: return 1
+        case 4: return movedSize
+        default: return nil
+        }
+    }
+
     /// Reads the operation at `cursor` and moves `cursor` to its end.
     ///
     /// - Returns: The operation, or nil when there is none that this version knows.
     // Compiled once: inlined, it takes half a kilobyte in each of its callers.
     @inline(never)
     static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
-        let left = payload.count - cursor
-        guard left >= 1 else { return nil }
-        switch payload[cursor] {
+        guard cursor < payload.count, let size = size(head: UnsafeRawBufferPointer(rebasing: payload[cursor...])),
+            size <= payload.count - cursor
+        else { return nil }
+        let operation = UnsafeRawBufferPointer(rebasing: payload[cursor..<cursor + size])
+        cursor += size
+        switch operation[0] {
         case 1:
-            guard left >= setOverhead else { return nil }
-            let keyLength = Int(payload.littleEndian(at: cursor + 1, as: UInt16.self))
-            let valueLength = Int(payload.littleEndian(at: cursor + 3, as: UInt32.self))
-            guard keyLength > 0, left - setOverhead - keyLength >= valueLength else { return nil }
-            let keyStart = cursor + setOverhead
-            let valueStart = keyStart + keyLength
-            cursor = valueStart + valueLength
+            let valueStart = setOverhead + Int(operation.littleEndian(at: 1, as: UInt16.self))
             return .set(
-                key: UnsafeRawBufferPointer(rebasing: payload[keyStart..<valueStart]),
-                value: UnsafeRawBufferPointer(rebasing: payload[valueStart..<cursor])
+                key: UnsafeRawBufferPointer(rebasing: operation[setOverhead..<valueStart]),
+                value: UnsafeRawBufferPointer(rebasing: operation[valueStart...])
             )
-        case 2:
-            guard left >= removeOverhead else { return nil }
-            let keyLength = Int(payload.littleEndian(at: cursor + 1, as: UInt16.self))
-            guard keyLength > 0, left - removeOverhead >= keyLength else { return nil }
-            let keyStart = cursor + removeOverhead
-            cursor = keyStart + keyLength
-            return .remove(key: UnsafeRawBufferPointer(rebasing: payload[keyStart..<cursor]))
-        case 3:
-            cursor += 1
-            return .removeAll
-        case 4:
-            guard left >= movedSize else { return nil }
-            let salt = payload.littleEndian(at: cursor + 1, as: UInt64.self)
-            let end = payload.littleEndian(at: cursor + 9, as: UInt64.self)
-            cursor += movedSize
-            return .moved(salt: salt, end: end)
+        case 2: return .remove(key: UnsafeRawBufferPointer(rebasing: operation[removeOverhead...]))
+        case 3: return .removeAll
         default:
-            return nil
+            return .moved(
+                salt: operation.littleEndian(at: 1, as: UInt64.self),
+                end: operation.littleEndian(at: 9, as: UInt64.self)
+            )
         }
     }
 }

@@ -28,9 +28,15 @@ struct FileWindow: ~Copyable {
     /// The bytes in a range, fewer only if the file ends before; valid until the next call.
     ///
     /// The memory grows for a range that is longer than ``pieceSize``, and shrinks again afterwards.
-    mutating func bytes(_ range: Range<UInt64>) throws(JournalError) -> UnsafeRawBufferPointer {
+    ///
+    /// Without reading ahead, only the range is read if it isn't in memory, and not a whole piece.
+    mutating func bytes(
+        _ range: Range<UInt64>,
+        readsAhead: Bool = true
+    ) throws(JournalError) -> UnsafeRawBufferPointer {
         if range.lowerBound < start || range.upperBound > start + UInt64(count) {
-            try read(from: range.lowerBound, count: Int(clamping: range.upperBound - range.lowerBound))
+            let count = Int(clamping: range.upperBound - range.lowerBound)
+            try read(from: range.lowerBound, count: count, readsAhead: readsAhead)
         }
         let offset = Int(range.lowerBound - start)
         let end = min(Int(clamping: range.upperBound - start), count)
@@ -42,7 +48,8 @@ struct FileWindow: ~Copyable {
         try bytes(offset..<min(offset + UInt64(pieceSize), end))
     }
 
-    /// The first offset from `offset` on at which the file may have something else than zeros; nil when there are only zeros.
+    /// The first offset from `offset` on at which the file may have something else than zeros; nil when there are only
+    /// zeros.
     ///
     /// Holes are skipped without being read.
     mutating func firstData(from offset: UInt64) throws(JournalError) -> UInt64? {
@@ -58,12 +65,13 @@ struct FileWindow: ~Copyable {
         return nil
     }
 
-    private mutating func read(from offset: UInt64, count wanted: Int) throws(JournalError) {
+    private mutating func read(from offset: UInt64, count wanted: Int, readsAhead: Bool) throws(JournalError) {
         count = 0
         start = offset
         try buffer.resize(to: max(wanted, pieceSize))
         let left = Int(clamping: max(end, offset + UInt64(wanted)) - offset)
-        let target = UnsafeMutableRawBufferPointer(start: buffer.memory, count: min(buffer.capacity, left))
+        let limit = readsAhead ? buffer.capacity : wanted
+        let target = UnsafeMutableRawBufferPointer(start: buffer.memory, count: min(limit, left))
         count = try calls.read(into: target, from: descriptor, at: offset)
     }
 }

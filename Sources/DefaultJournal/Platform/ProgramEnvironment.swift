@@ -9,6 +9,42 @@ package enum ProgramEnvironment {
         default_environment_variable(name).map { String(cString: $0) }
     }
 
+    /// The home directory that the system has for this user, on Linux; nil if it has none.
+    package static var homeDirectory: String? { path { default_home_directory($0, $1) } }
+
+    /// The name of the program's file, whatever has happened to the file; nil where the system doesn't know it.
+    ///
+    /// Only known on Linux.
+    package static var programName: String? {
+        guard var path = path({ default_program_file($0, $1) }) else { return nil }
+        // The kernel's addition, unless the file is really called that.
+        let addition = " (deleted)"
+        if path.hasSuffix(addition), !default_is_program_file(path) { path.removeLast(addition.utf8.count) }
+        if let name = programName(of: path) { return name }
+        // The process runs the loader, and the C library leaves its name out.
+        guard let invocation = default_invocation_name() else { return nil }
+        return programName(of: self.path { default_resolved_path(invocation, $0, $1) } ?? String(cString: invocation))
+    }
+
+    /// The name of the file at a path; nil if it is the dynamic loader, which may be started with a program as its
+    /// argument.
+    ///
+    /// The loader of musl may be its C library under another name.
+    static func programName(of path: String) -> String? {
+        guard let name = path.split(separator: "/").last else { return nil }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoader = ["ld", "ld64", "libc"].contains(parts[0]) || parts[0].hasPrefix("ld-")
+        return isLoader && parts.dropFirst().contains("so") ? nil : String(name)
+    }
+
+    /// A path that a function writes; nil if it knows none.
+    private static func path(_ write: (UnsafeMutablePointer<CChar>, Int) -> Bool) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { buffer in
+            guard let start = buffer.baseAddress, write(start, buffer.count) else { return nil }
+            return String(cString: start)
+        }
+    }
+
     /// Writes a text to standard error.
     ///
     /// If that can't be written, there is nowhere left to report to.

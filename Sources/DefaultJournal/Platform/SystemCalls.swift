@@ -455,6 +455,14 @@ extension SystemCalls {
         if count < mappedSize { free(memory) } else { munmap(memory, count) }
     }
 
+    /// Memory for what a file says, so that a failure must not end the process; ``freeBlock(_:)`` needs no size.
+    static func allocateBlock(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
+        guard let memory = malloc(count) else { throw JournalError(.system(.malloc, code: ENOMEM)) }
+        return memory
+    }
+
+    static func freeBlock(_ memory: UnsafeMutableRawPointer) { free(memory) }
+
     static func message(for code: Int32) -> String {
         // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.
         String(cString: strerror(code))
@@ -505,6 +513,11 @@ extension JournalError {
 
     /// Whether the disk, or the file system on it, became read-only.
     package var isReadOnlyDisk: Bool { code == EROFS }
+
+    /// Whether a directory isn't there, and the reason may be that it can't be created where it should be.
+    package var isUnusablePlace: Bool {
+        kind == .notADirectory || isReadOnlyPlace && kind != .notOwned || isNotFound || code == ENOTDIR
+    }
 
     /// Whether the system refuses to lock a directory.
     var isUnlockable: Bool {

@@ -66,6 +66,10 @@ package struct SystemCalls: Sendable {
     }
     static func allocate(_: Int) throws(JournalError) -> UnsafeMutableRawPointer { throw .unsupported }
     static func deallocate(_: UnsafeMutableRawPointer, count: Int) {}
+    static func allocateBlock(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
+        .allocate(byteCount: count, alignment: 8)
+    }
+    static func freeBlock(_ memory: UnsafeMutableRawPointer) { memory.deallocate() }
     static let notFound: Int32 = 0
     static func message(for _: Int32) -> String { "FileDefaults doesn't run on this system" }
     static func advice(for _: Int32, of _: SystemCall? = nil) -> String {
@@ -78,6 +82,7 @@ extension JournalError {
 
     package var systemErrorCode: POSIXErrorCode? { nil }
     package var isReadOnlyDisk: Bool { false }
+    package var isUnusablePlace: Bool { false }
     var isReadOnlyPlace: Bool { false }
     var isUnlockable: Bool { false }
     var isNotFound: Bool { false }

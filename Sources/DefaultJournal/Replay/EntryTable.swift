@@ -1,8 +1,10 @@
-/// Keys and values in memory: a hash table of blocks, one for each entry, with the entry's key and value as in the journal.
+/// Keys and values in memory: a hash table of blocks, one for each entry, with the entry's key and value as in the
+/// journal.
 ///
 /// A block has room for a pointer to what the table's owner makes of the value, such as the form in which it is read.
 package struct EntryTable: ~Copyable {
-    /// The address of an entry's block, which has 24 bytes before the key: the owner's pointer, the key's hash, the lengths.
+    /// The address of an entry's block, which has 24 bytes before the key: the owner's pointer, the key's hash, the
+    /// lengths.
     package struct Entry: Equatable {
         fileprivate let block: UnsafeMutableRawPointer
 
@@ -47,17 +49,34 @@ package struct EntryTable: ~Copyable {
     package init(freeForm: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
         self.freeForm = freeForm
         capacity = 16
-        slots = .allocate(capacity: capacity)
+        slots = Self.orTrap { () throws(JournalError) in try Self.makeSlots(16) }
+    }
+
+    private static func makeSlots(
+        _ capacity: Int
+    ) throws(JournalError) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+        let size = capacity * MemoryLayout<UnsafeMutableRawPointer?>.stride
+        let slots = try SystemCalls.allocateBlock(size).bindMemory(
+            to: UnsafeMutableRawPointer?.self,
+            capacity: capacity
+        )
         slots.initialize(repeating: nil, count: capacity)
+        return slots
+    }
+
+    /// The result of a body that needs memory for what the program itself says, where a failure ends the process as any
+    /// other allocation's does.
+    private static func orTrap<Result>(_ body: () throws(JournalError) -> Result) -> Result {
+        do throws(JournalError) { return try body() } catch { preconditionFailure("\(error)") }
     }
 
     deinit {
         for index in 0..<capacity {
             guard let block = slots[index] else { continue }
             dropForm(of: Entry(block: block))
-            block.deallocate()
+            SystemCalls.freeBlock(block)
         }
-        slots.deallocate()
+        SystemCalls.freeBlock(slots)
     }
 
     private func dropForm(of entry: Entry) {
@@ -77,16 +96,22 @@ package struct EntryTable: ~Copyable {
         return stored.first == prefix && ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: stored[1...]), value)
     }
 
+    /// Applies an operation of the program's own.
     mutating func apply(_ operation: Operation) {
+        Self.orTrap { () throws(JournalError) in try apply(checking: operation) }
+    }
+
+    /// Applies an operation that a file has.
+    ///
+    /// - Throws: The refusal of memory, of which a file can claim much; the table is unchanged then.
+    mutating func apply(checking operation: Operation) throws(JournalError) {
         switch operation {
-        case .set(let key, let prefix, let value): set(key, prefix: prefix, value)
+        case .set(let key, let prefix, let value): try set(key, prefix: prefix, value)
         case .remove(let key): remove(key)
         case .removeAll: removeAll()
         case .moved: break
         }
     }
-
-    mutating func apply(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { apply($0) } }
 
     /// Calls a body with each key that has another value in the other table, or none, or is only there.
     func forEachDifference(from other: borrowing EntryTable, _ body: (UnsafeRawBufferPointer) -> Void) {
@@ -105,7 +130,11 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Stores a value; the prefix is its first byte, if it isn't in `value`.
-    mutating func set(_ key: UnsafeRawBufferPointer, prefix: UInt8? = nil, _ value: UnsafeRawBufferPointer) {
+    private mutating func set(
+        _ key: UnsafeRawBufferPointer,
+        prefix: UInt8?,
+        _ value: UnsafeRawBufferPointer
+    ) throws(JournalError) {
         let hash = hash(key)
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
@@ -115,7 +144,11 @@ package struct EntryTable: ~Copyable {
             Self.fill(replaced.block + Entry.headerSize + key.count, prefix, value)
             return
         }
-        let block = UnsafeMutableRawPointer.allocate(byteCount: Entry.headerSize + key.count + length, alignment: 8)
+        if replaced == nil, (count + 1) * 4 > capacity * 3 {
+            try grow()
+            slot = self.slot(of: key, hash)
+        }
+        let block = try SystemCalls.allocateBlock(Entry.headerSize + key.count + length)
         block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
         block.storeBytes(of: hash, toByteOffset: 8, as: Int.self)
         block.storeBytes(of: UInt16(truncatingIfNeeded: key.count), toByteOffset: 16, as: UInt16.self)
@@ -123,15 +156,7 @@ package struct EntryTable: ~Copyable {
         Self.fill(block + Entry.headerSize, nil, key)
         Self.fill(block + Entry.headerSize + key.count, prefix, value)
         count(Entry(block: block), isAdded: true)
-        if let replaced {
-            free(replaced)
-        } else {
-            if (count + 1) * 4 > capacity * 3 {
-                grow()
-                slot = self.slot(of: key, hash)
-            }
-            count += 1
-        }
+        if let replaced { free(replaced) } else { count += 1 }
         slots[slot] = block
     }
 
@@ -172,7 +197,7 @@ package struct EntryTable: ~Copyable {
     private mutating func free(_ entry: Entry) {
         count(entry, isAdded: false)
         dropForm(of: entry)
-        entry.block.deallocate()
+        SystemCalls.freeBlock(entry.block)
     }
 
     private mutating func count(_ entry: Entry, isAdded: Bool) {
@@ -180,11 +205,10 @@ package struct EntryTable: ~Copyable {
         journalSize = isAdded ? journalSize + record : journalSize - record
     }
 
-    private mutating func grow() {
+    private mutating func grow() throws(JournalError) {
         let (old, size) = (slots, capacity)
-        capacity *= 2
-        slots = .allocate(capacity: capacity)
-        slots.initialize(repeating: nil, count: capacity)
+        slots = try Self.makeSlots(2 * size)
+        capacity = 2 * size
         let mask = capacity - 1
         for index in 0..<size {
             guard let block = old[index] else { continue }
@@ -192,10 +216,11 @@ package struct EntryTable: ~Copyable {
             while slots[slot] != nil { slot = (slot + 1) & mask }
             slots[slot] = block
         }
-        old.deallocate()
+        SystemCalls.freeBlock(old)
     }
 
-    /// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as long.
+    /// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as
+    /// long.
     private func hash(_ key: UnsafeRawBufferPointer) -> Int {
         var state = hashSeed ^ UInt64(truncatingIfNeeded: key.count)
         for cursor in stride(from: 0, to: key.count, by: 8) {

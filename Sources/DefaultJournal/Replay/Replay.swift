@@ -11,6 +11,9 @@ struct Replay: ~Copyable {
     private let stopsAtDamage: Bool
     private var position: UInt64
 
+    /// The length from which on a payload isn't read before its operations are known to fit.
+    private static let longPayload = 1 << 20
+
     /// - Parameters:
     ///   - source: The journal.
     ///   - start: Where a record begins.
@@ -63,7 +66,8 @@ struct Replay: ~Copyable {
                 return nil
             }
             let body = position + UInt64(Record.headerSize)..<end
-            let isIntact = try hasChecksum(stored, body, continuing: checksum)
+            let fits = try operationsFit(body.lowerBound..<body.lowerBound + UInt64(length))
+            let isIntact = fits ? try hasChecksum(stored, body, continuing: checksum) : false
             let payload = isIntact ? try source.bytes(body).prefix(length) : nil
             if let payload, payload.count == length, Operation.areValid(in: .init(rebasing: payload)) {
                 report.records += 1
@@ -95,8 +99,31 @@ struct Replay: ~Copyable {
         let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
         let offset = base &+ UInt64(cursor)
         let checksum = Record.headerChecksum(salt: salt, offset: offset, number: number, length: length)
-        guard length > 0, bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum else { return nil }
+        // Longer ones are never written.
+        guard length > 0, length <= Record.maximumPayload,
+            bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum
+        else { return nil }
         return (Int(length), checksum)
+    }
+
+    /// Whether the operations of a long payload end where it does, by what they say of their lengths.
+    ///
+    /// A file may have a hole where a value is, but not where an operation begins. So for each block that it has on the
+    /// disk, at most the longest value is read and kept.
+    private mutating func operationsFit(_ payload: Range<UInt64>) throws(JournalError) -> Bool {
+        guard payload.count > Self.longPayload else { return true }
+        var cursor = payload.lowerBound
+        var size = 0
+        while cursor < payload.upperBound {
+            let head = cursor..<min(cursor + UInt64(Operation.headSize), payload.upperBound)
+            // After a short operation, the next ones are likely to be short too.
+            guard let next = Operation.size(head: try source.bytes(head, readsAhead: size < Self.longPayload)),
+                UInt64(next) <= payload.upperBound - cursor
+            else { return false }
+            size = next
+            cursor += UInt64(size)
+        }
+        return true
     }
 
     /// Whether a body is valid, found out piece by piece: no memory is needed for a long one that isn't.
@@ -114,8 +141,7 @@ struct Replay: ~Copyable {
             checksum = CRC32C.checksum(piece, continuing: checksum)
             cursor += UInt64(piece.count)
         }
-        // Longer ones are never written.
-        return checksum == stored && body.count <= Record.maximumPayload + 2 * Record.alignment
+        return checksum == stored
     }
 
     /// Whether a body ends in zeros from the start of a disk's sector on: what a loss of power leaves of a write that
@@ -155,7 +181,9 @@ extension EntryTable {
     /// Applies the records of a journal, from its beginning to the end of the window.
     mutating func replay(_ window: consuming FileWindow, salt: UInt64) throws(JournalError) -> ReplayReport {
         var replay = Replay(window, salt: salt)
-        while let payload = try replay.next() { apply(payload) }
+        while let payload = try replay.next() {
+            try Operation.forEach(in: payload) { operation throws(JournalError) in try apply(checking: operation) }
+        }
         return replay.report
     }
 }

@@ -45,3 +45,23 @@ extension Replay {
         }
     }
 }
+
+extension Record {
+    /// A record's header with a right checksum, whatever length it says.
+    static func header(claiming length: UInt32, at offset: UInt64, salt: UInt64, payloadChecksum: UInt32 = 0) -> [UInt8]
+    {
+        var bytes = [UInt8](repeating: 0, count: headerSize)
+        bytes.withUnsafeMutableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            start.storeLittleEndian(marker, at: 0)
+            start.storeLittleEndian(length, at: 4)
+            start.storeLittleEndian(headerChecksum(salt: salt, offset: offset, number: 0, length: length), at: 8)
+            start.storeLittleEndian(payloadChecksum, at: 12)
+        }
+        return bytes
+    }
+}
+
+extension EntryTable {
+    mutating func apply(_ payload: UnsafeRawBufferPointer) { Operation.forEach(in: payload) { apply($0) } }
+}

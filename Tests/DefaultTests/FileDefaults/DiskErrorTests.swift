@@ -242,7 +242,7 @@ struct DiskErrorTests {
             let failed = DefaultsError.failing(error, key: "k", in: "FileDefaults(/s)")
             #expect(failed.code == failing && failed.key == "k" && failed.store == "FileDefaults(/s)", "\(error)")
             #expect(failed.description == "\(error)")
-            let refused = DefaultsError.opening(error)
+            let refused = DefaultsError.opening(error, advice: "")
             #expect(refused.code == opening && refused.key == nil && refused.store == "/s/journal", "\(error)")
             let outcome = opening == .storeReadOnly ? "does not exist, and can't be created" : "can't be opened"
             #expect(refused.description == "The suite \(outcome). \(error)")

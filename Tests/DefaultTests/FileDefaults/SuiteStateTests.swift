@@ -25,7 +25,7 @@ struct SuiteEntriesTests {
                     StoredValue(value).withBytes { tag, rest in
                         key.withUTF8 { key in
                             let key = UnsafeRawBufferPointer(key)
-                            inserted.set(key, prefix: tag, rest)
+                            inserted.apply(.set(key: key, prefix: tag, value: rest))
                             let isHeld = replayed.holds(key, prefix: tag, rest)
                             #expect(isHeld)
                         }
@@ -105,7 +105,7 @@ struct SuiteEntriesTests {
 
 extension EntryTable {
     fileprivate mutating func set(_ bytes: Data, for key: StoreKey) {
-        key.withUTF8 { key in bytes.withUnsafeBytes { set(UnsafeRawBufferPointer(key), $0) } }
+        key.withUTF8 { key in bytes.withUnsafeBytes { apply(.set(key: UnsafeRawBufferPointer(key), value: $0)) } }
     }
 }
 

@@ -8,9 +8,18 @@ enum TestHelper {
         let errors: String
     }
 
-    /// Runs the helper with a home directory, and waits until it exits.
-    static func run(_ arguments: [String], home: URL = TestHome.directory) throws -> Outcome {
+    /// Runs the helper, or another program, with a home directory, and waits until it exits.
+    ///
+    /// Variables of the environment that are nil are ones that it must not have.
+    static func run(
+        _ arguments: [String],
+        home: URL = TestHome.directory,
+        program: URL? = nil,
+        environment: [String: String?] = [:]
+    ) throws -> Outcome {
         let process = try prepare(arguments, home: home)
+        if let program { process.executableURL = program }
+        for (name, value) in environment { process.environment?[name] = value }
         let output = Pipe()
         let errors = Pipe()
         process.standardOutput = output

@@ -15,12 +15,40 @@ extension DefaultsError {
         return DefaultsError(.invalidSuiteName, ErrorContext(), reason)
     }
 
+    /// For the suite named after a program without a name.
+    static var programUnknown: DefaultsError {
+        let reason = """
+            The standard suite can't be opened, because it is named after the program, and the system doesn't say what that is \
+            called. Mount /proc, or name the suite: FileDefaults(suiteName:).
+            """
+        return DefaultsError(.storeUnavailable, ErrorContext(), reason)
+    }
+
+    /// For a suite with a name, of a user without a home directory.
+    static var noHomeDirectory: DefaultsError {
+        let reason = """
+            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or HOME to a \
+            folder that this user may write, or choose the suite's directory: FileDefaults(url:).
+            """
+        return DefaultsError(.storeUnavailable, ErrorContext(), reason)
+    }
+
+    /// For a value of XDG_CONFIG_HOME that isn't an absolute path.
+    static func ignoredVariable(_ value: String) -> DefaultsError {
+        let shell = value.hasPrefix("~") ? " A tilde means the home directory in a shell only." : ""
+        let reason = """
+            The variable XDG_CONFIG_HOME is \(value.debugDescription), which isn't an absolute path, and is ignored.\(shell) Suites \
+            are in .config in the home directory instead. Set the variable to an absolute path.
+            """
+        return DefaultsError(.storeUnavailable, ErrorContext(), reason)
+    }
+
     static func storeUnavailable(at path: String, because fault: String) -> DefaultsError {
         DefaultsError(.storeUnavailable, ErrorContext(store: path), "The suite at \(path) can't be opened: \(fault).")
     }
 
-    /// For an error that the engine threw while it opened a suite.
-    static func opening(_ error: JournalError) -> DefaultsError {
+    /// For an error that the engine threw while it opened a suite, with what else can be done about it.
+    static func opening(_ error: JournalError, advice: String) -> DefaultsError {
         let code: Code =
             switch error.kind {
             case .newerFormat: .newerFormat
@@ -29,7 +57,7 @@ extension DefaultsError {
             default: .storeUnavailable
             }
         let outcome = code == .storeReadOnly ? "does not exist, and can't be created" : "can't be opened"
-        return DefaultsError(code, for: error, "The suite \(outcome). \(error)")
+        return DefaultsError(code, for: error, "The suite \(outcome). \(error)\(advice)")
     }
 
     /// For an error that the engine threw while it looked at a suite that isn't open.

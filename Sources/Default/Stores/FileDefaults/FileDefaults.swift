@@ -63,25 +63,29 @@ public final class FileDefaults: Sendable {
     var suite: FileSuite { suites.current }
     let arguments: LaunchArguments
 
-    /// The suite named after the process; launch arguments (`-key value`) override its values, as in `UserDefaults`.
+    /// The suite named after the program; launch arguments (`-key value`) override its values, as in `UserDefaults`.
+    ///
+    /// The name is that of the program's file. On Linux it is the same after the file was deleted or replaced, and for
+    /// a program that is started through the dynamic loader. Without `/proc` it isn't known, and the suite can't be
+    /// opened: use ``init(suiteName:durability:lockTimeout:)`` there.
     ///
     /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered
     /// defaults and launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or
     /// ``DefaultsError/Code/storeReadOnly`` if it doesn't exist and can't be created. Each call tries to open it again.
     /// Calls that don't throw report it as ``DefaultsDiagnostics/Event/Kind/openFailed``, once for each reason.
     public static let standard = FileDefaults(
-        suite: FileSuite(location: .named(ProcessInfo.processInfo.processName)),
+        suite: FileSuite(location: .program),
         durability: .background,
         arguments: LaunchArguments(CommandLine.arguments)
     )
 
     /// Opens the suite with a name, and creates it if it doesn't exist.
     ///
-    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME`, otherwise in `~/.config`; on Apple
-    /// platforms in the user's Application Support directory. On tvOS an app can write nothing but caches, which the
-    /// system deletes when it needs room and the app isn't running; the suite is there. If Foundation keeps a property
-    /// list of that name in the same directory, or on Apple platforms in `Library/Preferences`, a new suite imports its
-    /// values once, and leaves the file unchanged.
+    /// The suite is the directory `<suiteName>.defaults` in `$XDG_CONFIG_HOME` if that is an absolute path, otherwise
+    /// in `~/.config`; on Apple platforms in the user's Application Support directory. On tvOS an app can write nothing
+    /// but caches, which the system deletes when it needs room and the app isn't running; the suite is there. If
+    /// Foundation keeps a property list of that name in the same directory, or on Apple platforms in
+    /// `Library/Preferences`, a new suite imports its values once, and leaves the file unchanged.
     ///
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
@@ -160,7 +164,8 @@ public final class FileDefaults: Sendable {
 
     /// The suite's directory, even if the suite can't be opened.
     ///
-    /// - Throws: ``DefaultsError`` when the home directory is unknown, or the suite's name is invalid.
+    /// - Throws: ``DefaultsError`` when the home directory or the program's name is unknown, or the suite's name is
+    /// invalid.
     public var url: URL {
         get throws(DefaultsError) { URL(fileURLWithPath: try suite.path(), isDirectory: true) }
     }

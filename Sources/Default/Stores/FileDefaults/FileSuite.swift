@@ -68,8 +68,8 @@ final class FileSuite: @unchecked Sendable {
 
     /// Calls a body with the suite, which is opened first if it isn't open; nil if that fails.
     ///
-    /// The reference to an open suite is not copied: its count would move between the processors of threads that read at
-    /// once.
+    /// The reference to an open suite is not copied: its count would move between the processors of threads that read
+    /// at once.
     func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
         guard isOpen.load() else { return openIfPossible().map(body) }
         switch opened {
@@ -81,6 +81,7 @@ final class FileSuite: @unchecked Sendable {
     /// Opens the suite if it is not open.
     func open() throws(DefaultsError) -> OpenSuite {
         if let current { return current }
+        location.reportIgnoredVariable()
         let events = DeferredEvents()
         // A handler may use this suite, which would deadlock while the lock is held.
         defer { events.release() }
@@ -105,7 +106,7 @@ final class FileSuite: @unchecked Sendable {
         do {
             journal = try Journal.open(at: path, options: options, isPatient: !wasBusy) { SuiteState() }
         } catch {
-            let error = DefaultsError.opening(error)
+            let error = DefaultsError.opening(error, advice: location.advice(about: error, in: path))
             wasBusy = error.code == .storeBusy
             throw error
         }
@@ -226,16 +227,17 @@ final class DeferredEvents: Sendable {
 enum SuiteLocation: Sendable {
     /// In the configuration directory, under a name.
     case named(String)
+    /// In the configuration directory, under the program's name.
+    case program
     case directory(URL)
 
     /// The suite's directory.
     ///
-    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory is unknown.
+    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory or the program's name is unknown.
     func path() throws(DefaultsError) -> String {
         switch self {
-        case .named(let name):
-            try Self.check(name)
-            return try Self.configurationHome() + "/" + name + ".defaults"
+        case .named(let name): return try Self.path(named: name)
+        case .program: return try Self.path(named: Self.programName())
         case .directory(let url):
             guard url.isFileURL, !url.path.isEmpty else {
                 throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
@@ -244,9 +246,35 @@ enum SuiteLocation: Sendable {
         }
     }
 
+    private static func path(named name: String) throws(DefaultsError) -> String {
+        try check(name)
+        return try configurationHome() + "/" + name + ".defaults"
+    }
+
+    private static func programName() throws(DefaultsError) -> String {
+        #if os(Linux)
+        // Foundation's name of the process is the path's last part, even if the file was deleted or is the dynamic
+        // loader.
+        guard let name = knownProgramName else { throw .programUnknown }
+        return name
+        #else
+        return ProcessInfo.processInfo.processName
+        #endif
+    }
+
+    #if os(Linux)
+    /// As it was first asked for: the file may be renamed later.
+    private static let knownProgramName = ProgramEnvironment.programName
+    #endif
+
     /// The property list in which Foundation keeps the suite with the same name.
     func foundationPropertyList() throws(DefaultsError) -> URL? {
-        guard case .named(let name) = self else { return nil }
+        let name: String
+        switch self {
+        case .named(let given): name = given
+        case .program: name = try Self.programName()
+        case .directory: return nil
+        }
         #if canImport(Darwin)
         let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
         #else
@@ -257,10 +285,11 @@ enum SuiteLocation: Sendable {
 
     /// A path without empty components, "." and "..", if it is absolute.
     ///
-    /// Foundation's `standardizedFileURL` also removes "/private" while there is a file at the rest of the path, and so leads
-    /// to another directory on systems where the two differ.
+    /// Foundation's `standardizedFileURL` also removes "/private" while there is a file at the rest of the path, and so
+    /// leads to another directory on systems where the two differ.
     private static func standardized(_ path: String) -> String {
-        // A URL without a base, or one that was made in a working directory that is gone; the engine refuses the latter.
+        // A URL without a base, or one that was made in a working directory that is gone; the engine refuses the
+        // latter.
         guard path.hasPrefix("/") else { return path }
         var components: [String] = []
         for component in path.split(separator: "/").map(String.init) where component != "." {
@@ -287,27 +316,60 @@ enum SuiteLocation: Sendable {
     }
     #endif
 
-    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms the
-    /// user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
+    private var isGiven: Bool { if case .directory = self { true } else { false } }
+
+    /// Reports, once, a configuration directory that isn't used because the variable for it isn't an absolute path.
+    func reportIgnoredVariable() {
+        #if !canImport(Darwin)
+        guard !isGiven, let value = ProgramEnvironment.variable(Self.variable), !value.isEmpty, !value.hasPrefix("/")
+        else {
+            return
+        }
+        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value))
+        #endif
+    }
+
+    /// What can be done about an error besides its own advice: a sentence after a space, or nothing.
+    func advice(about error: JournalError, in path: String) -> String {
+        #if canImport(Darwin)
+        return ""
+        #else
+        // What is in the suite's directory is no matter of where that is.
+        guard !isGiven, error.isUnusablePlace, path == error.path || path.hasPrefix(error.path + "/") else { return "" }
+        return " Or set the variable \(Self.variable) to a folder that this user may write."
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    private static let variable = "XDG_CONFIG_HOME"
+    #endif
+
+    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms
+    /// the user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
     private static func configurationHome() throws(DefaultsError) -> String {
         #if os(tvOS)
         return try userDirectory(.cachesDirectory)
         #elseif canImport(Darwin)
         return try userDirectory(.applicationSupportDirectory)
         #else
-        if let directory = directory(inEnvironment: "XDG_CONFIG_HOME") { return directory }
-        guard
-            let home = directory(inEnvironment: "HOME")
-                ?? absolute(FileManager.default.homeDirectoryForCurrentUser.path)
-        else {
-            throw .storeUnavailable(at: ".config", because: "the user has no home directory")
-        }
+        if let directory = directory(inEnvironment: variable) { return directory }
+        guard let home = directory(inEnvironment: "HOME") ?? systemHome else { throw .noHomeDirectory }
         return home + "/.config"
         #endif
     }
 
     #if !canImport(Darwin)
-    /// The directory that a variable names; nil without one, and for a relative path, which the specification calls invalid.
+    private static var systemHome: String? {
+        #if os(Linux)
+        // Foundation makes up a directory for a user that the system doesn't know.
+        return ProgramEnvironment.homeDirectory.flatMap(absolute)
+        #else
+        return absolute(FileManager.default.homeDirectoryForCurrentUser.path)
+        #endif
+    }
+
+    /// The directory that a variable names; nil without one, and for a relative path, which the specification calls
+    /// invalid.
     private static func directory(inEnvironment name: String) -> String? {
         ProgramEnvironment.variable(name).flatMap(absolute)
     }
@@ -328,9 +390,9 @@ struct LaunchArguments: Sendable {
 
     /// Parses a command line, which begins with the program's name.
     ///
-    /// A key is an argument that begins with one hyphen. Its value is the next argument. Property lists in a textual form
-    /// (`(a, b)`, `{ a = 1; }`, XML) become arrays and dictionaries. Everything else is a string, which the typed getters
-    /// convert. Arguments with two hyphens and arguments without a key are left to the program.
+    /// A key is an argument that begins with one hyphen. Its value is the next argument. Property lists in a textual
+    /// form (`(a, b)`, `{ a = 1; }`, XML) become arrays and dictionaries. Everything else is a string, which the typed
+    /// getters convert. Arguments with two hyphens and arguments without a key are left to the program.
     init(_ commandLine: [String]) {
         var values: [StoreKey: PropertyListValue] = [:]
         var index = 1

@@ -1,0 +1,98 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import Default
+
+@Suite("Where suites with a name are")
+struct HomeTests {
+    /// A user that the system has no entry for.
+    private static let unknownUser: uid_t = 54_321
+
+    /// What the helper prints that uses suites, as another user or the same.
+    private func use(
+        _ suites: [String] = ["s"],
+        as user: uid_t? = nil,
+        in environment: [String: String?]
+    ) throws -> [String] {
+        let all = ["HOME": nil, "CFFIXED_USER_HOME": nil].merging(environment) { $1 }
+        let arguments = ["use-named", user.map { "\($0)" } ?? "same user"] + suites
+        let outcome = try TestHelper.run(arguments, environment: all)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        return outcome.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test(
+        "isn't known of a user without a home directory, which is an error that says what to set",
+        .enabled(if: Machine.isRoot, "Needs root.")
+    )
+    func noHome() throws {
+        let lines = try use(as: Self.unknownUser, in: [:])
+        #expect(lines.count == 1)
+        let error = lines.first ?? ""
+        #expect(error.hasPrefix("storeUnavailable: "), "\(error)")
+        #expect(error.contains("Set the variable XDG_CONFIG_HOME or HOME"), "\(error)")
+    }
+
+    /// Users without a home directory, such as those of systemd's `DynamicUser=`, have the root for one.
+    @Test("may be a home that can't be written, where an error says what can't be created and what to set")
+    func unwritableHome() throws {
+        try withTemporaryDirectory { directory in
+            chmod(directory.path, 0o555)
+            defer { chmod(directory.path, 0o700) }
+            let user = Machine.isRoot ? Self.unknownUser : nil
+            // Some machine may have the folder, of root.
+            let root = FileManager.default.fileExists(atPath: "/.config") ? [] : [""]
+            for home in [directory.path] + root {
+                let lines = try use(as: user, in: ["HOME": home + "/"])
+                #expect(lines.count == 3, "\(lines)")
+                #expect(lines.dropFirst().first == "read: 0")
+                #expect(lines.last?.hasPrefix("storeReadOnly: ") == true)
+                // The event of the read, and the error of the write.
+                for line in [lines.first ?? "", lines.last ?? ""] {
+                    #expect(line.contains("can't be created") && line.contains(" \(home)/.config: "), "\(line)")
+                    #expect(line.contains("set the variable XDG_CONFIG_HOME"), "\(line)")
+                }
+            }
+        }
+    }
+
+    @Test("may be where nothing can be created, as an error says with what to set", arguments: ["/proc", "/dev/null"])
+    func unusableHome(_ home: String) throws {
+        let lines = try use(in: ["HOME": home])
+        #expect(lines.count == 1, "\(lines)")
+        let error = lines.first ?? ""
+        #expect(error.hasPrefix("storeUnavailable: ") && error.contains(home + "/.config"), "\(error)")
+        #expect(error.contains("set the variable XDG_CONFIG_HOME"), "\(error)")
+    }
+
+    @Test("is the directory in XDG_CONFIG_HOME, whatever the home is", arguments: [nil, "/", "/dev/null"])
+    func variable(_ home: String?) throws {
+        try withTemporaryDirectory { directory in
+            var user: uid_t?
+            if Machine.isRoot {
+                user = Self.unknownUser
+                chown(directory.path, Self.unknownUser, Self.unknownUser)
+            }
+            let folder = directory.appending(path: "volume").path
+            let lines = try use(as: user, in: ["HOME": home, "XDG_CONFIG_HOME": folder])
+            #expect(lines == ["read: 0", "stored: \(folder)/s.defaults"])
+        }
+    }
+
+    @Test("isn't a relative path or one with a tilde, which is reported once", arguments: ["~/settings", "s", "./s"])
+    func ignoredVariable(_ value: String) throws {
+        try withTemporaryDirectory { directory in
+            let home = directory.path
+            let lines = try use(["one", "two"], in: ["HOME": home, "XDG_CONFIG_HOME": value])
+            let event = try #require(lines.first)
+            #expect(event.hasPrefix("variable ignored: "), "\(event)")
+            #expect(event.contains("XDG_CONFIG_HOME is \"\(value)\""), "\(event)")
+            #expect(event.contains("tilde") == value.hasPrefix("~"), "\(event)")
+            let expected = ["one", "two"].flatMap { ["read: 0", "stored: \(home)/.config/\($0).defaults"] }
+            #expect(Array(lines.dropFirst()) == expected)
+        }
+        #expect(try use(in: ["HOME": "/proc", "XDG_CONFIG_HOME": ""]).count == 1)
+    }
+}
+#endif
