@@ -198,17 +198,19 @@ extension Journal {
         var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
         var move: (salt: UInt64, end: UInt64)?
         do {
+            var applied: ReplayReport?
             // What was applied is applied, even if the rest can't be read.
             defer {
-                if let mark = replay.report.lastRecord {
-                    state.advance(to: replay.report.validEnd, mark: mark, move: move)
+                if let applied, let mark = applied.lastRecord {
+                    state.advance(to: applied.validEnd, mark: mark, move: move)
                 }
             }
             while let payload = try replay.next() {
-                Operation.forEach(in: payload) { operation in
+                try Operation.forEach(in: payload) { operation throws(JournalError) in
                     move = operation.move
-                    apply(operation, by: .journal)
+                    try applyRead(operation)
                 }
+                applied = replay.report
             }
         }
         if !replay.report.damage.isEmpty { return .broken }

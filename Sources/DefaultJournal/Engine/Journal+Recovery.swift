@@ -64,9 +64,9 @@ extension Journal {
         var move: (salt: UInt64, end: UInt64)?
         var replay = Replay(window, salt: salt)
         while salt != 0, let payload = try replay.next() {
-            Operation.forEach(in: payload) { operation in
+            try Operation.forEach(in: payload) { operation throws(JournalError) in
                 move = operation.move
-                table.apply(operation)
+                try table.apply(checking: operation)
             }
         }
         var report = replay.report

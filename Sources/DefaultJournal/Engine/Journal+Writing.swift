@@ -240,7 +240,7 @@ extension Journal {
                 try commit(size: payload.count) { target in
                     if let start = payload.baseAddress { target.copyMemory(from: start, byteCount: payload.count) }
                 } apply: {
-                    Operation.forEach(in: payload) { apply($0, by: .thisThread) }
+                    Operation.forEach(in: payload) { apply($0) }
                 }
             }
         }
@@ -262,7 +262,7 @@ extension Journal {
         try commit(size: operation.encodedSize, move: operation.move) { target in
             operation.encode(to: target)
         } apply: {
-            apply(operation, by: .thisThread)
+            apply(operation)
         }
     }
 

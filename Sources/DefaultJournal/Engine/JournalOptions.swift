@@ -47,8 +47,21 @@ package enum ChangeOrigin: Sendable {
 }
 
 extension Journal {
-    /// Under `stateLock`: applies one change to the entries.
-    func apply(_ operation: Operation, by origin: ChangeOrigin) {
+    /// Under `stateLock`: applies a change of this thread's to the entries.
+    func apply(_ operation: Operation) {
+        noteChange(operation, by: .thisThread)
+        entries.apply(operation)
+    }
+
+    /// Under `stateLock`: applies a change that was read from the journal.
+    ///
+    /// - Throws: The refusal of memory for what the file claims.
+    func applyRead(_ operation: Operation) throws(JournalError) {
+        noteChange(operation, by: .journal)
+        try entries.apply(checking: operation)
+    }
+
+    private func noteChange(_ operation: Operation, by origin: ChangeOrigin) {
         if let observer, observer.isObserving {
             switch operation {
             case .set(let key, _, _), .remove(let key): observer.noteChange(of: key, by: origin)
@@ -56,7 +69,6 @@ extension Journal {
             case .moved: break
             }
         }
-        entries.apply(operation)
     }
 
     /// Under `stateLock`: replaces all entries by those of a journal that was read from its beginning.

@@ -121,7 +121,7 @@ enum Record {
     static let headerSize = 16
     /// The bytes `F5 52`: the first of them appears in no UTF-8 text.
     static let marker: UInt16 = 0x52F5
-    /// The longest payload that is written; the format itself allows up to 4 GiB.
+    /// The longest payload; a header with a longer one is none.
     static let maximumPayload = 1 << 30
     static let alignment = 8
     /// What no record ends at a multiple of.

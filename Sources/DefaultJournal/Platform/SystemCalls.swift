@@ -516,7 +516,11 @@ extension JournalError {
 
     /// Whether a directory isn't there, and the reason may be that it can't be created where it should be.
     package var isUnusablePlace: Bool {
-        kind == .notADirectory || isReadOnlyPlace && kind != .notOwned || isNotFound || code == ENOTDIR
+        switch kind {
+        case .notADirectory, .readOnly: true
+        case .system: isReadOnlyPlace || isNotFound || code == ENOTDIR
+        default: false
+        }
     }
 
     /// Whether the system refuses to lock a directory.

@@ -3,13 +3,14 @@ import Foundation
 import Testing
 
 @testable import Default
+@testable import DefaultJournal
 
 private enum Loader {
-    /// The dynamic loader of this process; nil if it has none.
-    static let ofProcess: URL? = {
-        let mappings = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
-        let paths = mappings.split(separator: "\n").compactMap { $0.split(separator: " ").last.map(String.init) }
-        return paths.first { $0.contains("/ld-") && $0.contains(".so") }.map { URL(filePath: $0) }
+    /// The dynamic loader that the helper names near its beginning; nil for a static program.
+    static let ofHelper: URL? = {
+        guard let program = try? Data(contentsOf: TestHelper.executable) else { return nil }
+        let texts = program.prefix(4_096).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        return texts.first { $0.hasPrefix("/") && $0.contains("/ld") }.map { URL(filePath: $0) }
     }()
 }
 
@@ -23,7 +24,13 @@ struct ProgramNameTests {
     ) throws -> [String] {
         try withTemporaryDirectory { directory in
             let program = directory.appending(path: name)
-            try FileManager.default.copyItem(at: TestHelper.executable, to: program)
+            // Not by this process: a child that another test starts meanwhile would have the copy open for writing, and
+            // such a file can't be run.
+            let copying = try TestHelper.run(
+                ["cp", TestHelper.executable.path, program.path],
+                program: URL(filePath: "/usr/bin/env")
+            )
+            #expect(copying.status == 0, "\(copying.errors)")
             let settings = directory.appending(path: "settings")
             let outcome = try TestHelper.run(
                 (loader == nil ? [] : [program.path]) + ["use-standard"] + arguments + [program.path],
@@ -48,10 +55,23 @@ struct ProgramNameTests {
         #expect(try suites(of: [change], named: "player (deleted)") == ["player (deleted).defaults"])
     }
 
-    @Test("is the program's when the dynamic loader starts it", .enabled(if: Loader.ofProcess != nil))
+    @Test("is the program's when the dynamic loader starts it", .enabled(if: Loader.ofHelper != nil))
     func loader() throws {
         for arguments in [[], ["deleted"]] {
-            #expect(try suites(of: arguments, through: Loader.ofProcess) == ["player.defaults"])
+            #expect(try suites(of: arguments, through: Loader.ofHelper) == ["player.defaults"])
+        }
+    }
+
+    @Test("is taken from no path of a dynamic loader")
+    func loaderNames() {
+        for loader in [
+            "/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1", "/lib/ld-2.31.so", "/lib/ld.so.1",
+            "/lib64/ld64.so.2", "/usr/lib/libc.so", "/",
+        ] {
+            #expect(ProgramEnvironment.programName(of: loader) == nil, "\(loader)")
+        }
+        for name in ["player", "ld", "ld-player", "libc", "player.so", "ld-player.sound"] {
+            #expect(ProgramEnvironment.programName(of: "/usr/bin/" + name) == name)
         }
     }
 
