@@ -20,8 +20,11 @@ struct ProcessTests {
         options.automaticMaintenance = false
         let peer = try Journal.openUnregistered(directory.suite, options)
         for key in others { try peer.set(key, "value of \(key)") }
-        try directory.write([UInt8](repeating: 0, count: 4096), to: "acknowledged")
-        let file = open(directory.path + "/acknowledged", O_RDWR)
+        // Memory that the processes share, which not every file system has.
+        let shared = directory.isMapped ? directory : TemporaryDirectory(in: "/dev/shm")
+        try shared.write([UInt8](repeating: 0, count: 4096), to: "acknowledged")
+        let acknowledgements = shared.path + "/acknowledged"
+        let file = open(acknowledgements, O_RDWR)
         defer { close(file) }
         let page = try #require(mmap(nil, 4096, PROT_READ, MAP_SHARED, file, 0))
         defer { munmap(page, 4096) }
@@ -31,7 +34,7 @@ struct ProcessTests {
         var random = SeededGenerator(state: TestExtent.seed)
         for round in 0..<Helper.rounds("JOURNAL_CRASH_ROUNDS", default: 20) {
             let before = cell.pointee
-            let helper = try Helper(["crash", directory.suite, directory.path + "/acknowledged", workload])
+            let helper = try Helper(["crash", directory.suite, acknowledgements, workload])
             try wait(for: "an acknowledged write") { cell.pointee != before || !helper.process.isRunning }
             usleep(UInt32.random(in: 0..<3000, using: &random))
             helper.kill()

@@ -23,6 +23,15 @@ final class TemporaryDirectory: Sendable {
     var suite: String { path + "/suite" }
     var journal: String { suite + "/journal" }
 
+    /// Whether a look at a file here is a load from memory that is mapped; otherwise it asks the system for the file's size.
+    var isMapped: Bool {
+        guard let mounts = try? String(contentsOfFile: "/proc/mounts", encoding: .utf8) else { return true }
+        let fields = mounts.split(separator: "\n").map { $0.split(separator: " ") }
+        let mine = fields.filter { $0[1] == "/" || (path + "/").hasPrefix($0[1] + "/") }
+        let type = mine.last { mount in mine.allSatisfy { $0[1].count <= mount[1].count } }?[2] ?? ""
+        return ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"].contains(type)
+    }
+
     func bytes(_ name: String = "suite/journal") throws -> [UInt8] {
         Array(try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
     }
