@@ -81,11 +81,16 @@ struct ReadOnlySuiteTests {
             #expect(suite.string(forKey: "text") == "old")
             let error = expectError(.storeReadOnly) { try suite.set("new", forKey: "text") }
             #expect(error?.description.contains(url.path) ?? false)
-            #expect(error?.description.contains("belongs to another user") ?? false)
+            #expect(error?.description.contains("belongs to the user nobody") ?? false)
             #expect(try suite.verify().isIntact)
             #expect(try FileDefaults.inspect(at: url).keyCount == 1)
-            try suite.copy(to: directory.appending(path: "copy"))
-            #expect(try FileDefaults(url: directory.appending(path: "copy")).string(forKey: "text") == "old")
+            let copy = directory.appending(path: "copy")
+            // The owner of that folder couldn't use it.
+            let refusal = expectError(.storeUnavailable) { try suite.copy(to: copy) }
+            #expect(refusal?.description.contains("belongs to the user nobody, who could not use") ?? false)
+            chmod(directory.path, 0o1777)
+            try suite.copy(to: copy)
+            #expect(try FileDefaults(url: copy).string(forKey: "text") == "old")
         }
     }
 }
