@@ -76,7 +76,9 @@ private struct Overlay {
     init() throws {
         let folders = ["lower", "overlay", "upper", "changes"].map { [directory] in directory.path + "/" + $0 }
         (lower, path, upper, changes) = (folders[0], folders[1], folders[2], folders[3])
-        for folder in folders { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+        for folder in folders {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
     }
 
     func mount() throws {
