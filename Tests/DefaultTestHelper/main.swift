@@ -307,7 +307,7 @@ func run() throws {
                 try suite.set(1, forKey: "number")
                 print("stored:", try suite.url.path)
             } catch {
-                print("\((error as? DefaultsError)?.code.name ?? ""): \(error)")
+                print("\(error.code.name): \(error)")
             }
         }
     case "unavailable-standard":

@@ -124,7 +124,8 @@ extension Journal {
             }
         }
         // What others wrote shortly before they were killed may not be on the disk.
-        if try isYoung(calls.status(state.file.raw)) { scheduleFlush() }
+        let file = stateLock.withLock { state.file }
+        if try isYoung(calls.status(file.raw)) { scheduleFlush() }
     }
 
     /// Whether the system may not have written all of a file to the disk: Linux does so after 30 seconds.
