@@ -29,7 +29,9 @@ struct HistoryPlan: CustomStringConvertible {
         processes += ["reads", "read-only", "observes"].filter { _ in Bool.random() }.map {
             (Int.random(in: 1...2), $0)
         }
-        let restores = number % 5 == 4
+        // FUSE servers that keep replaced files under other names leave a moment without one: .ci/places says so.
+        let isRestorable = ProcessInfo.processInfo.environment["DEFAULT_HISTORY_RESTORES"] != "no"
+        let restores = isRestorable && number % 5 == 4
         return Self(
             processes: processes,
             milliseconds: restores ? 2_500 : Int.random(in: 200...800),
