@@ -36,6 +36,9 @@ bool default_is_program_file(const char *_Nonnull path);
 /// The home directory that the system has for this user, written as a path above; returns false if there is none.
 bool default_home_directory(char *_Nonnull path, size_t size);
 
+/// The name of a user, written as a path above; returns false if the system has none, and on other systems than Linux.
+bool default_user_name(uint32_t user, char *_Nonnull name, size_t size);
+
 /// The name by which the program was started, without a dynamic loader before it; NULL where the C library doesn't know it.
 const char *_Nullable default_invocation_name(void);
 

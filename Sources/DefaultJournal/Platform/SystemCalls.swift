@@ -94,13 +94,9 @@ package struct SystemCalls: Sendable {
 
     /// A user in the middle of a sentence, by name if the system knows it.
     static func name(ofUser id: UInt32) -> String {
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { buffer -> String? in
-            guard let memory = buffer.baseAddress, getpwuid_r(id, &entry, memory, buffer.count, &found) == 0,
-                let name = found?.pointee.pw_name
-            else { return nil }
-            return String(cString: name)
+        let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String? in
+            guard let memory = buffer.baseAddress, default_user_name(id, memory, buffer.count) else { return nil }
+            return String(cString: memory)
         }
         return name.map { "the user \($0)" } ?? "the user with the number \(id)"
     }
