@@ -38,8 +38,8 @@ extension Journal {
     /// Under `stateLock`: replaces the entries by those of a journal's valid records.
     ///
     /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within
-    /// the last
-    ///   second. A part that ends where a record ends would be mistaken for a whole; no record ends at a page's end.
+    ///   the last second. A part that ends where a record ends would be mistaken for a whole; no record ends at a
+    ///   page's end.
     private func replay(_ opened: consuming OpenedFile, isOverwritten: Bool) throws(JournalError) -> Found {
         let (status, raw) = (opened.status, opened.file.raw)
         let base = UInt64(JournalHeader.size)

@@ -299,8 +299,7 @@ extension Journal {
     /// Writes the record whose payload is in the encode buffer at the position.
     ///
     /// - Returns: The record's mark and end, with which the state has to be advanced. Until ``appending`` is 0 again,
-    /// readers of
-    ///   this process leave the record to this thread.
+    ///   readers of this process leave the record to this thread.
     private func write(payload: Int) throws(JournalError) -> (JournalMark, end: UInt64) {
         let (file, start) = (state.file, state.position)
         let memory = writer.buffer.memory

@@ -116,7 +116,7 @@ package enum Operation {
     /// The size of an operation by its first bytes, of which ``headSize`` are enough.
     ///
     /// - Returns: The size, or nil for lengths that are never written, and for an operation that this version doesn't
-    /// know.
+    ///   know.
     static func size(head: UnsafeRawBufferPointer) -> Int? {
         switch head.first {
         case 1:

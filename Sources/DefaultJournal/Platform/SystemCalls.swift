@@ -360,7 +360,7 @@ extension SystemCalls {
     /// Puts the names in a directory on the disk.
     ///
     /// - Returns: The refusal of a file system that syncs files only, such as that of folders shared with a virtual
-    /// machine's host.
+    ///   machine's host.
     @discardableResult
     func syncNames(in directory: Int32, name: String = ".") throws(JournalError) -> JournalError? {
         do throws(JournalError) {

@@ -19,15 +19,13 @@ internal import DefaultJournal
 /// ## Guarantees
 ///
 /// - When a mutating call returns, the change survives even if the process is killed at any instant. After ``flush()``,
-/// or
-///   with ``Durability-swift.enum/everyWrite``, it also survives a loss of power.
+///   or with ``Durability-swift.enum/everyWrite``, it also survives a loss of power.
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in any
 ///   process. ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all processes.
 /// - Setting the value that is already stored writes nothing.
 /// - A call that throws has changed nothing. Reads wait for no other process, and writes for at most five seconds.
 /// - When a file is damaged, only the values in the damaged bytes are lost. The damaged file is backed up, and the
-/// damage is
-///   reported to ``DefaultsDiagnostics``.
+///   damage is reported to ``DefaultsDiagnostics``.
 ///
 /// A suite is a directory, and everything in it belongs to one user. <doc:FileFormat> describes its files.
 ///
@@ -116,8 +114,8 @@ public final class FileDefaults: Sendable {
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:)``.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
-    /// ``DefaultsError/Code/storeBusy`` or
-    ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be
+    ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that
+    ///   can only be read, or that can't be
     ///   created where nothing can be written, is not an error here.
     public convenience init(
         url: URL,
@@ -138,8 +136,7 @@ public final class FileDefaults: Sendable {
     ///
     /// - Parameter url: The file URL of the suite's directory.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` if there is no suite or it
-    /// can't be read,
-    ///   or ``DefaultsError/Code/newerFormat``.
+    ///   can't be read, or ``DefaultsError/Code/newerFormat``.
     public convenience init(readingFrom url: URL) throws(DefaultsError) {
         let suite = FileSuite(location: .directory(url), isReadOnly: true)
         _ = try suite.open()
@@ -165,7 +162,7 @@ public final class FileDefaults: Sendable {
     /// The suite's directory, even if the suite can't be opened.
     ///
     /// - Throws: ``DefaultsError`` when the home directory or the program's name is unknown, or the suite's name is
-    /// invalid.
+    ///   invalid.
     public var url: URL {
         get throws(DefaultsError) { URL(fileURLWithPath: try suite.path(), isDirectory: true) }
     }
@@ -190,8 +187,8 @@ extension FileDefaults: DefaultsStore {
     ///   - value: The value, at most 64 MiB in its binary form; nil removes.
     ///   - key: The key.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
-    /// ``DefaultsError/Code/unsupportedValue``,
-    ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable``,
+    ///   ``DefaultsError/Code/unsupportedValue``, ``DefaultsError/Code/valueTooLarge``,
+    ///   ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
@@ -275,7 +272,7 @@ extension FileDefaults: UserDefaultsVocabulary {
     /// They apply to every object for the suite in this process, and to no other suite.
     ///
     /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same
-    /// keys.
+    ///   keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
@@ -314,8 +311,8 @@ extension FileDefaults {
     /// - Parameter body: Makes the changes: at most 64 MiB for each value, and 1 GiB for all of them.
     /// - Returns: What the body returns.
     /// - Throws: Any error that the body throws; ``DefaultsError`` with the code
-    /// ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/storeReadOnly``, ``DefaultsError/Code/valueTooLarge`` or
+    ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeReadOnly``,
+    ///   ``DefaultsError/Code/valueTooLarge`` or
     ///   ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let suite = try suite.open()
