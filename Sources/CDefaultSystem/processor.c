@@ -73,7 +73,9 @@ bool default_home_directory(char *path, size_t size) {
 bool default_user_name(uint32_t user, char *name, size_t size) {
     struct passwd entry, *found = NULL;
     char text[16384];
-    if (getpwuid_r(user, &entry, text, sizeof text, &found) != 0 || !found || strlen(entry.pw_name) >= size) return false;
+    if (getpwuid_r(user, &entry, text, sizeof text, &found) != 0 || !found || strlen(entry.pw_name) >= size) {
+        return false;
+    }
     strcpy(name, entry.pw_name);
     return true;
 }

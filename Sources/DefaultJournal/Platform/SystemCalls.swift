@@ -477,7 +477,8 @@ extension SystemCalls {
         case (.inotifyAddWatch, ENOSPC): "Raise fs.inotify.max_user_watches, or watch fewer directories."
         case (.inotifyAddWatch, _): "Check whether /proc is mounted."
         case (.fsync, _), (.fdatasync, _):
-            "What is stored can be read, but what was written last may not survive a loss of power. Remove the cause, and flush again."
+            "What is stored can be read, but what was written last may not survive a loss of power. Remove the cause, "
+                + "and flush again."
         case (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
             "Nothing that is stored has changed; try again when there is room on the disk."
         case (_, EACCES), (_, EPERM):

@@ -23,7 +23,7 @@ final class TemporaryDirectory: Sendable {
     var suite: String { path + "/suite" }
     var journal: String { suite + "/journal" }
 
-    /// Whether a look at a file here is a load from memory that is mapped; otherwise it asks the system for the file's size.
+    /// Whether a look at a file here is a load from mapped memory; otherwise it asks the system for the file's size.
     var isMapped: Bool {
         guard let mounts = try? String(contentsOfFile: "/proc/mounts", encoding: .utf8) else { return true }
         let fields = mounts.split(separator: "\n").map { $0.split(separator: " ") }

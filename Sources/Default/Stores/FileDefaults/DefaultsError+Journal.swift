@@ -18,8 +18,8 @@ extension DefaultsError {
     /// For the suite named after a program without a name.
     static var programUnknown: DefaultsError {
         let reason = """
-            The standard suite can't be opened, because it is named after the program, and the system doesn't say what that is \
-            called. Mount /proc, or name the suite: FileDefaults(suiteName:).
+            The standard suite can't be opened, because it is named after the program, and the system doesn't say what \
+            that is called. Mount /proc, or name the suite: FileDefaults(suiteName:).
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
@@ -27,8 +27,8 @@ extension DefaultsError {
     /// For a suite with a name, of a user without a home directory.
     static var noHomeDirectory: DefaultsError {
         let reason = """
-            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or HOME to a \
-            folder that this user may write, or choose the suite's directory: FileDefaults(url:).
+            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or HOME to \
+            a folder that this user may write, or choose the suite's directory: FileDefaults(url:).
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
@@ -37,8 +37,8 @@ extension DefaultsError {
     static func ignoredVariable(_ value: String) -> DefaultsError {
         let shell = value.hasPrefix("~") ? " A tilde means the home directory in a shell only." : ""
         let reason = """
-            The variable XDG_CONFIG_HOME is \(value.debugDescription), which isn't an absolute path, and is ignored.\(shell) Suites \
-            are in .config in the home directory instead. Set the variable to an absolute path.
+            The variable XDG_CONFIG_HOME is \(value.debugDescription), which isn't an absolute path, and is \
+            ignored.\(shell) Suites are in .config in the home directory instead. Set the variable to an absolute path.
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
@@ -179,8 +179,8 @@ extension DefaultsDiagnostics.Event {
             self.init(kind: .maintenanceFailed, error: .failing(error, in: error.path))
         case .nameNotSynced(let error):
             let reason = """
-                The file system of \(error.path) syncs no directories. A loss of power shortly after the suite was created, or its \
-                file was replaced by a shorter one, may take the suite.
+                The file system of \(error.path) syncs no directories. A loss of power shortly after the suite was created, or \
+                its file was replaced by a shorter one, may take the suite.
                 """
             self.init(.maintenanceFailed, .storeFailed, at: error.path, reason, causedBy: error)
         case .catchUpFailed(let error):
