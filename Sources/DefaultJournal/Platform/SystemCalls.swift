@@ -199,7 +199,8 @@ extension SystemCalls {
 
     /// The path that a link has as its content.
     func target(ofLink path: String) throws(JournalError) -> String {
-        let capacity = Int(PATH_MAX)
+        // The longest path that Linux takes; Apple's systems take less.
+        let capacity = 4_096
         let buffer = try Buffer(capacity: capacity)
         let bytes = buffer.memory.assumingMemoryBound(to: CChar.self)
         let count = try perform(.readlink, name: path) { _ in readlink(path, bytes, capacity) }

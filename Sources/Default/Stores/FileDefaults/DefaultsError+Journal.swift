@@ -27,8 +27,8 @@ extension DefaultsError {
     /// For a suite with a name, of a user without a home directory.
     static var noHomeDirectory: DefaultsError {
         let reason = """
-            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or HOME to \
-            a folder that this user may write, or choose the suite's directory: FileDefaults(url:).
+            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or HOME \
+            to a folder that this user may write, or choose the suite's directory: FileDefaults(url:).
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
@@ -179,8 +179,8 @@ extension DefaultsDiagnostics.Event {
             self.init(kind: .maintenanceFailed, error: .failing(error, in: error.path))
         case .nameNotSynced(let error):
             let reason = """
-                The file system of \(error.path) syncs no directories. A loss of power shortly after the suite was created, or \
-                its file was replaced by a shorter one, may take the suite.
+                The file system of \(error.path) syncs no directories. A loss of power shortly after the suite was \
+                created, or its file was replaced by a shorter one, may take the suite.
                 """
             self.init(.maintenanceFailed, .storeFailed, at: error.path, reason, causedBy: error)
         case .catchUpFailed(let error):
