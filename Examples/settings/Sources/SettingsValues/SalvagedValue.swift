@@ -36,7 +36,7 @@ package struct SalvagedValue {
         var position = Int(range.lowerBound)
         let end = min(Int(range.upperBound), bytes.count)
         while position + 16 <= end {
-            guard bytes[position..<position + 4].elementsEqual([0xF5, 0x52, 0x65, 0x63]) else {
+            guard bytes[position..<position + 2].elementsEqual([0xF5, 0x52]) else {
                 position += 1
                 continue
             }
