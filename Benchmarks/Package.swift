@@ -48,6 +48,10 @@ let package = Package(
             dependencies: [.product(name: "Default", package: "Default")]
         ),
         .executableTarget(
+            name: "WaitMeasure",
+            dependencies: ["BenchmarkSupport", .product(name: "Default", package: "Default")]
+        ),
+        .executableTarget(
             name: "EvolutionMeasure",
             dependencies: [.product(name: "Default", package: "Default")]
         ),

@@ -47,6 +47,11 @@ package final class LMDBStore: @unchecked Sendable {
         try write { try put(value, key, $0) }
     }
 
+    /// Calls a body while no other process can write.
+    package func hold(_ body: () -> Void) throws {
+        try write { _ in body() }
+    }
+
     package func data(_ key: String) throws -> Data? {
         var transaction: OpaquePointer?
         try Self.check(mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction))
