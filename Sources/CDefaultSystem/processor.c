@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__linux__)
+#if !defined(_WIN32)
 #include <errno.h>
+#endif
+#if defined(__linux__)
+#include <fcntl.h>
 #include <pwd.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -30,6 +33,17 @@ uintptr_t default_current_thread(void) {
     return (uintptr_t)pthread_self();
 }
 #endif
+
+int default_lock_open_file(int file, bool takes) {
+#if defined(__linux__)
+    struct flock lock = { .l_type = takes ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET };
+    return fcntl(file, F_OFD_SETLK, &lock);
+#else
+    (void)file, (void)takes;
+    errno = ENOTSUP;
+    return -1;
+#endif
+}
 
 const char *default_environment_variable(const char *name) {
     return getenv(name);

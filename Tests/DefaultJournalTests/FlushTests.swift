@@ -103,15 +103,17 @@ struct FlushTests {
         #expect(error.code == EINVAL && probe.fired > 2)
     }
 
-    @Test("A journal in another process's directory gets its name when that of the directory is on the disk")
+    @Test("The name of a new journal in another process's directory is on the disk when that of the directory is")
     func directoryOfAnother() throws {
         try #require(mkdir(directory.suite, 0o700) == 0)
         let probe = SystemCallProbe()
         probe.startRecording()
         _ = try open(probe)
         let calls = probe.records
-        let rename = try #require(calls.firstIndex { $0.call == .rename })
-        #expect(calls[..<rename].contains { $0.call == .fsync && $0.path == directory.path && $0.result == 0 })
+        let synced = calls.filter { $0.call == .fsync && $0.result == 0 }.map(\.path)
+        let parent = try #require(synced.firstIndex(of: directory.path))
+        let own = try #require(synced.firstIndex(of: directory.suite))
+        #expect(parent < own)
     }
 
     @Test("Another process's directories above a journal get their names on the disk, too")
@@ -248,7 +250,8 @@ struct FlushTests {
         if readsFirst { #expect(journal["a"] == "1") }
         probe.clear()
         try journal.set("b", "1", durability: .everyWrite)
-        #expect(probe.counts[.fdatasync] == 1)
+        #expect(journal.isSynced)
+        #expect(probe.counts[.fdatasync] != nil || probe.counts[.fsync] != nil)
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 

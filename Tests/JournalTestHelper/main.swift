@@ -96,6 +96,15 @@ func writeKeys(_ path: String, prefix: String, count: Int) throws {
     }
 }
 
+/// Writes new values of a thousand bytes once, as a program that ends after that.
+func writeOnce(_ path: String, count: Int) throws {
+    let journal = try open(path)
+    for number in 0..<count {
+        let value = (0..<1_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 97...122))) }
+        try set(journal, "key\(number)", String(value))
+    }
+}
+
 func countUp(_ path: String, count: Int, durability: JournalDurability = .background) throws {
     let journal = try open(path)
     for number in 0..<count {
@@ -388,7 +397,7 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
     let journals = try suites.map { name in
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), backgroundActivity: { _ in false })
-        let journal = try Journal.open(at: folder + "/" + name, options: options)
+        let journal = try Journal.open(at: name.hasPrefix("/") ? String(name) : folder + "/" + name, options: options)
         endingSuites.append((String(name), probe))
         probe.clear()
         if name.hasPrefix("hanging") { probe.plan(.hang, call: .fdatasync, number: 0) }
@@ -469,6 +478,7 @@ do {
     case ("crash", 5): try crash(arguments[2], acknowledgements: arguments[3], workload: arguments[4])
     case ("keys", 5): try writeKeys(arguments[2], prefix: arguments[3], count: Int(arguments[4]) ?? 0)
     case ("count", 4): try countUp(arguments[2], count: Int(arguments[3]) ?? 0)
+    case ("write-once", 4): try writeOnce(arguments[2], count: Int(arguments[3]) ?? 0)
     case ("turns", 4): try takeTurns(arguments[2], count: Int(arguments[3]) ?? 0)
     case ("stream", 3): try stream(arguments[2])
     case ("fill", 4): try fill(arguments[2], limit: rlim_t(arguments[3]) ?? 0)

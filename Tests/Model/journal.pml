@@ -42,11 +42,11 @@ typedef File {
     bool isDamaged;         /* what follows the end isn't the beginning of a record */
     bool isLost;            /* a sync has failed: no later one helps */
     byte owner;             /* who has the flock of the file, which only compactions take */
-    bool renameUnsynced; bool syncFailed; bool isFlushed    /* the header's flags */
+    bool renameUnsynced; bool syncFailed; bool isFlushed; byte copied   /* the header's words */
 }
 File f[FILES];
 byte files = 1, salts = 1;
-byte journal = 0, journalNew = NONE, replacement = NONE;    /* the names in the directory */
+byte journal = 0, journalNew = NONE;    /* the names in the directory */
 byte names = 1;             /* a bit for each file that the journal's name may lead to after a loss of power */
 byte lock = NONE;           /* the flock of the directory */
 byte victim = NONE;
@@ -164,6 +164,7 @@ inline syncFile(x) { f[x].synced[0] = f[x].newest[0]; f[x].synced[1] = f[x].newe
 
 inline makeNew() {
     f[fresh].salt = salts; salts++; f[fresh].end = 0; f[fresh].renameUnsynced = true; f[fresh].isFlushed = false;
+    f[fresh].copied = 0;
     f[fresh].newest[0] = 0; f[fresh].newest[1] = 0; syncFile(fresh)
 }
 
@@ -230,21 +231,25 @@ inline synchronize() {
         d_step { copyTail() };
         f[old].isFlushed = false;
 #endif
-        d_step { copyTail(); syncNew() }
+#ifdef COPIED_TOO_EARLY
+        f[old].copied = position + 1;
+#endif
+        d_step {
+            copyTail();
+#ifndef COPIED_TOO_EARLY
+            f[old].copied = copied
+#endif
+        };
+        syncNew()
     :: else
     fi
 }
 
 inline rename() {
-    d_step {
-        if
-        :: fresh == journalNew -> journalNew = NONE
-        :: else -> replacement = NONE
-        fi;
-        journal = fresh; names = names | (1 << fresh)
-    }
+    d_step { journalNew = NONE; journal = fresh; names = names | (1 << fresh) }
 }
 
+/* Unless a flush has promised what isn't synced in the new file. */
 inline exchange() {
 #ifdef RENAME_FIRST
     rename();
@@ -259,28 +264,29 @@ inline exchange() {
 #ifndef FLAG_READ_EARLY
         isPromised = f[old].isFlushed;
 #endif
-#ifndef NO_LAST_SYNC
-        if
-        :: isPromised && freshSynced < f[fresh].end -> syncNew()
-        :: else
-        fi;
+#ifdef NO_LAST_SYNC
+        isPromised = false;
 #endif
-        isPromised = false
+        isPromised = isPromised && freshSynced < f[fresh].end
     };
+    if
+    :: isPromised -> d_step { copied = position; release() }
+    :: else ->
 #ifndef RENAME_FIRST
-    rename();
+        rename();
 #endif
-    d_step {
-        syncedSalt = f[fresh].salt;
+        d_step {
+            syncedSalt = f[fresh].salt;
 #ifdef TAIL_TAKEN_FOR_SYNCED
-        syncedEnd = f[fresh].end;
+            syncedEnd = f[fresh].end;
 #else
-        syncedEnd = freshSynced;
+            syncedEnd = freshSynced;
 #endif
-        use(fresh, f[fresh].end);
-        release();
-        forgetNew()
-    }
+            use(fresh, f[fresh].end);
+            release();
+            forgetNew()
+        }
+    fi
 }
 
 inline forgetNew() {
@@ -301,43 +307,72 @@ inline syncRename() {
     f[file].renameUnsynced = false
 }
 
-inline compactFiles() {
-    d_step { acquire(); old = file; copied = position; release() };
-    openCompactionTarget();
-    atomic {
-        /* The live entries of the old file, up to where it was read. */
-        position = 0;
-        d_step {
-            do
-            :: position < copied ->
-                i = f[old].record[position];
-                if
-                :: !isMove(i) -> before[keyOf(i)] = valueOf(i)
-                :: else
-                fi;
-                position++
-            :: else -> break
-            od;
-            i = 0;
-            append(0, before[0]); append(1, before[1]);
-            before[0] = 0; before[1] = 0
-        }
-    };
-    synchronize();
-    d_step { acquire() };
+/* The live entries: those of the old file, up to where it was read, or after a failed sync those of this process. */
+inline fill() {
     if
+    :: f[old].syncFailed ->
+        d_step {
+            acquire();
+            if
+            :: file == old -> append(0, entries[0]); append(1, entries[1]); copied = position
+            :: else
+            fi;
+            release()
+        }
+    :: else ->
+        atomic {
+            position = 0;
+            d_step {
+                do
+                :: position < copied ->
+                    i = f[old].record[position];
+                    if
+                    :: !isMove(i) -> before[keyOf(i)] = valueOf(i)
+                    :: else
+                    fi;
+                    position++
+                :: else -> break
+                od;
+                i = 0;
+                append(0, before[0]); append(1, before[1]);
+                before[0] = 0; before[1] = 0
+            }
+        }
+    fi
+}
+
+inline rewrite() {
+    openCompactionTarget();
+    fill();
+    do
+    ::  synchronize();
+        d_step { acquire() };
+        if
 #ifdef NO_CHECK_OF_FILE
-    :: true ->
+        :: true ->
 #else
-    :: file == old ->
+        :: file == old ->
 #endif
 #ifndef NO_TAIL
-        d_step { copyTail() };
+            d_step { copyTail() };
 #endif
-        exchange();
-        syncRename()
-    :: else -> d_step { release(); forgetNew() }
+            exchange()
+        :: else -> d_step { release(); forgetNew() }
+        fi;
+        if
+        :: isPromised -> isPromised = false
+        :: else -> break
+        fi
+    od;
+    if
+    :: f[file].renameUnsynced -> syncRename()
+    :: else
     fi
+}
+
+inline compactFiles() {
+    d_step { acquire(); old = file; copied = position; release() };
+    rewrite()
 }
 
 /* FLUSH. A process knows the journal that it synced last, and up to where. */
@@ -384,29 +419,15 @@ inline sync() {
 }
 
 inline rewriteAfterFailedSync() {
-    d_step { acquire() };
+    d_step { acquire(); old = file; copied = position; release() };
     if
-    :: f[file].syncFailed ->
-        d_step {
-            if
-            :: replacement == NONE -> replacement = files; files++; f[replacement].owner = NONE
-            :: else
-            fi;
-            old = file; fresh = replacement;
-            makeNew(); append(0, entries[0]); append(1, entries[1]); syncNew()
-        };
-        exchange();
-        syncRename();
-        isDone = true
-    :: else ->
-        /* A compaction has replaced the file, and left the end of what it copied to the next sync. */
-        d_step {
-            release();
+    :: f[old].syncFailed -> rewrite()
+    /* A compaction has replaced the file, and left the end of what it copied to the next sync. */
+    :: else
+    fi;
 #ifdef NO_FLUSH_AFTER_COMPACTION
-            isDone = true
+    isDone = true
 #endif
-        }
-    fi
 }
 
 inline flush() {
@@ -421,7 +442,7 @@ inline flush() {
             isFlushed = flagSalt == f[file].salt || f[file].isFlushed;
             flagSalt = f[file].salt
 #else
-            isFlushed = f[file].isFlushed
+            isFlushed = f[file].isFlushed || f[file].copied >= position
 #endif
         };
         if

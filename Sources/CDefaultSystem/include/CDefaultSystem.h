@@ -100,6 +100,12 @@ static inline __attribute__((always_inline)) bool default_is_same(
     return __builtin_memcmp(one, other, count) == 0;
 }
 
+/// Takes the lock of an open file that `fcntl` knows, which is another one than that of `flock`, or releases it.
+///
+/// As that one, it belongs to the open file. Returns -1, and sets `errno`, when another one has it, or where the system has no such
+/// lock.
+int default_lock_open_file(int file, bool takes);
+
 // Memory that maps files which other programs may shorten at any time. Reading a mapped page that its file lacks, or that can't
 // be read from its disk, is answered by SIGBUS, which ends the process. A guarded page reads as ones from then on instead. The
 // handler is set when the first memory is reserved, and passes every signal that isn't about it to the one before it.

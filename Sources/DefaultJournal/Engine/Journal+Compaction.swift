@@ -8,18 +8,18 @@ extension Journal {
                 guard try stateLock.withLock({ () throws(JournalError) in try compareIdentity() }) == .same else {
                     throw JournalError(.replaced, path: path)
                 }
-                return try replaceJournal(by: entries, isSame: true)
+                return try replaceJournal()
             }
-            compaction.lock()
-            defer { compaction.unlock() }
             // What is there is checked too.
             try withFilesLocked(compares: true) {}
-            try compactFiles(limit: options.lockTimeout, isAsked: true)
+            try rewrite(for: .request)
         }
     }
 
     /// Bytes that a journal may have beside twice those of its live entries.
     static let slack: UInt64 = 512 << 10
+    /// How many times its bound a journal may have before a write compacts it.
+    static let largestExcess: UInt64 = 8
 
     /// With exclusive access: whether the journal is about to be larger than its bound.
     ///
@@ -28,6 +28,7 @@ extension Journal {
         let live = entries.journalSize
         return state.position > live + live / 10 * 7 + Self.slack / 5 * 4 && options.automaticMaintenance
             && state.position >= writer.compactionRetrySize
+            && (writer.compactionRetryTime == 0 || Clock.monotonic() > writer.compactionRetryTime)
     }
 
     func scheduleCompaction() {
@@ -37,92 +38,214 @@ extension Journal {
 
     func compactInBackground() {
         defer { deliverReports() }
-        compaction.lock()
-        defer { compaction.unlock() }
-        isCompactionScheduled.store(false)
         do throws(JournalError) {
-            try compactFiles(limit: options.lockTimeout, isAsked: false)
+            try rewrite(for: .size)
         } catch  where error.kind == .replaced || error.kind == .forked {
             // There is nothing left to compact.
-        } catch  where error.isBusy || error.kind == .overwritten {
-            // The next write sees the need again.
+        } catch  where error.isBusy || error.kind == .overwritten || error.kind == .unstable {
+            // A write sees the need again; not each write, since the process that is in the way may be stopped.
+            exclusive.lock()
+            writer.compactionRetryTime = Clock.monotonic() + 1_000_000_000
+            writer.compactingProcess = error.busyProcess
+            exclusive.unlock()
         } catch {
             exclusive.lock()
             writer.compactionRetrySize = stateLock.withLock { state.position * 2 }
             exclusive.unlock()
             note(.compactionFailed(error.located(in: path)))
         }
+        isCompactionScheduled.store(false)
+    }
+
+    /// With exclusive access, at its end: compacts a journal that has grown far beyond its bound, because nothing in the
+    /// background could.
+    ///
+    /// All writers wait for the disk meanwhile. What was written is written: a failure is only reported.
+    func compactIfOverdue() {
+        guard state.position > Self.largestExcess * (2 * entries.journalSize + Self.slack),
+            options.automaticMaintenance, state.position >= writer.compactionRetrySize,
+            // There was no room for a backup.
+            state.reportedDamage != state.file.salt
+        else { return }
+        do throws(JournalError) {
+            try replaceJournal()
+            if !isCompactionByWriteReported.exchange(true) {
+                note(.compactedByWrite(path: path, process: writer.compactingProcess))
+            }
+        } catch {
+            writer.compactionRetrySize = state.position * 2
+            note(.compactionFailed(error.located(in: path)))
+        }
+    }
+}
+
+extension Journal {
+    /// Why a journal is written to another file.
+    enum Occasion {
+        /// It is mostly replaced values.
+        case size
+        case request
+        /// A sync has failed, after which only another file can be trusted; a promise may follow the path.
+        case failedSync(isPromise: Bool)
+        case repair(Repair)
+
+        /// Whether to wait for another process that compacts.
+        var waits: Bool {
+            if case .size = self { return false }
+            return true
+        }
+
+        var isRepair: Bool {
+            if case .repair = self { return true }
+            return false
+        }
+
+        /// Whether to go on with the suite that is at the path now when the open one was deleted or replaced.
+        ///
+        /// The background must not create a suite again that was deleted.
+        var followsPath: Bool {
+            switch self {
+            case .size: false
+            case .request, .repair: true
+            case .failedSync(let isPromise): isPromise
+            }
+        }
     }
 
     /// How long a tail may be that is copied while writers wait.
     private static let shortTail: UInt64 = 64 << 10
+    /// How many syncs it takes at most for a tail to be short, and for the rest to be promised by no flush.
+    private static let rounds = (forShortTail: 16, inAll: 100)
 
-    /// Compacts if there is need; writers wait while what they have just written is copied and synced.
+    /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
     ///
-    /// If it is asked for, it compacts in any case, and waits for another process that is compacting already. If it
-    /// throws, the journal is unchanged.
-    private func compactFiles(limit: UInt64, isAsked: Bool) throws(JournalError) {
+    /// No lock is held that a writer needs while the disk works: a writer waits only while what was written last is
+    /// copied. If it throws, the journal is unchanged.
+    func rewrite(for occasion: Occasion) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
-        let need = try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
-            isAsked || needsCompaction ? (file: state.file, end: state.position, directory: suite) : nil
+        compaction.lock()
+        defer { compaction.unlock() }
+        let need = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) in
+            try isNeeded(for: occasion) ? (file: state.file, end: state.position, directory: suite) : nil
         }
         guard let need else { return }
         do throws(JournalError) {
-            guard let file = try openCompactionTarget(in: need.directory, waits: isAsked) else { return }
-            var table = EntryTable()
-            var window = try FileWindow(of: need.file.raw, to: need.end, calls: calls)
-            let header = try JournalHeader.read(&window)
-            let report = try table.replay(window, salt: need.file.salt)
-            guard report.isClean, report.validEnd == need.end,
-                header == .valid(JournalHeader(salt: need.file.salt), damage: [])
-            else {
-                return try reloadDamaged(need.file, followsPath: isAsked)
+            let target = try openCompactionTarget(in: need.directory, waits: occasion.waits)
+            let isFirst = try need.file.words(calls: calls).unsyncedNames > 1
+            let name = SuiteDirectory.compactionName
+            let fresh = try NewJournal(target, named: name, in: need.directory, isFirst: isFirst)
+            guard let copied = try fill(fresh, from: need.file, to: need.end, occasion) else {
+                return try reloadDamaged(need.file, followsPath: occasion.followsPath)
             }
-            let fresh = try NewJournal(file, named: SuiteDirectory.compactionName, in: need.directory)
-            try fresh.append(table)
-            var copied = need.end
-            guard try synchronize(fresh, with: need.file, copied: &copied) else {
-                return try reloadDamaged(need.file, followsPath: isAsked)
-            }
-            try withFilesLocked(followsPath: isAsked, waitingAtMost: limit) { () throws(JournalError) in
-                guard state.file === need.file else { return }
-                guard try copyTail(of: need.file, from: copied, to: state.position, into: fresh) else {
-                    return try reloadDamaged(need.file, followsPath: isAsked)
-                }
-                try exchange(for: fresh, isSame: true)
-                writer.compactionRetrySize = 0
-                calls.unlock(fresh.file.raw)
+            guard try publish(fresh, insteadOf: need.file, copied: copied, occasion) else {
+                return try reloadDamaged(need.file, followsPath: occasion.followsPath)
             }
         } catch {
+            do throws(JournalError) { try need.file.set(.copied, to: 0, calls: calls) } catch {}
             throw try explained(error, from: need.directory).about(SuiteDirectory.compactionName)
         }
         // A flush that needs the name on the disk sooner syncs it as well.
         let used = current.file
-        if used !== need.file { try syncRename(of: used) }
+        if used !== need.file { try syncNames(of: used, used.words(calls: calls).unsyncedNames) }
     }
 
-    /// Syncs the new file, and copies what is written meanwhile, until little is left.
+    /// Under the lock.
+    private func isNeeded(for occasion: Occasion) throws(JournalError) -> Bool {
+        switch occasion {
+        case .size: needsCompaction
+        case .request: true
+        // A compaction may have replaced the file meanwhile, without syncing what it had copied last.
+        case .failedSync: try state.file.words(calls: calls).hasSyncFailed
+        case .repair(let repair): state.file.salt == repair.salt
+        }
+    }
+
+    /// Writes the entries to a new file.
     ///
-    /// - Returns: Whether what is written meanwhile is whole.
-    private func synchronize(
+    /// - Returns: The end of what it has of the old one; nil if that isn't whole.
+    private func fill(
         _ fresh: NewJournal,
-        with file: JournalFile,
-        copied: inout UInt64
+        from file: JournalFile,
+        to end: UInt64,
+        _ occasion: Occasion
+    ) throws(JournalError) -> UInt64? {
+        switch occasion {
+        case .size, .request:
+            var table = EntryTable()
+            var window = try FileWindow(of: file.raw, to: end, calls: calls)
+            let header = try JournalHeader.read(&window)
+            let report = try table.replay(window, salt: file.salt)
+            guard report.isClean, report.validEnd == end, header == .valid(JournalHeader(salt: file.salt), damage: [])
+            else { return nil }
+            try fresh.append(table)
+            return end
+        case .failedSync, .repair:
+            if case .repair(let repair) = occasion, repair.damage != nil {
+                // The process that was waited for may have repaired it.
+                guard try withFilesLocked({ state.file === file }) else { return nil }
+                repair.damage?.copy = try backUp(file, size: repair.size)
+            }
+            // The entries are what was written and is valid; the file may have lost it.
+            return try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) in
+                guard state.file === file else { return nil }
+                try appendEntries(to: fresh)
+                return state.position
+            }
+        }
+    }
+
+    /// Under the lock: writes this process's entries.
+    func appendEntries(to fresh: NewJournal) throws(JournalError) {
+        // No reader may change them by what another program writes meanwhile.
+        stateLock.withLock { appending.store(state.position) }
+        defer { appending.store(0) }
+        try fresh.append(entries)
+    }
+
+    /// Syncs a new file and copies what is written meanwhile, in turn, until little is left and no flush has promised
+    /// that; then replaces the journal.
+    ///
+    /// - Returns: Whether what was written meanwhile is whole.
+    private func publish(
+        _ fresh: NewJournal,
+        insteadOf file: JournalFile,
+        copied: UInt64,
+        _ occasion: Occasion
     ) throws(JournalError) -> Bool {
-        for _ in 0..<16 {
+        var copied = copied
+        for round in 0..<Self.rounds.inAll {
             // From here on a flush may promise what isn't in the new file yet.
-            try file.set(.isFlushed, to: false, calls: calls)
+            try file.set(.isFlushed, to: 0, calls: calls)
             var known = current
             guard known.file === file else { return true }
             guard try copyTail(of: file, from: copied, to: known.position, into: fresh) else { return false }
             copied = known.position
+            try file.set(.copied, to: copied, calls: calls)
             try fresh.sync()
             known = current
-            if known.file !== file || known.position - copied <= Self.shortTail { return true }
+            guard known.file === file else { return true }
+            if known.position - copied > Self.shortTail, round + 1 < Self.rounds.forShortTail { continue }
+            // With a flush, what is copied next has to be synced first.
+            if try file.words(calls: calls).isFlushed { continue }
+            let isDone = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) -> Bool? in
+                guard state.file === file else { return true }
+                guard try copyTail(of: file, from: copied, to: state.position, into: fresh) else { return nil }
+                copied = state.position
+                guard try exchange(for: fresh, isSame: !occasion.isRepair) else { return false }
+                writer.compactionRetrySize = 0
+                writer.compactionRetryTime = 0
+                calls.unlock(fresh.file.raw)
+                return true
+            }
+            guard let isDone else { return false }
+            if isDone { return true }
         }
-        return true
+        // Flushes came back faster than a sync each time.
+        throw JournalError(.unstable)
     }
 
+    /// Copies the operations of a tail that no later one in it makes superfluous.
+    ///
     /// - Returns: Whether the tail is whole; a part of it is copied if not.
     private func copyTail(
         of file: JournalFile,
@@ -130,29 +253,65 @@ extension Journal {
         to end: UInt64,
         into fresh: NewJournal
     ) throws(JournalError) -> Bool {
-        let window = try FileWindow(of: file.raw, to: end, calls: calls)
-        var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
-        while let payload = try replay.next() {
-            var cursor = 0
-            // A compaction that failed has left "moved".
-            if Operation.parse(payload, at: &cursor)?.move == nil { try fresh.append(payload: payload) }
+        guard start < end else { return true }
+        // For each key the number of its last operation; of all keys, that of the last one that removes all.
+        var last = EntryTable()
+        var lastRemoval = 0
+        var count = 0
+        let validEnd = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
+            try Operation.forEach(in: payload) { operation throws(JournalError) in
+                count += 1
+                switch operation {
+                case .set(let key, _, _), .remove(let key):
+                    try withUnsafeBytes(of: count) { number throws(JournalError) in
+                        try last.apply(checking: .set(key: key, value: number))
+                    }
+                case .removeAll: lastRemoval = count
+                // A compaction that failed has left it.
+                case .moved: break
+                }
+            }
+        }
+        count = 0
+        _ = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
+            try fresh.append(payload) { operation in
+                count += 1
+                return switch operation {
+                case .set(let key, _, _), .remove(let key):
+                    count > lastRemoval && last.entry(key)?.value.loadUnaligned(as: Int.self) == count
+                case .removeAll: count == lastRemoval
+                case .moved: false
+                }
+            }
         }
         try fresh.finish()
-        return replay.report.validEnd == end
+        return validEnd == end
+    }
+
+    /// - Returns: The end of what is whole.
+    private func forEachRecord(
+        of file: JournalFile,
+        from start: UInt64,
+        to end: UInt64,
+        _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Void
+    ) throws(JournalError) -> UInt64 {
+        let window = try FileWindow(of: file.raw, to: end, calls: calls)
+        var replay = Replay(window, from: start, salt: file.salt, stopsAtDamage: true)
+        while let payload = try replay.next() { try body(payload) }
+        return replay.report.validEnd
     }
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
     private func openCompactionTarget(
         in directory: SuiteDirectory,
         waits: Bool
-    ) throws(JournalError) -> OwnedDescriptor? {
+    ) throws(JournalError) -> OwnedDescriptor {
         let name = SuiteDirectory.compactionName
         let wait = LockWait(limit: options.lockTimeout)
         for _ in 0..<64 {
             let opened = try directory.createFile(name)
             while try !calls.tryLock(opened.file.raw) {
-                guard waits else { return nil }
-                guard let pause = wait.pause else {
+                guard waits, let pause = wait.pause(atMost: 500_000) else {
                     throw JournalError(.busy(process: LockHolder.process(of: opened.file.raw)), path: path)
                 }
                 Threads.sleep(nanoseconds: pause)
@@ -201,24 +360,26 @@ final class NewJournal {
     private static let capacity = 1 << 17
 
     /// Starts with a header, in an open file without content.
-    init(_ file: consuming OwnedDescriptor, named name: String, in directory: SuiteDirectory) throws(JournalError) {
+    init(
+        _ file: consuming OwnedDescriptor,
+        named name: String,
+        in directory: SuiteDirectory,
+        isFirst: Bool = false
+    ) throws(JournalError) {
         calls = directory.calls
         let id = try calls.status(file.raw).id
         self.file = JournalFile(file, in: directory, id: id, salt: UInt64.random(in: 1...UInt64.max))
         self.name = name
         buffer = try Buffer(capacity: Self.capacity)
-        JournalHeader(salt: self.file.salt).encode(to: buffer.memory)
+        JournalHeader(salt: self.file.salt).encode(to: buffer.memory, isFirst: isFirst)
     }
 
-    /// Writes a journal with these entries beside the one that is in use, and syncs it.
-    static func make(of table: borrowing EntryTable, in directory: SuiteDirectory) throws(JournalError) -> NewJournal {
+    /// Begins a journal that is written under the suite's lock, beside the one that is in use.
+    static func make(in directory: SuiteDirectory, isFirst: Bool = false) throws(JournalError) -> NewJournal {
         let name = SuiteDirectory.replacementName
         do throws(JournalError) {
             let opened = try directory.createNewFile(name)
-            let journal = try NewJournal(opened.file, named: name, in: directory)
-            try journal.append(table)
-            try journal.sync()
-            return journal
+            return try NewJournal(opened.file, named: name, in: directory, isFirst: isFirst)
         } catch {
             throw error.about(name)
         }
@@ -231,14 +392,38 @@ final class NewJournal {
     func append(_ table: borrowing EntryTable) throws(JournalError) {
         try table.forEach { entry throws(JournalError) in
             let operation = Operation.set(key: entry.key, value: entry.value)
-            try append(operation.encodedSize) { operation.encode(to: $0) }
+            try append(payload: operation.encodedSize) { operation.encode(to: $0) }
         }
     }
 
-    func append(payload: UnsafeRawBufferPointer) throws(JournalError) {
-        try append(payload.count) { target in
-            if let source = payload.baseAddress { target.copyMemory(from: source, byteCount: payload.count) }
+    /// Writes a record with those operations of another one that are wanted, which stay together.
+    func append(_ payload: UnsafeRawBufferPointer, where isWanted: (Operation) -> Bool) throws(JournalError) {
+        var wanted: [Operation] = []
+        Operation.forEach(in: payload) { if isWanted($0) { wanted.append($0) } }
+        if !wanted.isEmpty { try append(wanted) }
+    }
+
+    private func append(_ operations: [Operation]) throws(JournalError) {
+        let payload = operations.reduce(0) { $0 + $1.encodedSize }
+        try append(payload: payload) { target in
+            var target = target
+            for operation in operations {
+                operation.encode(to: target)
+                target += operation.encodedSize
+            }
         }
+    }
+
+    private func append(payload: Int, encode: (UnsafeMutableRawPointer) -> Void) throws(JournalError) {
+        let size = Record.headerSize + payload + 2 * Record.alignment
+        if filled + size > Self.capacity {
+            try finish()
+            try buffer.resize(to: max(size, Self.capacity))
+        }
+        let start = buffer.memory + filled
+        encode(start + Record.headerSize)
+        // The salt is new, so that no other journal has these bytes.
+        filled += Record.seal(start, number: 0, payload: payload, salt: file.salt, offset: end)
     }
 
     func finish() throws(JournalError) {
@@ -251,17 +436,5 @@ final class NewJournal {
         try finish()
         try calls.sync(file.raw)
         syncedEnd = end
-    }
-
-    private func append(_ payload: Int, encode: (UnsafeMutableRawPointer) -> Void) throws(JournalError) {
-        let size = Record.headerSize + payload + 2 * Record.alignment
-        if filled + size > Self.capacity {
-            try finish()
-            try buffer.resize(to: max(size, Self.capacity))
-        }
-        let start = buffer.memory + filled
-        encode(start + Record.headerSize)
-        // The salt is new, so that no other journal has these bytes.
-        filled += Record.seal(start, number: 0, payload: payload, salt: file.salt, offset: end)
     }
 }

@@ -16,11 +16,12 @@ extension Journal {
     func flush(isPromise: Bool = true) throws(JournalError) {
         // What others have written by now is included.
         let (file, position, _) = current
-        let flags = try file.flags(calls: calls)
-        if flags.hasSyncFailed {
+        let words = try file.words(calls: calls)
+        if words.hasSyncFailed {
             // After a failed sync the system may mark pages clean that never reached the disk, and the next sync would
             // succeed without writing them. Only rewriting everything to another file is safe.
-            return try rewriteAfterFailedSync(isPromise: isPromise)
+            try rewriteAfterFailedSync(isPromise: isPromise)
+            return try flush(isPromise: isPromise)
         }
         do throws(JournalError) {
             try file.flusher.sync(file.raw, to: position, calls: calls)
@@ -28,35 +29,48 @@ extension Journal {
             file.noteFailedSync(calls: calls)
             throw error
         }
-        if flags.isRenameUnsynced { try syncRename(of: file) }
+        if words.unsyncedNames > 0 { try syncNames(of: file, words.unsyncedNames) }
         guard isPromise else { return }
         // A compaction that is about to end has to see that this was promised, or else this has to see the compaction. One that
-        // has taken the flag back since it was read above copies what was written by then before it syncs the new file.
-        if !flags.isFlushed { try file.set(.isFlushed, to: true, calls: calls) }
+        // has taken the flag back since it was read above copies what was written by then before it syncs the new file; so
+        // does one that had copied it already.
+        if !words.isFlushed, position > words.copied {
+            // Flushes that return faster than the compaction can sync would have it sync for ever.
+            if words.copied > 0 { try waitForSync(in: file.directory) }
+            try file.set(.isFlushed, to: 1, calls: calls)
+        }
         let now = current
         if now.isMoving, now.file === file { try withFilesLocked {} }
         if stateLock.withLock({ state.file !== file }) { try flush() }
     }
 
-    func syncRename(of file: JournalFile) throws(JournalError) {
+    /// Syncs what a compaction is writing, which doesn't return before its own sync of that has.
+    private func waitForSync(in directory: SuiteDirectory?) throws(JournalError) {
+        guard let directory else { return }
+        do throws(JournalError) {
+            let file = try calls.open(SuiteDirectory.compactionName, in: directory.raw, .read)
+            try calls.sync(file.raw, isDataOnly: true)
+        } catch {
+            // It has ended, or learns of the failure itself.
+        }
+    }
+
+    /// Puts the file's name on the disk, and if the suite may be new, those of the directories above.
+    func syncNames(of file: JournalFile, _ unsyncedNames: UInt64) throws(JournalError) {
         guard let directory = file.directory else { return }
+        if unsyncedNames > 1 { try SuiteDirectory.syncNames(of: path, calls: calls) }
         if let refusal = try calls.syncNames(in: directory.raw), !isUnsyncedNameReported.exchange(true) {
             note(.nameNotSynced(refusal.located(in: path)))
         }
-        file.noteSyncedRename(calls: calls)
+        file.noteSyncedNames(calls: calls)
     }
 
     private func rewriteAfterFailedSync(isPromise: Bool) throws(JournalError) {
-        // The background must not create a suite again that was deleted.
-        let file = try withFilesLocked(followsPath: isPromise) { () throws(JournalError) -> JournalFile? in
-            // The entries are what was written; the file may have lost it.
-            guard try state.file.flags(calls: calls).hasSyncFailed else { return nil }
-            try replaceJournal(by: entries, isSame: true)
-            return state.file
+        if !hasExclusiveAccess { return try rewrite(for: .failedSync(isPromise: isPromise)) }
+        // As for a compaction within exclusive access. The entries are what was written; the file may have lost it.
+        try withFilesLocked { () throws(JournalError) in
+            if try state.file.words(calls: calls).hasSyncFailed { try replaceJournal() }
         }
-        // A compaction has replaced the file meanwhile, without syncing what it had copied last.
-        guard let file else { return try flush(isPromise: isPromise) }
-        if try file.flags(calls: calls).isRenameUnsynced { try syncRename(of: file) }
     }
 
     /// Schedules a flush, unless there is one: writes reach the disk within about a second.
@@ -72,9 +86,19 @@ extension Journal {
         return isScheduled
     }
 
+    /// Frees the memory of an unusually long record, a second after it was written: the next one may be as long.
+    private func giveBackBuffer() {
+        guard exclusive.tryLock() else { return }
+        defer { exclusive.unlock() }
+        guard writer.depth == 0, writer.buffer.capacity > 1 << 18 else { return }
+        // The larger one stays if a smaller one can't be allocated.
+        do throws(JournalError) { try writer.buffer.resize(to: Writer.bufferSize) } catch {}
+    }
+
     func flushInBackground() {
         defer { deliverReports() }
         isFlushScheduled.store(false)
+        giveBackBuffer()
         do throws(JournalError) {
             try flush(isPromise: false)
             flushFailures.store(0)
@@ -148,150 +172,5 @@ final class Flusher: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         return synced >= end
-    }
-}
-
-/// Flushes and compacts the journals of the process in the background.
-///
-/// One thread keeps the time, and starts a thread for each piece of work that is due, so that a slow disk delays its own
-/// suites only. It keeps a journal alive until its work is done, and sleeps on a condition variable while there is none.
-///
-/// When the program ends normally, all flushes are due. The end waits for them for a second at most, since a disk may hang.
-final class BackgroundWorker: @unchecked Sendable {
-    // Mutable state is used under `lock` only.
-
-    static let ofProcess = PerProcess { BackgroundWorker() }
-
-    static var shared: BackgroundWorker { ofProcess.current }
-
-    private struct Work {
-        let journal: Journal
-        let isFlush: Bool
-        var due: UInt64
-    }
-
-    let lock = ThreadLock()
-    private let changed = ThreadCondition()
-    private var queue: [Work] = []
-    private var flushing = 0
-    /// Flushes in the queue that the end of the program waits for.
-    private var lastFlushes = 0
-    /// How many ends of the program have asked for the last flushes, and up to which of them these were begun.
-    private var endsAsked = 0
-    private var endsBegun = 0
-    private var isRunning = false
-
-    /// Journals that wait for their flush keep their descriptors open: without a limit, a program that opens, writes and drops
-    /// many suites could run out of descriptors.
-    private static let maximumQueueLength = 64
-
-    /// Nanoseconds after which work is tried again for which a suite was busy.
-    static let retryInterval: UInt64 = 200_000_000
-
-    /// Schedules a flush of a journal, `delay` nanoseconds from now.
-    ///
-    /// - Returns: Whether it is scheduled; if not, no thread could be started, or the queue is full.
-    func flush(_ journal: Journal, after delay: UInt64) -> Bool {
-        ProgramEnvironment.callAtExit(with: Self.shared) { worker in
-            Unmanaged<BackgroundWorker>.fromOpaque(worker).takeUnretainedValue().flushAtExit()
-        }
-        return add(Work(journal: journal, isFlush: true, due: Clock.monotonic() + delay))
-    }
-
-    /// Schedules a compaction of a journal as soon as possible; returns as ``flush(_:after:)``.
-    func compact(_ journal: Journal) -> Bool { add(Work(journal: journal, isFlush: false, due: 0)) }
-
-    private func add(_ work: Work) -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        if !isRunning {
-            // The next write tries again.
-            guard Threads.start({ [self] in while true { startNext() } }) == 0 else { return false }
-            isRunning = true
-        }
-        if work.isFlush, queue.count >= Self.maximumQueueLength { return false }
-        queue.append(work)
-        changed.broadcast()
-        return true
-    }
-
-    /// Waits for work that is due, and starts it; a function of its own, so that nothing keeps the journal alive afterwards.
-    private func startNext() {
-        let work = next()
-        if Threads.start({ [self] in perform(work) }) != 0 { perform(work) }
-    }
-
-    private func next() -> Work {
-        lock.lock()
-        defer { lock.unlock() }
-        while true {
-            if endsBegun < endsAsked { beginLastFlushes() }
-            guard let first = queue.indices.min(by: { queue[$0].due < queue[$1].due }) else {
-                changed.wait(lock)
-                continue
-            }
-            if queue[first].due <= Clock.monotonic() {
-                let work = queue.remove(at: first)
-                if work.isFlush {
-                    flushing += 1
-                    if work.due == 0 { lastFlushes -= 1 }
-                }
-                return work
-            }
-            changed.wait(lock, until: queue[first].due)
-        }
-    }
-
-    private func perform(_ work: Work) {
-        let body = { @Sendable in
-            if work.isFlush { work.journal.flushInBackground() } else { work.journal.compactInBackground() }
-        }
-        // The system isn't asked for time when the program ends.
-        let isAtExit = work.isFlush && work.due == 0
-        if isAtExit { body() }
-        let wasAllowed = isAtExit || work.journal.options.backgroundActivity(body)
-        lock.lock()
-        defer { lock.unlock() }
-        if work.isFlush { flushing -= 1 }
-        if !wasAllowed {
-            // There is room for it, or else for work that is newer.
-            queue.append(Work(journal: work.journal, isFlush: work.isFlush, due: Clock.monotonic() + 1_000_000_000))
-        }
-        changed.broadcast()
-    }
-
-    /// Has everything flushed that has yet to be, and returns when that is done, or after so many nanoseconds.
-    ///
-    /// A signal's handler may call `exit`, on a thread that holds any lock: this one, one of a journal, that of the
-    /// memory's allocation. So the lock is tried again until the deadline instead of waited for, and nothing here
-    /// allocates, which the use of a collection may do: the thread that keeps the time does the rest.
-    func flushAtExit(waitingAtMost limit: UInt64 = 1_000_000_000) {
-        let deadline = Clock.monotonic() + limit
-        var pause: UInt64 = 50_000
-        var end = 0
-        while true {
-            if lock.tryLock() {
-                if end == 0 {
-                    endsAsked += 1
-                    end = endsAsked
-                    changed.broadcast()
-                }
-                let isDone = !isRunning || endsBegun >= end && lastFlushes == 0 && flushing == 0
-                lock.unlock()
-                if isDone { return }
-            }
-            if Clock.monotonic() >= deadline { return }
-            Threads.sleep(nanoseconds: pause)
-            pause = pause < 500_000 ? 2 * pause : 1_000_000
-        }
-    }
-
-    /// Makes the flushes due that the end waits for; one that is tried again later isn't waited for.
-    private func beginLastFlushes() {
-        for index in queue.indices where queue[index].isFlush && queue[index].due != 0 {
-            queue[index].due = 0
-            lastFlushes += 1
-        }
-        endsBegun = endsAsked
     }
 }

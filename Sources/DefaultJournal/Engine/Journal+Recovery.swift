@@ -121,8 +121,7 @@ extension Journal {
             if found != nil, before.id == found?.file.id, before.position > 0 {
                 note(.shortened(path: journalPath, bytes: before.position))
             }
-            if found == nil { try SuiteDirectory.syncNames(of: path, calls: calls) }
-            return try replaceJournal(by: EntryTable())
+            return try startAnew()
         }
         if !found.report.damage.isEmpty || !found.isSaltKnown { return try recover(found) }
         let end = found.report.tornTail ?? found.size
@@ -131,8 +130,9 @@ extension Journal {
         if found.file.id == before.id, end <= before.lastRecord {
             // Other processes have read more than the file holds; a new one makes them read it.
             note(.shortened(path: journalPath, bytes: before.position - end))
-            try replaceJournal(by: entries, isSame: true)
-        } else if end < found.size {
+            schedule(Repair(of: found))
+        }
+        if end < found.size {
             try calls.truncate(found.file.raw, to: end)
             stateLock.withLock { state.renewLook() }
         }
@@ -174,66 +174,128 @@ extension Journal {
     }
 }
 
+/// What has to be done about a journal once no lock is held: it has damage, or has lost what others may have read.
+final class Repair: @unchecked Sendable {
+    // Used by one thread at a time.
+
+    /// That of the journal.
+    let salt: UInt64
+    /// How much of it was read, which is what is backed up.
+    let size: UInt64
+    /// What is to be backed up for, and reported.
+    var damage: JournalReport.Damage?
+
+    init(of found: Journal.Found, damage: JournalReport.Damage? = nil) {
+        salt = found.file.salt
+        size = found.size
+        self.damage = damage
+    }
+}
+
 extension Journal {
-    /// Under the lock: backs up a damaged journal and continues with a new one that holds every valid record.
+    /// Under the lock: has a damaged journal backed up and replaced by a new one with every valid record, once the lock
+    /// is released.
     ///
-    /// If there is no room for either file, the damaged one stays in use unchanged: its valid records are among the
-    /// entries, and new ones are appended.
+    /// Until then, and if there is no room for either file, the damaged one stays in use: its valid records are among
+    /// the entries, and new ones are appended.
     ///
-    /// - Throws: Why there is neither a copy nor a way to go on.
-    func recover(_ found: Found) throws(JournalError) {
-        var damage = damage(found)
-        let isFirstReport = state.reportedDamage != found.file.salt
+    /// - Throws: Why there is no way to go on.
+    private func recover(_ found: Found) throws(JournalError) {
+        // Without a valid record nothing confirms the salt: appended records might be unreadable later.
+        guard found.report.records > 0 else { return try moveAway(found) }
+        let isKnown = state.reportedDamage == found.file.salt
+        // Behind all of it, so that a backup has a torn tail, too; in a page that the file has.
+        let position = Record.start(from: found.size)
+        if position > found.size { try calls.truncate(found.file.raw, to: position) }
+        stateLock.withLock {
+            state.isDamaged = false
+            state.reportedDamage = found.file.salt
+            state.skip(to: position)
+        }
+        if !isKnown { schedule(Repair(of: found, damage: damage(found))) }
+    }
+
+    private func schedule(_ found: Repair) {
+        _ = repair.exchange(found)
+        hasReports.store(true)
+    }
+
+    /// With no lock held: backs a damaged journal up, writes the entries to a new one, and reports it.
+    func perform(_ repair: Repair) {
         do throws(JournalError) {
-            let copy = try backUp(found.file.raw, size: found.size)
-            do throws(JournalError) {
-                try replaceJournal(by: entries)
-            } catch {
-                // The damaged journal stays. Without room for both, the copy must not take what there is.
-                do throws(JournalError) { try calls.unlink(copy, in: suite.raw) } catch {}
-                throw error
-            }
-            damage.copy = suite.path + "/" + copy
-            note(.damaged(damage))
-            stateLock.withLock { state.reportedDamage = nil }
+            try rewrite(for: .repair(repair))
+            // Without a copy, another process has repaired it.
+            if let damage = repair.damage, damage.copy != nil { note(.damaged(damage)) }
         } catch {
-            damage.copyError = error.located(in: path)
-            // Without a valid record nothing confirms the salt: appended records might be unreadable later.
-            guard found.report.records > 0 else { throw error }
-            let end = found.report.tornTail ?? found.size
-            if end < found.size { try calls.truncate(found.file.raw, to: end) }
-            stateLock.withLock {
-                state.isDamaged = false
-                state.reportedDamage = found.file.salt
-                state.renewLook()
-            }
-            if isFirstReport { note(.damaged(damage)) }
+            // The damaged journal stays. Without room for both, the copy must not take what there is.
+            if let copy = repair.damage?.copy { do throws(JournalError) { try calls.unlink(copy) } catch {} }
+            repair.damage?.copy = nil
+            repair.damage?.copyError = error.located(in: path)
+            note(repair.damage.map { .damaged($0) } ?? .compactionFailed(error.located(in: path)))
+        }
+    }
+
+    /// Under the lock: gives a journal without a valid record another name, and starts a new one.
+    private func moveAway(_ found: Found) throws(JournalError) {
+        let directory = stateLock.withLock { suite }
+        let name = SuiteDirectory.damagedPrefix + Clock.stamp()
+        try calls.rename(SuiteDirectory.journalName, to: name, in: directory.raw)
+        do throws(JournalError) {
+            try startAnew()
+        } catch {
+            do throws(JournalError) {
+                try calls.rename(name, to: SuiteDirectory.journalName, in: directory.raw)
+            } catch {}
+            throw error
+        }
+        var damage = damage(found)
+        damage.copy = directory.path + "/" + name
+        note(.damaged(damage))
+        try removeOldBackups(in: directory)
+    }
+
+    /// Under the lock: starts a journal without entries.
+    ///
+    /// Nothing in it has been promised, so the first flush syncs it, and its name.
+    private func startAnew() throws(JournalError) {
+        let fresh = try NewJournal.make(in: suite, isFirst: true)
+        do throws(JournalError) {
+            try fresh.finish()
+            try exchange(for: fresh, isSame: false)
+        } catch {
+            do throws(JournalError) { try calls.unlink(fresh.name, in: suite.raw) } catch {}
+            throw error.about(fresh.name)
         }
     }
 
     /// How many backups of damaged journals are kept: the oldest one, and the newest ones.
     static let maximumBackups = 8
 
-    /// Copies a damaged journal to a file of its own, and returns its name.
-    private func backUp(_ file: Int32, size: UInt64) throws(JournalError) -> String {
-        let directory = suite.raw
-        let names = try calls.names(in: directory).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.inOrder()
+    /// Removes all backups but the oldest one and the newest ones.
+    private func removeOldBackups(in directory: SuiteDirectory) throws(JournalError) {
+        // Their names begin with the time. One that can't be removed is tried again with the next.
+        let names = try calls.names(in: directory.raw).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.inOrder()
+        for name in names.dropFirst().dropLast(Self.maximumBackups - 1) {
+            do throws(JournalError) { try calls.unlink(name, in: directory.raw) } catch {}
+        }
+    }
+
+    /// Copies a damaged journal to a file of its own, puts that on the disk, and returns its path.
+    func backUp(_ file: JournalFile, size: UInt64) throws(JournalError) -> String {
+        guard let directory = file.directory else { throw JournalError(.replaced, path: path) }
         let name = SuiteDirectory.damagedPrefix + Clock.stamp()
-        let copy = try suite.createNewFile(name)
+        let copy = try directory.createNewFile(name)
         do throws(JournalError) {
-            try copyContent(of: file, size: size, to: copy.file.raw)
+            try copyContent(of: file.raw, size: size, to: copy.file.raw)
             try calls.sync(copy.file.raw)
-            try calls.syncNames(in: directory)
+            try calls.syncNames(in: directory.raw)
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
-            do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}
+            do throws(JournalError) { try calls.unlink(name, in: directory.raw) } catch {}
             throw error.about(name)
         }
-        // Their names begin with the time. One that can't be removed is tried again with the next.
-        for name in names.dropFirst().dropLast(Self.maximumBackups - 2) {
-            do throws(JournalError) { try calls.unlink(name, in: directory) } catch {}
-        }
-        return name
+        try removeOldBackups(in: directory)
+        return directory.path + "/" + name
     }
 
     /// Copies a file in pieces; what is 0 in it becomes a hole.
@@ -248,30 +310,34 @@ extension Journal {
         if end < size { try calls.truncate(copy, to: size) }
     }
 
-    /// Under the lock: replaces the journal by a new one with these entries, which are none or this process's; see
-    /// ``exchange(for:isSame:)``.
-    func replaceJournal(by table: borrowing EntryTable, isSame: Bool = false) throws(JournalError) {
-        // The table may be the entries, so no reader may change them by what another program writes meanwhile.
-        stateLock.withLock { appending.store(state.position) }
-        defer { appending.store(0) }
-        let fresh = try NewJournal.make(of: table, in: suite)
-        try exchange(for: fresh, isSame: isSame)
+    /// Under the lock, which all writers wait for meanwhile: writes the entries to a new journal, and syncs it.
+    func replaceJournal() throws(JournalError) {
+        let fresh = try NewJournal.make(in: suite, isFirst: state.file.words(calls: calls).unsyncedNames > 1)
+        do throws(JournalError) {
+            try appendEntries(to: fresh)
+            try fresh.sync()
+        } catch {
+            throw error.about(fresh.name)
+        }
+        try exchange(for: fresh, isSame: true)
     }
 
     /// Under the lock: renames a complete file over the journal, and uses it.
     ///
     /// If this throws, the old one is still in use. The file has no entries, or those that this process has; it is the
     /// same if every other process has them too.
-    func exchange(for fresh: NewJournal, isSame: Bool) throws(JournalError) {
+    ///
+    /// - Returns: False if a flush has promised some of what isn't synced in the new file; then nothing was renamed.
+    @discardableResult
+    func exchange(for fresh: NewJournal, isSame: Bool) throws(JournalError) -> Bool {
         let (mark, old) = (try JournalMark(of: fresh.file.raw, calls: calls), state.file)
         let comparedAt = stateLock.withLock {
             state.comparedAt = max(state.comparedAt, suite.openedAt)
             return state.comparedAt
         }
         try appendMove(salt: isSame ? fresh.file.salt : 0, end: isSame ? fresh.end : 0)
-        // No writer has to wait for the disk, unless some of the new file's tail was promised to be on it. From here on
-        // every flush sees that the file is about to replace the journal.
-        if fresh.end > fresh.syncedEnd, try old.flags(calls: calls).isFlushed { try fresh.sync() }
+        // From here on every flush sees that the file is about to replace the journal.
+        if fresh.end > fresh.syncedEnd, !fresh.isEmpty, try old.words(calls: calls).isFlushed { return false }
         // In a directory that others may write to it may have been exchanged. If it is missing, the next call says so.
         if let status = try calls.status(of: fresh.name, in: suite.raw), status.id != fresh.file.id || status.links != 1
         {
@@ -288,5 +354,6 @@ extension Journal {
             state.comparedAt = min(state.comparedAt, comparedAt)
         }
         scheduleFlush()
+        return true
     }
 }

@@ -23,6 +23,7 @@ extension Journal {
         assert(hasExclusiveAccess)
         writer.depth -= 1
         guard writer.depth == 0 else { return exclusive.unlock() }
+        if writer.hasWritten { compactIfOverdue() }
         let needsCompaction = writer.hasWritten && needsCompaction
         let hasToFlush = writer.hasToFlush
         writer.hasToFlush = false
@@ -97,49 +98,6 @@ extension Journal {
         exclusive.unlock()
     }
 
-    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many
-    /// nanoseconds.
-    func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
-        if try !suite.tryLock() { try waitForFileLock(LockWait(limit: limit)) }
-        writer.holdsFileLock = true
-    }
-
-    /// How many times a thread yields before it sleeps: most writes of another process are over by then.
-    private static let yieldLimit = 200
-
-    private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
-        var attempts = 0
-        var isReported = false
-        while try !suite.tryLock() {
-            attempts += 1
-            // Asked first, so that a wait that ends here is reported too, however late this thread woke up.
-            let pause = wait.pause
-            if wait.isLong, !isReported {
-                isReported = true
-                note(.waiting(path: path, process: LockHolder.process(of: suite.lockedDescriptor)))
-            }
-            guard let pause else {
-                throw JournalError(.busy(process: LockHolder.process(of: suite.lockedDescriptor)), path: path)
-            }
-            if attempts < Self.yieldLimit {
-                Threads.yield()
-                continue
-            }
-            // Other threads of this process wait by themselves, each with a limit of its own.
-            exclusive.unlock()
-            deliverReports()
-            Threads.sleep(nanoseconds: pause)
-            exclusive.lock()
-        }
-    }
-
-    /// Under `exclusive`: releases the lock, if it is held.
-    func releaseFileLock() {
-        guard writer.holdsFileLock else { return }
-        writer.holdsFileLock = false
-        suite.unlock()
-    }
-
     /// Under the lock: verifies that the open files are the suite's, catches up, and repairs what was left.
     private func recoverAndCatchUp(
         followsPath: Bool,
@@ -169,7 +127,7 @@ extension Journal {
     private func examine(compares: Bool, cutsTail: Bool = false) throws(JournalError) -> Finding? {
         stateLock.lock()
         defer { stateLock.unlock() }
-        let now = Clock.monotonic()
+        let now = writer.lockedAt
         let progress = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
         // Without "moved": under the lock, one that is still there was left by a compaction that was killed.
@@ -291,8 +249,6 @@ extension Journal {
         appending.store(0)
         stateLock.unlock()
         writer.hasWritten = true
-        // The larger one stays if a smaller one can't be allocated.
-        if writer.buffer.capacity > 1 << 18 { try? writer.buffer.resize(to: Writer.bufferSize) }
         if !scheduleFlush() { writer.hasToFlush = true }
     }
 

@@ -8,7 +8,8 @@
 // (`EntryTable`), with the offset up to which they are those of the journal: the position.
 //
 // LOCK. Writers exclude each other by an exclusive `flock` of the directory, and the threads of one process before that
-// by a mutex. Readers take neither.
+// by a mutex. Who has to wait for it, or had it for long the last time, queues in the turnstile, a lock of the open
+// journal that `flock` and compactions don't know (`Journal+Lock`). Readers take none of them.
 //
 // LOOK. The word at the position is 0 until a record begins there: records are aligned, no record ends at a page's end,
 // and bytes behind the end of a file are 0 in its last page. Every process maps the part of the file that its position
@@ -21,14 +22,19 @@
 // What is not whole at the position, under the lock, was left by a writer that was killed, and is cut off as well. Then
 // the writer changes its own entries.
 //
-// COMPACTION. A journal that is mostly replaced values is written as a whole to another file, beside the writers. That
-// file is locked until it has replaced the journal, and its name is looked up once it is locked, since it may have
-// become the journal in between. It is synced. Under the lock, and only if the file that was read is still the journal,
-// what was written since is copied to it; then a last record "moved" is appended to the old file, with the new one's
-// salt and the position in it that corresponds to the end; then the new file is renamed over the old one. A process
-// that finds "moved" at the end looks at the path. A file there with that salt is complete up to that position, so
-// nothing has to be read; any other one is read from its beginning. The same file means that the compaction didn't end,
-// and is appended to as if nothing had happened. Live bytes never move in place.
+// COMPACTION. A journal that is mostly replaced values is written to another file, beside the writers. That file is
+// locked until it has replaced the journal, and its name is looked up once it is locked, since it may have become the
+// journal in between. It is synced, and what was written meanwhile is copied and synced in turn, until little is left;
+// of what is copied, operations that a later one replaces are left out. Then, under the lock, and only if the file that
+// was read is still the journal, the rest is copied; a last record "moved" is appended to the old file, with the new
+// one's salt and the position in it that corresponds to the end; and the new file is renamed over the old one. A
+// process that finds "moved" at the end looks at the path. A file there with that salt is complete up to that position,
+// so nothing has to be read; any other one is read from its beginning. The same file means that the compaction didn't
+// end, and is appended to as if nothing had happened. Live bytes never move in place.
+//
+// SIZE. The bound is twice the live bytes and 512 KiB. What the background could not compact (its process ends; another
+// process has the new file's lock and is stopped) the writer does that leaves more than eight times the bound, under
+// the lock: the one case in which all writers wait for the disk.
 //
 // OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares
 // what it knows with what is at the path (the identities of directory and journal, the size, the header of the last
@@ -38,9 +44,10 @@
 // reads as ones (`GuardedPages`), so that the next look compares at once.
 //
 // RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a
-// torn tail, which was never acknowledged. A process that holds the lock cuts the tail off, or backs the damaged file
-// up and replaces it by a new one with everything that was valid. A process without the lock, or without the right to
-// write, uses what is valid. The entries are read into a table of their own, which then takes the place of the old one.
+// torn tail, which was never acknowledged. A process that holds the lock cuts the tail off. A damaged file it goes on
+// using, behind all that is there; once the lock is released, it backs it up and compacts it, from its entries instead
+// of the file. A process without the lock, or without the right to write, uses what is valid. The entries are read into
+// a table of their own, which then takes the place of the old one.
 //
 // FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock;
 // those that wait at the same time share a sync, and what an earlier one covers for certain isn't synced again
@@ -48,13 +55,19 @@
 // every flush makes one. What a process has read from others it flushes too, in case they were killed. The end of a
 // program flushes as well (`BackgroundWorker`).
 //
-// A compaction doesn't sync what it copies under the lock, unless a flush has promised some of that. So a flush that
-// has synced sets a flag in the header, and looks again: if it finds "moved", it waits for the lock, and if another
-// file is there by then, it starts over. A compaction takes the flag back before the look whose result it copies, and
-// reads it after "moved".
+// No sync is made under the lock. So what a compaction copies last isn't synced, and a flush must not have promised any
+// of that. A flush that has synced sets a flag in the header, and looks again: if it finds "moved", it waits for the
+// lock, and if another file is there by then, it starts over. A compaction takes the flag back before the look whose
+// result it copies and syncs. If it finds the flag after that, or after "moved", it releases the lock and does so once
+// more. That would have no end beside writers that flush all the time. So the compaction says in the header up to where
+// it has copied; a flush of what is before that needs no flag, since the new file is synced before it gets its name;
+// any other flush syncs the new file as well, and so returns after that round.
+//
+// A new journal is empty, and its name nobody's promise: it is synced by the first flush, with the names of the
+// directories above it.
 //
 // After a sync that failed only another file can be trusted. The header says so to all processes, and the next flush
-// writes the entries to one, unless a compaction has meanwhile; then it starts over.
+// compacts, from its entries instead of the file.
 //
 // The model in Tests/Model has these rules, each with a run that fails without it.
 //
@@ -83,6 +96,8 @@ package final class Journal: @unchecked Sendable {
     package let path: String
     let journalPath: String
 
+    /// The number of the file system on which it was opened.
+    let device: UInt64
     let options: JournalOptions
     let exclusive = ThreadLock(isRecursive: true)
     let stateLock = SharedLock()
@@ -103,12 +118,16 @@ package final class Journal: @unchecked Sendable {
     let flushFailures = Atomic<Int>(0)
     let isCompactionScheduled = Atomic<Bool>(false)
     let reports = Guarded<[JournalReport]>([])
+    /// What has to be repaired once no lock is held; ``hasReports`` says so, too.
+    let repair = Guarded<Repair?>(nil)
     let hasReports = Atomic<Bool>(false)
     /// Waits for other processes' writes while there are observers.
     let watch = Guarded<JournalWatch?>(nil)
     /// So that observers that come and go don't repeat the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
     let isUnsyncedNameReported = Atomic<Bool>(false)
+    /// So that writes that compact don't repeat it.
+    let isCompactionByWriteReported = Atomic<Bool>(false)
     private let forkCount = ForkCount.current
 
     var calls: SystemCalls { options.calls }
@@ -126,8 +145,18 @@ package final class Journal: @unchecked Sendable {
         /// Whether the background has too much to do to flush what was written.
         var hasToFlush = false
         var holdsFileLock = false
+        /// When the lock was taken, by ``Clock/monotonic()``.
+        var lockedAt: UInt64 = 0
+        /// Whether it was held for so long the last time that others are to come first.
+        var hadLongTurn = false
+        /// Whether a thread queues for it.
+        var isQueued = false
         /// After a failed compaction: the size below which none is tried.
         var compactionRetrySize: UInt64 = 0
+        /// After one that another process was in the way of: when the next is tried, by ``Clock/monotonic()``.
+        var compactionRetryTime: UInt64 = 0
+        /// That process, where the system names it.
+        var compactingProcess: Int32?
         /// The buffer's size before and after an unusually long record.
         static let bufferSize = 4_096
     }
@@ -145,6 +174,7 @@ package final class Journal: @unchecked Sendable {
         entries = EntryTable(freeForm: { owner?.free($0) })
         self.path = path
         journalPath = path + "/" + SuiteDirectory.journalName
+        device = suite.id.device
         self.options = options
         self.suite = suite
         self.state = state
@@ -238,6 +268,14 @@ struct JournalState: ~Copyable {
         minimumSize = min(position, size)
     }
 
+    /// Notes that the next record follows what can't be used.
+    mutating func skip(to position: UInt64) {
+        self.position = position
+        minimumSize = position
+        window.renew()
+        lookAtPosition()
+    }
+
     /// Notes that no other file has replaced the open one, nor is about to.
     mutating func forgetMove() { move = nil }
 
@@ -273,6 +311,12 @@ extension Journal {
         guard hasReports.load(), owner.load() != Threads.current else { return }
         // First: a report that comes after the exchange sets it again.
         hasReports.store(false)
+        if let found = repair.exchange(nil) { perform(found) }
+        deliverWithoutRepair()
+    }
+
+    /// Delivers the stored reports, while the engine is at work with no lock but ``compaction``.
+    func deliverWithoutRepair() {
         for report in reports.exchange([]) { options.report(report) }
     }
 

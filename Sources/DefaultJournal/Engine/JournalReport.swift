@@ -16,6 +16,9 @@ package enum JournalReport: Sendable {
     case nameNotSynced(JournalError)
     /// The journal could not be compacted. It keeps growing, and compaction is tried again when it has doubled.
     case compactionFailed(JournalError)
+    /// A write had to compact the journal, and so to wait for the disk, since no compaction in the background has
+    /// ended: because of a process that has begun one, where it is known.
+    case compactedByWrite(path: String, process: Int32?)
     /// A read could not catch up with what others wrote, and used the entries in memory.
     case catchUpFailed(JournalError)
     /// The system refused to watch the suite for other processes' changes.

@@ -353,7 +353,7 @@ final class JournalFile: Sendable {
     let id: FileID
     let salt: UInt64
     let flusher = Flusher()
-    /// Whether the file's name is known to be on the disk; see ``JournalHeader/Flag/renameUnsynced``.
+    /// Whether the file's name is known to be on the disk; see ``JournalHeader/Word/unsyncedNames``.
     private let isRenameSynced = Atomic<Bool>(false)
     /// Whether a sync by this process has failed.
     private let hasSyncFailed = Atomic<Bool>(false)
@@ -369,32 +369,43 @@ final class JournalFile: Sendable {
 
     var raw: Int32 { descriptor.raw }
 
-    func flags(
-        calls: SystemCalls
-    ) throws(JournalError) -> (isRenameUnsynced: Bool, hasSyncFailed: Bool, isFlushed: Bool) {
-        if hasSyncFailed.load() { return (true, true, true) }
-        let start = JournalHeader.Flag.renameUnsynced.rawValue
-        let words = try calls.readWords((0, 0, 0) as (UInt64, UInt64, UInt64), from: raw, at: start)
-        return (words.0 != 0 && !isRenameSynced.load(), words.1 != 0, words.2 != 0)
+    /// What the file's header says about it, together with what this process knows.
+    func words(calls: SystemCalls) throws(JournalError) -> JournalWords {
+        let start = JournalHeader.Word.unsyncedNames.rawValue
+        let words = try calls.readWords((0, 0, 0, 0) as (UInt64, UInt64, UInt64, UInt64), from: raw, at: start)
+        return JournalWords(
+            unsyncedNames: isRenameSynced.load() ? 0 : UInt64(littleEndian: words.0),
+            hasSyncFailed: words.1 != 0 || hasSyncFailed.load(),
+            isFlushed: words.2 != 0,
+            copied: UInt64(littleEndian: words.3)
+        )
     }
 
     /// Notes that the name is on the disk.
-    func noteSyncedRename(calls: SystemCalls) {
+    func noteSyncedNames(calls: SystemCalls) {
         isRenameSynced.store(true)
         // If it fails, this process knows, and others sync once more.
-        do throws(JournalError) { try set(.renameUnsynced, to: false, calls: calls) } catch {}
+        do throws(JournalError) { try set(.unsyncedNames, to: 0, calls: calls) } catch {}
     }
 
     /// Notes that a sync has failed, for all processes.
     func noteFailedSync(calls: SystemCalls) {
         hasSyncFailed.store(true)
         // If it fails, this process knows, and others learn of it by their own sync.
-        do throws(JournalError) { try set(.syncFailed, to: true, calls: calls) } catch {}
+        do throws(JournalError) { try set(.syncFailed, to: 1, calls: calls) } catch {}
     }
 
-    func set(_ flag: JournalHeader.Flag, to value: Bool, calls: SystemCalls) throws(JournalError) {
-        try withUnsafeBytes(of: (value ? 1 : 0 as UInt64).littleEndian) { bytes throws(JournalError) in
-            try calls.write(bytes, to: raw, at: flag.rawValue)
+    func set(_ word: JournalHeader.Word, to value: UInt64, calls: SystemCalls) throws(JournalError) {
+        try withUnsafeBytes(of: value.littleEndian) { bytes throws(JournalError) in
+            try calls.write(bytes, to: raw, at: word.rawValue)
         }
     }
+}
+
+/// What a journal's header says about the file while it is used; see ``JournalHeader/Word``.
+struct JournalWords {
+    var unsyncedNames: UInt64
+    var hasSyncFailed: Bool
+    var isFlushed: Bool
+    var copied: UInt64
 }

@@ -172,8 +172,10 @@ extension Journal {
     /// - Throws: The system call that failed; the directory is empty then.
     private func write(_ table: borrowing EntryTable, to suite: SuiteDirectory) throws(JournalError) {
         do throws(JournalError) {
-            let name = try NewJournal.make(of: table, in: suite).name
-            try calls.rename(name, to: SuiteDirectory.journalName, in: suite.raw)
+            let fresh = try NewJournal.make(in: suite)
+            try fresh.append(table)
+            try fresh.sync()
+            try calls.rename(fresh.name, to: SuiteDirectory.journalName, in: suite.raw)
             try calls.syncNames(in: suite.raw)
         } catch {
             // A directory that can't be removed isn't mistaken for a suite: the journal gets its name last.

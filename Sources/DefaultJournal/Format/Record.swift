@@ -3,7 +3,7 @@ internal import CDefaultSystem
 /// The beginning of a journal: the same 32 bytes at offset 0 and at offset 4096.
 ///
 /// No sector of a disk holds both, so that a lost one costs only the records that lie in it. Between the two are the
-/// ``Flag``s, and bytes that mean nothing and are written as 0.
+/// ``Word``s, and bytes that mean nothing and are written as 0.
 ///
 /// | offset | size | content |
 /// | --- | --- | --- |
@@ -30,22 +30,27 @@ struct JournalHeader: Equatable, Sendable {
     /// The first input of the checksums of the journal's records; also the journal's identity.
     let salt: UInt64
 
-    /// A word that says something about the file while it is used, whose value is 0 or 1.
+    /// A word that says something about the file while it is used, by its offset.
     ///
     /// Each is written by itself. No checksum covers them, since a wrong one costs a sync or leaves one out.
-    enum Flag: UInt64 {
-        /// The file's name may not be on the disk.
-        case renameUnsynced = 32
-        /// A sync of the file has failed: what was written before it may never reach the disk.
+    enum Word: UInt64 {
+        /// Whether the file's name may not be on the disk: 1 if so, 2 if those of its directory and of the directories
+        /// above may not be there either.
+        case unsyncedNames = 32
+        /// 1 once a sync of the file has failed: what was written before it may never reach the disk.
         case syncFailed = 40
-        /// A flush has returned since a compaction last asked: what it has promised must be in the new file's synced
+        /// 1 if a flush has returned since a compaction last asked: what it has promised must be in the new file's synced
         /// part.
         case isFlushed = 48
+        /// The offset up to which a compaction under way has copied the file, and is about to sync what it has; 0 if none
+        /// is. One that was killed leaves it.
+        case copied = 56
     }
 
-    /// Writes the header to `target`, which has room for ``size`` bytes, with the flag of a file whose name isn't on
-    /// the disk.
-    func encode(to target: UnsafeMutableRawPointer) {
+    /// Writes the header to `target`, which has room for ``size`` bytes, of a file whose name isn't on the disk.
+    ///
+    /// The first one of a suite is in a directory that may be new, too.
+    func encode(to target: UnsafeMutableRawPointer, isFirst: Bool = false) {
         target.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
         for offset in Self.offsets {
             let start = target + offset
@@ -57,7 +62,7 @@ struct JournalHeader: Equatable, Sendable {
             let checksum = CRC32C.checksum(UnsafeRawBufferPointer(start: start, count: 28))
             start.storeLittleEndian(checksum, at: 28)
         }
-        target.storeLittleEndian(UInt64(1), at: Int(Flag.renameUnsynced.rawValue))
+        target.storeLittleEndian(UInt64(isFirst ? 2 : 1), at: Int(Word.unsyncedNames.rawValue))
     }
 }
 

@@ -69,6 +69,9 @@ package final class JournalError: Error, Sendable {
 
     var isBusy: Bool { if case .busy = kind { true } else { false } }
 
+    /// The process that a suite is busy with, where it is known.
+    var busyProcess: Int32? { if case .busy(let process) = kind { process } else { nil } }
+
     /// The error with the path of what it is about, in the suite at a path.
     func located(in directory: String) -> JournalError {
         if path.utf8.first == UInt8(ascii: "/") { return self }
@@ -90,7 +93,7 @@ extension JournalError: Equatable {
 package enum SystemCall: String, Sendable, CaseIterable {
     case open, fstat, stat, pread, pwrite, lseek, ftruncate, fsync, fdatasync
     case rename, unlink, mkdir, opendir, getcwd, readlink, chmod
-    case flock, mmap, malloc
+    case flock, fcntl, mmap, malloc
     case pthreadCreate = "pthread_create"
     case inotifyInit = "inotify_init1"
     case inotifyAddWatch = "inotify_add_watch"

@@ -126,13 +126,14 @@ struct LockWait {
     private let start = Clock.monotonic()
     let limit: UInt64
 
-    /// Nanoseconds to sleep before the next attempt; nil when the time is over.
-    var pause: UInt64? {
-        let waited = Clock.monotonic() - start
-        return waited < limit ? min(limit - waited, 500_000) : nil
-    }
+    /// Nanoseconds since it began.
+    var time: UInt64 { Clock.monotonic() - start }
 
-    var isLong: Bool { Clock.monotonic() - start >= 1_000_000_000 }
+    /// Nanoseconds to sleep before the next attempt, at most so many; nil when the time is over.
+    func pause(atMost longest: UInt64) -> UInt64? {
+        let time = time
+        return time < limit ? min(limit - time, longest) : nil
+    }
 }
 
 enum LockHolder {

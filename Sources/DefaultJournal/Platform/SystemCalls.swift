@@ -396,6 +396,20 @@ extension SystemCalls {
     /// Releases the lock, as closing the descriptor does.
     func unlock(_ descriptor: Int32) { _ = flock(descriptor, LOCK_UN) }
 
+    /// Takes another lock of an open file if it is free, of which that of ``tryLock(_:)`` knows nothing.
+    ///
+    /// Returns nil where it can't be had: such as on some network file systems, and on Apple's systems.
+    func tryEnterTurnstile(_ descriptor: Int32) -> Bool? {
+        do throws(JournalError) {
+            try perform(.fcntl, descriptor: descriptor) { _ in Int(default_lock_open_file(descriptor, true)) }
+            return true
+        } catch {
+            return error.code == EAGAIN || error.code == EACCES ? false : nil
+        }
+    }
+
+    func leaveTurnstile(_ descriptor: Int32) { _ = default_lock_open_file(descriptor, false) }
+
     /// Reserves memory for mapped parts of files; see ``GuardedPages``.
     func reserveGuardedMemory(_ size: Int) throws(JournalError) -> UInt {
         let address = try perform(.mmap) { _ in

@@ -59,6 +59,8 @@ package struct SystemCalls: Sendable {
     @discardableResult
     func syncNames(in _: Int32, name _: String = "") throws(JournalError) -> JournalError? { throw .unsupported }
     func tryLock(_: Int32) throws(JournalError) -> Bool { throw .unsupported }
+    func tryEnterTurnstile(_: Int32) -> Bool? { nil }
+    func leaveTurnstile(_: Int32) {}
     func unlock(_: Int32) {}
     func reserveGuardedMemory(_: Int) throws(JournalError) -> UInt { throw .unsupported }
     func map(_: Int32, from _: UInt64, at _: UnsafeMutableRawPointer, size: Int) throws(JournalError) {

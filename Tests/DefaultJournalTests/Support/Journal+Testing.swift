@@ -122,15 +122,15 @@ extension Journal {
     }
 
     /// Whether the journal's name may not be on the disk.
-    var isRenameUnsynced: Bool { flags?.isRenameUnsynced ?? true }
+    var isRenameUnsynced: Bool { words.map { $0.unsyncedNames > 0 } ?? true }
 
     /// Whether a sync of the journal has failed.
-    var hasSyncFailed: Bool { flags?.hasSyncFailed ?? true }
+    var hasSyncFailed: Bool { words?.hasSyncFailed ?? true }
 
-    private var flags: (isRenameUnsynced: Bool, hasSyncFailed: Bool, isFlushed: Bool)? {
+    private var words: JournalWords? {
         lockForReading()
         let file = state.file
         unlockForReading()
-        do { return try file.flags(calls: calls) } catch { return nil }
+        do { return try file.words(calls: calls) } catch { return nil }
     }
 }

@@ -104,6 +104,7 @@ static void close_descriptor(int descriptor) {
     // The lock is the open file's.
     if (--file->references > 0) return;
     if (file->node->lock == file) file->node->lock = NULL;
+    if (file->node->turnstile == file) file->node->turnstile = NULL;
     mirror_close(file);
 }
 
@@ -145,13 +146,26 @@ int openat(int directory, const char *path, int flags, ...) {
     return (int)end_call(open_inode(node, real), 0, path);
 }
 
-// The engine duplicates descriptors by it, and nothing else.
+static int lock_turnstile(int descriptor, const struct flock *lock) {
+    open_file *file = open_file_of(descriptor);
+    begin_call(lock->l_type == F_UNLCK ? "leave" : "enter", (uint64_t)descriptor, 0);
+    void **turnstile = &file->node->turnstile;
+    const bool is_refused = lock->l_type != F_UNLCK && *turnstile && *turnstile != file;
+    mirror_turnstile(file, lock->l_type, is_refused ? EAGAIN : 0);
+    if (is_refused) return (int)end_call(-1, EAGAIN, "");
+    if (lock->l_type != F_UNLCK) *turnstile = file;
+    else if (*turnstile == file) *turnstile = NULL;
+    return (int)end_call(0, 0, "");
+}
+
+// The engine duplicates descriptors and takes the locks of open files by it, and nothing else.
 int fcntl(int descriptor, int command, ...) {
     va_list arguments;
     va_start(arguments, command);
     const long argument = va_arg(arguments, long);
     va_end(arguments);
     if (!is_simulated(descriptor)) return (int)syscall(SYS_fcntl, descriptor, command, argument);
+    if (command == F_OFD_SETLK) return lock_turnstile(descriptor, (const struct flock *)argument);
     return add_descriptor(open_file_of(descriptor));
 }
 

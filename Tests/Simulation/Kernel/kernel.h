@@ -118,6 +118,8 @@ struct inode {
     uint64_t links, modified, changed;
     /// The open file that has the lock.
     void *lock;
+    /// The one that has the lock of `fcntl`.
+    void *turnstile;
     /// How many syncs have failed.
     uint32_t sync_errors;
     /// The number that the real file has, once it is known.
@@ -172,6 +174,7 @@ void mirror_write(open_file *file, const void *bytes, uint64_t size, uint64_t of
 void mirror_seek(open_file *file, off_t offset, int whence, long result, int code);
 void mirror_truncate(open_file *file, off_t size);
 void mirror_lock(open_file *file, int operation, int code);
+void mirror_turnstile(open_file *file, int type, int code);
 
 void begin_mappings(void);
 /// Shows a changed part of a file where processes have mapped it.

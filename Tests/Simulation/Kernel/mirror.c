@@ -132,6 +132,11 @@ void mirror_truncate(open_file *file, off_t size) {
     if (base >= 0) expect(__real_ftruncate(file->real, size) == 0, "truncate", "a file");
 }
 
+void mirror_turnstile(open_file *file, int type, int code) {
+    struct flock lock = { .l_type = (short)type, .l_whence = SEEK_SET };
+    if (base >= 0) expect_result(syscall(SYS_fcntl, file->real, F_OFD_SETLK, &lock), code ? -1 : 0, code, "fcntl", "a file");
+}
+
 void mirror_lock(open_file *file, int operation, int code) {
     if (base >= 0) expect_result(__real_flock(file->real, operation), code ? -1 : 0, code, "flock", "a file");
 }

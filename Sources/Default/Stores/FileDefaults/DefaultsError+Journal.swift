@@ -183,6 +183,15 @@ extension DefaultsDiagnostics.Event {
                 created, or its file was replaced by a shorter one, may take the suite.
                 """
             self.init(.maintenanceFailed, .storeFailed, at: error.path, reason, causedBy: error)
+        case .compactedByWrite(let path, let process):
+            let cause =
+                process.map { "\(JournalError.name(of: $0)) has begun a compaction and has not ended it" }
+                ?? "the disk is slower than the writes, or no thread could be started"
+            let reason = """
+                A write had to compact the suite at \(path), which had eight times its bound, and so waited for the disk: \
+                \(cause). Later ones may have to, too.
+                """
+            self.init(.maintenanceFailed, .storeBusy, at: path, reason)
         case .catchUpFailed(let error):
             self.init(kind: .readFailed, error: .failing(error, in: error.path))
         case .watchRefused(let error, let isPolled):

@@ -1,0 +1,76 @@
+extension Journal {
+    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many
+    /// nanoseconds.
+    func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
+        var queues = writer.hadLongTurn
+        if !queues { queues = try !suite.tryLock() }
+        if queues { try waitForFileLock(LockWait(limit: limit)) }
+        writer.holdsFileLock = true
+        writer.lockedAt = Clock.monotonic()
+    }
+
+    /// Under `exclusive`: releases the lock, if it is held.
+    func releaseFileLock() {
+        guard writer.holdsFileLock else { return }
+        writer.holdsFileLock = false
+        writer.hadLongTurn = Clock.monotonic() &- writer.lockedAt > Self.longTurn
+        suite.unlock()
+    }
+
+    /// Nanoseconds that a turn may take without making the next one queue.
+    private static let longTurn: UInt64 = 200_000
+    /// How many times a thread yields before it queues: most writes of another process are over by then.
+    private static let yieldLimit = 20
+    /// Nanoseconds between two attempts of who is first in the queue, and of those who would be.
+    private static let queuePause: UInt64 = 100_000
+    /// The same for the other threads of a process of which one queues.
+    private static let threadPause: UInt64 = 500_000
+    /// Nanoseconds after which a thread doesn't wait for its turn any more: who is in the turnstile may be stopped.
+    private static let turnstileLimit: UInt64 = 100_000_000
+
+    /// Polls for the lock, in a queue.
+    ///
+    /// Polling alone isn't fair: whoever unlocks and locks again comes before those who sleep. So there is another lock,
+    /// the turnstile: whoever finds the lock taken, or had it for long the last time, polls for the turnstile and then,
+    /// having it, for the lock. Short turns of others in between are welcome. The turnstile is a lock of the open
+    /// journal, and of no importance: where there is none, or none that all processes share for a moment, since the
+    /// journal is being replaced, they poll for the lock alone.
+    private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
+        // One thread of a process queues, since the turnstile is the open file's, and all threads have that.
+        let turnstile = writer.isQueued ? nil : stateLock.withLock { state.file }
+        if turnstile != nil { writer.isQueued = true }
+        var hasTurn: Bool? = false
+        defer {
+            if let turnstile {
+                writer.isQueued = false
+                if hasTurn == true { calls.leaveTurnstile(turnstile.raw) }
+            }
+        }
+        var attempts = writer.hadLongTurn ? Self.yieldLimit : 0
+        var isReported = false
+        while true {
+            let yields = attempts < Self.yieldLimit
+            if !yields, hasTurn == false, let turnstile { hasTurn = calls.tryEnterTurnstile(turnstile.raw) }
+            let time = wait.time
+            let isOver = time >= wait.limit
+            let isQueued = !yields && hasTurn == false && turnstile != nil && time < Self.turnstileLimit && !isOver
+            if !isQueued, try suite.tryLock() { return }
+            attempts += 1
+            // Before the end, so that a wait that ends here is reported too, however late this thread woke up.
+            if !isReported, time >= 1_000_000_000 {
+                isReported = true
+                note(.waiting(path: path, process: LockHolder.process(of: suite.lockedDescriptor)))
+            }
+            if isOver { throw JournalError(.busy(process: LockHolder.process(of: suite.lockedDescriptor)), path: path) }
+            if yields {
+                Threads.yield()
+                continue
+            }
+            // Other threads of this process wait by themselves, each with a limit of its own.
+            exclusive.unlock()
+            deliverWithoutRepair()
+            Threads.sleep(nanoseconds: min(wait.limit - time, turnstile != nil ? Self.queuePause : Self.threadPause))
+            exclusive.lock()
+        }
+    }
+}
