@@ -440,6 +440,30 @@ struct RecoveryTests {
     }
 
     #if DEBUG
+    @Test(
+        "The backup of a damaged journal that was replaced stays, whatever fails after that",
+        arguments: [(SystemCall.fsync, 3), (.opendir, 0)]
+    )
+    func failureAfterRepair(call: SystemCall, number: Int) throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[4_200] ^= 1
+        try suite(bytes, in: directory)
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        var options = reports.options
+        options.calls = SystemCalls(probe: probe)
+        options.automaticMaintenance = false
+        // The name of the new journal is synced after the backup, its name, and the new journal.
+        probe.plan(.fail(code: EMFILE), call: call, number: number)
+        let journal = try Journal.openTest(directory.suite, options)
+        #expect(probe.fired == 1)
+        #expect(try journal.verify().isIntact)
+        let copy = try #require(try directory.damagedCopies.first)
+        #expect(try directory.bytes("suite/" + copy) == bytes)
+        #expect(reports.damage.map(\.copy) == [directory.suite + "/" + copy])
+    }
+
     @Test("A damaged journal stays in use unchanged without room for its copy or for its successor", arguments: [0, 1])
     func noRoomForCopy(failing: Int) throws {
         let directory = TemporaryDirectory()

@@ -31,7 +31,7 @@ struct ReportTests {
         #expect(reports.all.count == 3)
     }
 
-    @Test("by a write is delivered, and that its file can't be written anew, which the write doesn't need")
+    @Test("by a write is delivered, and so is a repair that fails after it, while the write itself succeeds")
     func failedRepair() throws {
         let journal = try open()
         try journal.set("a", "1")

@@ -91,8 +91,8 @@ struct LockWaits {
         worst.sort()
         counts.sort()
         print(
-            "200 threads in loops: \(counts.reduce(0, +) / 5) sets a second (of one \(counts[0]) to \(counts[199])), the longest "
-                + "wait of a thread: median \(worst[100] / 1_000) µs, worst \(worst[199] / 1_000) µs"
+            "200 threads in loops: \(counts.reduce(0, +) / 5) sets a second (of one \(counts[0]) to \(counts[199])), "
+                + "the longest wait of a thread: median \(worst[100] / 1_000) µs, worst \(worst[199] / 1_000) µs"
         )
     }
 }

@@ -102,8 +102,8 @@ static inline __attribute__((always_inline)) bool default_is_same(
 
 /// Takes the lock of an open file that `fcntl` knows, which is another one than that of `flock`, or releases it.
 ///
-/// As that one, it belongs to the open file. Returns -1, and sets `errno`, when another one has it, or where the system has no such
-/// lock.
+/// As that one, it belongs to the open file. Returns -1, and sets `errno`, when another open file has it, or where the
+/// system has no such lock.
 int default_lock_open_file(int file, bool takes);
 
 // Memory that maps files which other programs may shorten at any time. Reading a mapped page that its file lacks, or that can't

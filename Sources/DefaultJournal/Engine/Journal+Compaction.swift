@@ -57,8 +57,9 @@ extension Journal {
         isCompactionScheduled.store(false)
     }
 
-    /// With exclusive access, at its end: compacts a journal that has grown far beyond its bound, because nothing in the
-    /// background could.
+    /// With exclusive access, at its end: compacts a journal that has grown far beyond its bound.
+    ///
+    /// That happens where the background can't compact it, or not as fast as it grows.
     ///
     /// All writers wait for the disk meanwhile. What was written is written: a failure is only reported.
     func compactIfOverdue() {
@@ -114,8 +115,10 @@ extension Journal {
 
     /// How long a tail may be that is copied while writers wait.
     private static let shortTail: UInt64 = 64 << 10
-    /// How many syncs it takes at most for a tail to be short, and for the rest to be promised by no flush.
-    private static let rounds = (forShortTail: 16, inAll: 100)
+    /// How many syncs a compaction makes at most while it waits for a short tail.
+    private static let shortTailRounds = 16
+    /// How many it makes in all, while flushes promise what it has yet to copy.
+    private static let maximumRounds = 100
 
     /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
     ///
@@ -213,7 +216,7 @@ extension Journal {
         _ occasion: Occasion
     ) throws(JournalError) -> Bool {
         var copied = copied
-        for round in 0..<Self.rounds.inAll {
+        for round in 0..<Self.maximumRounds {
             // From here on a flush may promise what isn't in the new file yet.
             try file.set(.isFlushed, to: 0, calls: calls)
             var known = current
@@ -224,7 +227,7 @@ extension Journal {
             try fresh.sync()
             known = current
             guard known.file === file else { return true }
-            if known.position - copied > Self.shortTail, round + 1 < Self.rounds.forShortTail { continue }
+            if known.position - copied > Self.shortTail, round + 1 < Self.shortTailRounds { continue }
             // With a flush, what is copied next has to be synced first.
             if try file.words(calls: calls).isFlushed { continue }
             let isDone = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) -> Bool? in
@@ -234,6 +237,7 @@ extension Journal {
                 guard try exchange(for: fresh, isSame: !occasion.isRepair) else { return false }
                 writer.compactionRetrySize = 0
                 writer.compactionRetryTime = 0
+                writer.compactingProcess = nil
                 calls.unlock(fresh.file.raw)
                 return true
             }

@@ -31,9 +31,9 @@ extension Journal {
         }
         if words.unsyncedNames > 0 { try syncNames(of: file, words.unsyncedNames) }
         guard isPromise else { return }
-        // A compaction that is about to end has to see that this was promised, or else this has to see the compaction. One that
-        // has taken the flag back since it was read above copies what was written by then before it syncs the new file; so
-        // does one that had copied it already.
+        // A compaction that is about to end has to see that this was promised, or else this has to see the compaction.
+        // One that has taken the flag back since it was read above copies what was written by then before it syncs the
+        // new file. One that had copied it already syncs it, too.
         if !words.isFlushed, position > words.copied {
             // Flushes that return faster than the compaction can sync would have it sync for ever.
             if words.copied > 0 { try waitForSync(in: file.directory) }

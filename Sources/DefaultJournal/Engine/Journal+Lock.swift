@@ -30,15 +30,17 @@ extension Journal {
 
     /// Polls for the lock, in a queue.
     ///
-    /// Polling alone isn't fair: whoever unlocks and locks again comes before those who sleep. So there is another lock,
-    /// the turnstile: whoever finds the lock taken, or had it for long the last time, polls for the turnstile and then,
-    /// having it, for the lock. Short turns of others in between are welcome. The turnstile is a lock of the open
-    /// journal, and of no importance: where there is none, or none that all processes share for a moment, since the
-    /// journal is being replaced, they poll for the lock alone.
+    /// Polling alone isn't fair: a process that unlocks and locks again at once comes before those that sleep. A second
+    /// lock, the turnstile, makes it fair. A process that finds the lock taken, or had it for long the last time, polls
+    /// for the turnstile first, and polls for the lock only when it has the turnstile. Others may still take short
+    /// turns in between. The turnstile only decides who comes first, and protects nothing. It is a lock of the open journal:
+    /// while the journal is replaced, two processes may each have one, and where the system has no such lock, all poll
+    /// for the lock alone.
     private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
         // One thread of a process queues, since the turnstile is the open file's, and all threads have that.
         let turnstile = writer.isQueued ? nil : stateLock.withLock { state.file }
         if turnstile != nil { writer.isQueued = true }
+        // Nil where the system has no such lock.
         var hasTurn: Bool? = false
         defer {
             if let turnstile {

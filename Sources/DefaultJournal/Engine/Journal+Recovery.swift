@@ -196,10 +196,10 @@ extension Journal {
     /// Under the lock: has a damaged journal backed up and replaced by a new one with every valid record, once the lock
     /// is released.
     ///
-    /// Until then, and if there is no room for either file, the damaged one stays in use: its valid records are among
-    /// the entries, and new ones are appended.
+    /// The damaged one stays in use until then, and also if the disk has no room for both files. Its valid records are
+    /// among the entries, and new ones are appended.
     ///
-    /// - Throws: Why there is no way to go on.
+    /// - Throws: Why the journal can be neither used nor replaced.
     private func recover(_ found: Found) throws(JournalError) {
         // Without a valid record nothing confirms the salt: appended records might be unreadable later.
         guard found.report.records > 0 else { return try moveAway(found) }
@@ -224,15 +224,17 @@ extension Journal {
     func perform(_ repair: Repair) {
         do throws(JournalError) {
             try rewrite(for: .repair(repair))
-            // Without a copy, another process has repaired it.
-            if let damage = repair.damage, damage.copy != nil { note(.damaged(damage)) }
-        } catch {
+        } catch  where stateLock.withLock({ state.file.salt == repair.salt }) {
             // The damaged journal stays. Without room for both, the copy must not take what there is.
             if let copy = repair.damage?.copy { do throws(JournalError) { try calls.unlink(copy) } catch {} }
             repair.damage?.copy = nil
             repair.damage?.copyError = error.located(in: path)
-            note(repair.damage.map { .damaged($0) } ?? .compactionFailed(error.located(in: path)))
+            return note(repair.damage.map { .damaged($0) } ?? .compactionFailed(error.located(in: path)))
+        } catch {
+            // Only the new name isn't on the disk, which the next flush sees to.
         }
+        // Without a copy, another process has repaired it.
+        if let damage = repair.damage, damage.copy != nil { note(.damaged(damage)) }
     }
 
     /// Under the lock: gives a journal without a valid record another name, and starts a new one.
@@ -251,7 +253,7 @@ extension Journal {
         var damage = damage(found)
         damage.copy = directory.path + "/" + name
         note(.damaged(damage))
-        try removeOldBackups(in: directory)
+        removeOldBackups(in: directory)
     }
 
     /// Under the lock: starts a journal without entries.
@@ -272,9 +274,12 @@ extension Journal {
     static let maximumBackups = 8
 
     /// Removes all backups but the oldest one and the newest ones.
-    private func removeOldBackups(in directory: SuiteDirectory) throws(JournalError) {
-        // Their names begin with the time. One that can't be removed is tried again with the next.
-        let names = try calls.names(in: directory.raw).filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.inOrder()
+    private func removeOldBackups(in directory: SuiteDirectory) {
+        // What can't be listed or removed is tried again with the next.
+        var names: [String] = []
+        do throws(JournalError) { names = try calls.names(in: directory.raw) } catch {}
+        // Their names begin with the time.
+        names = names.filter { $0.hasPrefix(SuiteDirectory.damagedPrefix) }.inOrder()
         for name in names.dropFirst().dropLast(Self.maximumBackups - 1) {
             do throws(JournalError) { try calls.unlink(name, in: directory.raw) } catch {}
         }
@@ -294,7 +299,7 @@ extension Journal {
             do throws(JournalError) { try calls.unlink(name, in: directory.raw) } catch {}
             throw error.about(name)
         }
-        try removeOldBackups(in: directory)
+        removeOldBackups(in: directory)
         return directory.path + "/" + name
     }
 

@@ -39,11 +39,13 @@ struct JournalHeader: Equatable, Sendable {
         case unsyncedNames = 32
         /// 1 once a sync of the file has failed: what was written before it may never reach the disk.
         case syncFailed = 40
-        /// 1 if a flush has returned since a compaction last asked: what it has promised must be in the new file's synced
-        /// part.
+        /// 1 if a flush has returned since a compaction last asked.
+        ///
+        /// What it has promised must be in the new file's synced part.
         case isFlushed = 48
-        /// The offset up to which a compaction under way has copied the file, and is about to sync what it has; 0 if none
-        /// is. One that was killed leaves it.
+        /// The offset up to which a compaction has copied the file, and is about to sync what it has; 0 if none has.
+        ///
+        /// One that was killed leaves it.
         case copied = 56
     }
 

@@ -134,7 +134,9 @@ void mirror_truncate(open_file *file, off_t size) {
 
 void mirror_turnstile(open_file *file, int type, int code) {
     struct flock lock = { .l_type = (short)type, .l_whence = SEEK_SET };
-    if (base >= 0) expect_result(syscall(SYS_fcntl, file->real, F_OFD_SETLK, &lock), code ? -1 : 0, code, "fcntl", "a file");
+    if (base < 0) return;
+    const long result = syscall(SYS_fcntl, file->real, F_OFD_SETLK, &lock);
+    expect_result(result, code ? -1 : 0, code, "fcntl", "a file");
 }
 
 void mirror_lock(open_file *file, int operation, int code) {

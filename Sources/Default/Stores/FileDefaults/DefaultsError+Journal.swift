@@ -27,8 +27,8 @@ extension DefaultsError {
     /// For a suite with a name, of a user without a home directory.
     static var noHomeDirectory: DefaultsError {
         let reason = """
-            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or HOME \
-            to a folder that this user may write, or choose the suite's directory: FileDefaults(url:).
+            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or \
+            HOME to a folder that this user may write, or choose the suite's directory: FileDefaults(url:).
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
@@ -188,8 +188,8 @@ extension DefaultsDiagnostics.Event {
                 process.map { "\(JournalError.name(of: $0)) has begun a compaction and has not ended it" }
                 ?? "the disk is slower than the writes, or no thread could be started"
             let reason = """
-                A write had to compact the suite at \(path), which had eight times its bound, and so waited for the disk: \
-                \(cause). Later ones may have to, too.
+                A write had to compact the suite at \(path), which had eight times its bound, and so waited for the \
+                disk: \(cause). Later ones may have to, too.
                 """
             self.init(.maintenanceFailed, .storeBusy, at: path, reason)
         case .catchUpFailed(let error):
