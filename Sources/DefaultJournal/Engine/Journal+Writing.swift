@@ -33,6 +33,9 @@ extension Journal {
         if hasReports.load() { deliverReports() }
     }
 
+    /// With exclusive access: whether the next ``endExclusiveAccess()`` lets other writers continue.
+    package var isOutermostAccess: Bool { writer.depth == 1 }
+
     package var hasExclusiveAccess: Bool { owner.load() == Threads.current && !isForked }
 
     package func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {

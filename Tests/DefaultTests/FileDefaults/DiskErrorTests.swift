@@ -76,6 +76,51 @@ struct DiskErrorTests {
         }
     }
 
+    @Test("says that what was promised in exclusive access isn't on the disk, and flushes it with the next write")
+    func promisesInAccess() throws {
+        try withSuite(.everyWrite) { suite, probe in
+            let key = Defaults.Key<Int>("k", default: 0)
+            var defaults: Defaults { Defaults(suite: suite) }
+            struct Interruption: Error {}
+            let thrown: [() throws -> Void] = [
+                { try suite.withExclusiveAccess { try suite.set(1, forKey: "k") } },
+                { try suite.withExclusiveAccess { try suite.transaction { try suite.set(2, forKey: "k") } } },
+                { try defaults.update(key) { $0 += 1 } },
+            ]
+            for (number, body) in thrown.enumerated() {
+                // After the first failure the journal is written to another file.
+                probe.plan(.fail(code: EIO), call: number == 0 ? .fdatasync : .fsync, number: 0)
+                expectError(.storeFailed, from: body)
+                #expect(suite.integer(forKey: "k") == number + 1)
+            }
+            let reported: [() throws -> Void] = [
+                {
+                    try suite.beginExclusiveAccess()
+                    try suite.set(4, forKey: "k")
+                    suite.endExclusiveAccess()
+                },
+                { defaults[key] += 1 },
+                {
+                    #expect(throws: Interruption.self) {
+                        try suite.withExclusiveAccess {
+                            try suite.set(6, forKey: "k")
+                            throw Interruption()
+                        }
+                    }
+                },
+            ]
+            for (number, body) in reported.enumerated() {
+                probe.plan(.fail(code: EIO), call: .fsync, number: 0)
+                #expect(try EventCollector.codes(of: body) == [.storeFailed])
+                #expect(suite.integer(forKey: "k") == number + 4)
+            }
+            #expect(probe.fired == 6)
+            try suite.set(7, forKey: "k")
+            let journal = try suite.suite.open().journal
+            #expect(journal.stateLock.withLock { journal.state.file.flusher.isSynced(to: journal.state.position) })
+        }
+    }
+
     @Test("throws from each other call too what the disk fails with, names itself, and works on afterwards")
     func otherCalls() throws {
         func refuse() { Issue.record("It was not exclusive.") }

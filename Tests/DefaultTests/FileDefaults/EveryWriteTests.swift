@@ -28,8 +28,16 @@ struct EveryWriteTests {
             try durable.set(1, forKey: "k")
             try durable.transaction { try durable.set(2, forKey: "k") }
             try durable.removeObject(forKey: "k")
+            try durable.withExclusiveAccess {
+                try durable.set(3, forKey: "k")
+                try durable.transaction { try durable.set(4, forKey: "other") }
+                try durable.withExclusiveAccess { try durable.set(5, forKey: "k") }
+            }
+            let defaults = Defaults(suite: durable)
+            try defaults.update(Defaults.Key<Int>("k", default: 0)) { $0 += 1 }
+            defaults[Defaults.Key<Int>("k", default: 0)] += 1
             probe.onStep(nil)
-            #expect(syncs.withLock { $0 } == 3)
+            #expect(syncs.withLock { $0 } == 6)
         }
     }
     #endif

@@ -49,7 +49,7 @@ public final class FileDefaults: Sendable {
         /// A program that returns from `main` or calls `exit` waits for its suites to be flushed, for at most a second
         /// in all.
         case background
-        /// Before the call returns. This is about a hundred times as slow.
+        /// Before the call returns, or the outermost exclusive access around it. This is about a hundred times as slow.
         case everyWrite
     }
 
@@ -225,12 +225,44 @@ extension FileDefaults: DefaultsStore {
     }
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
+    ///
+    /// If values were changed with ``Durability-swift.enum/everyWrite``, the outermost call puts them on the disk. A
+    /// failure is reported as ``DefaultsDiagnostics/Event/Kind/writeFailed``;
+    /// ``withExclusiveAccess(_:)`` throws it.
     public func endExclusiveAccess() {
+        _ = DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in try endAccess() }
+    }
+
+    /// Runs a body during which no other thread or process changes the suite.
+    ///
+    /// Calls nest. If the body changes values with ``Durability-swift.enum/everyWrite``, the outermost call puts them on
+    /// the disk when it has ended the access, so that other writers don't wait for the disk.
+    ///
+    /// - Parameter body: Runs once.
+    /// - Returns: What the body returns.
+    /// - Throws: Any error that the body throws, and then a failure to reach the disk is reported as
+    ///   ``DefaultsDiagnostics/Event/Kind/writeFailed``; ``DefaultsError`` with the code
+    ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeReadOnly`` or
+    ///   ``DefaultsError/Code/storeFailed`` when the body could not run; with the last one also when what it has stored
+    ///   could not be put on the disk.
+    public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
+        try beginExclusiveAccess()
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            endExclusiveAccess()
+            throw error
+        }
+        try endAccess()
+        return result
+    }
+
+    private func endAccess() throws(DefaultsError) {
         // An open suite stays open, so this is the journal on which the access began; unless this is a child that
         // returns from the closure in which its parent forked, and has no access to end.
         guard let suite = suite.current, suite.journal.hasExclusiveAccess else { return }
-        suite.journal.endExclusiveAccess()
-        suite.notifyChanges()
+        try wrappingErrors { () throws(JournalError) in try suite.endExclusiveAccess() }
     }
 
     /// Calls a handler at each change of the suite, made through this object, another object for the suite, or another
@@ -316,28 +348,22 @@ extension FileDefaults {
     ///   ``DefaultsError/Code/storeFailed``. Nothing has changed then.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         let suite = try suite.open()
-        var hasChanges = false
-        let result = try withExclusiveAccess {
+        return try withExclusiveAccess {
             let outer = suite.state.transaction
             suite.state.transaction = outer ?? [:]
             do {
                 let result = try body()
-                if outer == nil { hasChanges = try commit(in: suite) }
+                if outer == nil { try commit(in: suite) }
                 return result
             } catch {
                 suite.state.transaction = outer
                 throw error
             }
         }
-        // With the lock released. What is stored already may not have reached the disk yet.
-        if hasChanges, durability == .everyWrite { try flush() }
-        return result
     }
 
     /// Ends the transaction, and writes its changes as one record.
-    ///
-    /// - Returns: Whether there were any.
-    private func commit(in suite: OpenSuite) throws(DefaultsError) -> Bool {
+    private func commit(in suite: OpenSuite) throws(DefaultsError) {
         let changes = suite.state.transaction ?? [:]
         suite.state.transaction = nil
         var batch = JournalBatch()
@@ -345,8 +371,10 @@ extension FileDefaults {
         for (key, value) in changes where !suite.journal.entries.holds(value, for: key) {
             batch.set(key, to: value)
         }
-        try wrappingErrors { () throws(JournalError) in try suite.journal.append(batch) }
-        return !changes.isEmpty
+        try wrappingErrors { () throws(JournalError) in
+            try suite.journal.append(batch)
+            if !changes.isEmpty, durability == .everyWrite { try suite.promise() }
+        }
     }
 
     /// Calls a body on an open suite; errors of the engine become errors of this store.

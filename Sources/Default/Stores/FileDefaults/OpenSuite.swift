@@ -21,6 +21,9 @@ final class OpenSuite: Sendable {
 final class SuiteState: JournalObserver, @unchecked Sendable {
     /// The changes so far in the transaction of the thread with exclusive access; used only by that thread.
     var transaction: [StoreKey: StoredValue?]?
+    /// Whether the thread with exclusive access has promised that what it wrote is on the disk when the access has
+    /// ended; used only by that thread.
+    var owesFlush = false
 
     /// The observers of the suite.
     let changes = ChangeHub()
@@ -125,8 +128,8 @@ extension OpenSuite {
 
     /// Stores or removes a value, or adds the change to this thread's transaction.
     ///
-    /// A value that is already stored is not written again. With `.everyWrite` the call still waits until it has reached the
-    /// disk.
+    /// A value that is already stored is not written again. With `.everyWrite` the call, or the outermost exclusive
+    /// access around it, still waits until the value has reached the disk.
     func write(
         _ value: PropertyListValue?,
         for key: StoreKey,
@@ -140,8 +143,23 @@ extension OpenSuite {
             return
         }
         if let value { try set(value, for: key) } else { try remove(key) }
-        // With the lock released. What is stored or removed already may not have reached the disk yet.
-        if durability == .everyWrite { try journal.synchronize() }
+        if durability == .everyWrite { try promise() }
+    }
+
+    /// Puts what was written on the disk, within exclusive access at its end: no process waits for the disk.
+    ///
+    /// What is stored or removed already may not have reached the disk yet, and counts as written.
+    func promise() throws(JournalError) {
+        if journal.hasExclusiveAccess { state.owesFlush = true } else { try journal.synchronize() }
+    }
+
+    /// Ends exclusive access, and puts on the disk what was promised during it.
+    func endExclusiveAccess() throws(JournalError) {
+        let isPromised = state.owesFlush && journal.isOutermostAccess
+        if isPromised { state.owesFlush = false }
+        journal.endExclusiveAccess()
+        notifyChanges()
+        if isPromised { try journal.synchronize() }
     }
 
     private func set(_ value: PropertyListValue, for key: StoreKey) throws(JournalError) {
