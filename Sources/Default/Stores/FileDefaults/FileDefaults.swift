@@ -235,8 +235,8 @@ extension FileDefaults: DefaultsStore {
 
     /// Runs a body during which no other thread or process changes the suite.
     ///
-    /// Calls nest. If the body changes values with ``Durability-swift.enum/everyWrite``, the outermost call puts them on
-    /// the disk when it has ended the access, so that other writers don't wait for the disk.
+    /// Calls nest. If the body changes values with ``Durability-swift.enum/everyWrite``, the outermost call puts them
+    /// on the disk when it has ended the access, so that other writers don't wait for the disk.
     ///
     /// - Parameter body: Runs once.
     /// - Returns: What the body returns.
