@@ -62,6 +62,47 @@ struct CompactionTests {
         #expect(fresh.all.count == 4 && fresh.all == journal.all)
     }
 
+    @Test("What is damaged between the two readings of a tail is reported, whenever that happens")
+    func damagedBetweenReadings() throws {
+        var number = 0
+        var reachesEnd = false
+        while !reachesEnd {
+            let directory = TemporaryDirectory()
+            let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+            let reports = ReportCollector()
+            let journal = try Journal.openTest(directory.suite, reports.options(probe))
+            try journal.set("key", "value")
+            let tail = journal.state.position
+            // That of the file that is replaced, also afterwards.
+            let file = try FileHandle(forUpdating: URL(filePath: directory.journal))
+            let counts = Guarded((syncs: 0, readings: 0))
+            probe.onStep { [number] step in
+                let isTime = counts.withLock { counts in
+                    if step.call == .fsync { counts.syncs += 1 }
+                    if step.call == .pread, counts.syncs > 0 { counts.readings += 1 }
+                    return counts.readings == number + 1 && step.call == .pread
+                }
+                do {
+                    if step.call == .fsync, counts.withLock({ $0.syncs }) == 1 {
+                        try Journal.openUnregistered(directory.suite).set("tail", "value")
+                    }
+                    guard isTime else { return }
+                    try file.seek(toOffset: tail + 20)
+                    try file.write(contentsOf: [0xEE])
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            try journal.compact()
+            probe.onStep(nil)
+            let hasTail = try Journal.openUnregistered(directory.suite)["tail"] == "value"
+            #expect(hasTail || !reports.damage.isEmpty, "\(number)")
+            reachesEnd = counts.withLock { $0.readings } <= number
+            number += 1
+        }
+        #expect(number > 3)
+    }
+
     @Test("What is damaged while a compaction copies it is backed up and reported, and the rest is there")
     func damagedTail() throws {
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)

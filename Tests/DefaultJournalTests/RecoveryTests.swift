@@ -143,17 +143,21 @@ struct RecoveryTests {
     }
 
     #if DEBUG
-    @Test("A file that is not a journal stays as it is without room for a journal, and the suite isn't opened")
-    func noRoomForForeignFile() throws {
+    @Test(
+        "A file that is not a journal stays as it is without room for its copy or a journal, and isn't opened",
+        arguments: [0, 1]
+    )
+    func noRoomForForeignFile(failing: Int) throws {
         let directory = TemporaryDirectory()
         let text = Array(String(repeating: "this is no journal\n", count: 300).utf8)
         try suite(text, in: directory)
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
         let options = ReportCollector().options(probe)
-        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: failing)
         let error = #expect(throws: JournalError.self) { try Journal.openTest(directory.suite, options) }
         #expect(error?.kind == .system(.pwrite, code: ENOSPC))
-        #expect(error?.path == directory.suite + "/journal.fresh")
+        let name = failing == 0 ? "/journal.damaged-2" : "/journal.fresh"
+        #expect(error?.path.hasPrefix(directory.suite + name) == true)
         #expect(try directory.bytes() == text && directory.names() == ["journal"])
         #expect(try Journal.openTest(directory.suite, options).all.isEmpty)
         #expect(try directory.bytes("suite/" + #require(directory.damagedCopies.first)) == text)
@@ -462,6 +466,51 @@ struct RecoveryTests {
         let copy = try #require(try directory.damagedCopies.first)
         #expect(try directory.bytes("suite/" + copy) == bytes)
         #expect(reports.damage.map(\.copy) == [directory.suite + "/" + copy])
+    }
+
+    @Test("A journal without a valid record has its name until another one has it, and is left by who has it open")
+    func unusable() throws {
+        let directory = TemporaryDirectory()
+        let other = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        for offset in JournalHeader.offsets {
+            try directory.overwriteInPlace("suite/journal", at: UInt64(offset), with: [0xEE])
+        }
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        let path = directory.journal
+        probe.onStep { _ in #expect(FileManager.default.fileExists(atPath: path)) }
+        let journal = try Journal.openUnregistered(directory.suite, ReportCollector().options(probe))
+        probe.onStep(nil)
+        other.noteComparison()
+        try other.set("a", "1")
+        #expect(journal["a"] == "1")
+        #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
+    }
+
+    @Test("Who writes to a damaged journal with a torn tail cuts that off, so that nobody cuts off what follows")
+    func tornTailBehindDamage() throws {
+        let directory = TemporaryDirectory()
+        let other = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
+        try other.set("damaged", "1")
+        try other.set("a", "1")
+        let end = other.state.position
+        // A writer was killed when it had written a part of a long record.
+        var record = [UInt8](repeating: 0, count: 2_000)
+        record.withUnsafeMutableBytes {
+            _ = Record.seal($0.baseAddress!, number: 1, payload: 1_900, salt: other.state.file.salt, offset: end)
+        }
+        try directory.overwriteInPlace("suite/journal", at: end, with: Array(record[..<900]))
+        try directory.overwriteInPlace("suite/journal", at: UInt64(JournalHeader.size + 20), with: [0xEE])
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        // Its repair fails, so that it goes on using this journal.
+        probe.plan(.fail(code: EIO), call: .fsync, number: 0)
+        let journal = try Journal.openUnregistered(directory.suite, ReportCollector().options(probe))
+        try journal.set("b", "1")
+        #expect(probe.fired == 1)
+        other.noteComparison()
+        try other.set("c", "1")
+        #expect(other["b"] == "1")
+        let reopened = try Journal.openUnregistered(directory.suite)
+        #expect(reopened["a"] == "1" && reopened["b"] == "1" && reopened["c"] == "1")
     }
 
     @Test("A damaged journal stays in use unchanged without room for its copy or for its successor", arguments: [0, 1])

@@ -262,7 +262,7 @@ extension Journal {
         var last = EntryTable()
         var lastRemoval = 0
         var count = 0
-        let validEnd = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
+        let wholeEnd = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
             try Operation.forEach(in: payload) { operation throws(JournalError) in
                 count += 1
                 switch operation {
@@ -276,8 +276,10 @@ extension Journal {
                 }
             }
         }
+        guard wholeEnd == end else { return false }
         count = 0
-        _ = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
+        // Damage may be made between the two readings.
+        let copiedEnd = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
             try fresh.append(payload) { operation in
                 count += 1
                 return switch operation {
@@ -289,7 +291,7 @@ extension Journal {
             }
         }
         try fresh.finish()
-        return validEnd == end
+        return copiedEnd == end
     }
 
     /// - Returns: The end of what is whole.

@@ -202,11 +202,11 @@ extension Journal {
     /// - Throws: Why the journal can be neither used nor replaced.
     private func recover(_ found: Found) throws(JournalError) {
         // Without a valid record nothing confirms the salt: appended records might be unreadable later.
-        guard found.report.records > 0 else { return try moveAway(found) }
+        guard found.report.records > 0 else { return try replaceUnusable(found) }
         let isKnown = state.reportedDamage == found.file.salt
-        // Behind all of it, so that a backup has a torn tail, too; in a page that the file has.
-        let position = Record.start(from: found.size)
-        if position > found.size { try calls.truncate(found.file.raw, to: position) }
+        // Without a torn tail, which another process would cut off, with what follows it; in a page that the file has.
+        let position = Record.start(from: found.report.tornTail ?? found.size)
+        if position != found.size { try calls.truncate(found.file.raw, to: position) }
         stateLock.withLock {
             state.isDamaged = false
             state.reportedDamage = found.file.salt
@@ -237,32 +237,32 @@ extension Journal {
         if let damage = repair.damage, damage.copy != nil { note(.damaged(damage)) }
     }
 
-    /// Under the lock: gives a journal without a valid record another name, and starts a new one.
-    private func moveAway(_ found: Found) throws(JournalError) {
-        let directory = stateLock.withLock { suite }
-        let name = SuiteDirectory.damagedPrefix + Clock.stamp()
-        try calls.rename(SuiteDirectory.journalName, to: name, in: directory.raw)
+    /// Under the lock: copies a journal without a valid record, and starts a new one.
+    ///
+    /// It keeps its name until the new one has that: processes that have it open go on writing to it for a millisecond.
+    private func replaceUnusable(_ found: Found) throws(JournalError) {
+        let copy = try backUp(found.file, size: found.size, isSynced: false)
         do throws(JournalError) {
-            try startAnew()
+            try startAnew(insteadOf: found.file)
         } catch {
-            do throws(JournalError) {
-                try calls.rename(name, to: SuiteDirectory.journalName, in: directory.raw)
-            } catch {}
+            do throws(JournalError) { try calls.unlink(copy) } catch {}
             throw error
         }
         var damage = damage(found)
-        damage.copy = directory.path + "/" + name
+        damage.copy = copy
         note(.damaged(damage))
-        removeOldBackups(in: directory)
     }
 
     /// Under the lock: starts a journal without entries.
     ///
     /// Nothing in it has been promised, so the first flush syncs it, and its name.
-    private func startAnew() throws(JournalError) {
+    private func startAnew(insteadOf unusable: JournalFile? = nil) throws(JournalError) {
         let fresh = try NewJournal.make(in: suite, isFirst: true)
         do throws(JournalError) {
             try fresh.finish()
+            // Without its salt, no record can tell those who have it open that it is replaced. If what they look at is
+            // gone, they compare at once.
+            if let unusable, unusable.salt == 0 { try calls.truncate(unusable.raw, to: 0) }
             try exchange(for: fresh, isSame: false)
         } catch {
             do throws(JournalError) { try calls.unlink(fresh.name, in: suite.raw) } catch {}
@@ -285,15 +285,17 @@ extension Journal {
         }
     }
 
-    /// Copies a damaged journal to a file of its own, puts that on the disk, and returns its path.
-    func backUp(_ file: JournalFile, size: UInt64) throws(JournalError) -> String {
+    /// Copies a damaged journal to a file of its own, puts that on the disk unless a lock is held, and returns its path.
+    func backUp(_ file: JournalFile, size: UInt64, isSynced: Bool = true) throws(JournalError) -> String {
         guard let directory = file.directory else { throw JournalError(.replaced, path: path) }
         let name = SuiteDirectory.damagedPrefix + Clock.stamp()
         let copy = try directory.createNewFile(name)
         do throws(JournalError) {
             try copyContent(of: file.raw, size: size, to: copy.file.raw)
-            try calls.sync(copy.file.raw)
-            try calls.syncNames(in: directory.raw)
+            if isSynced {
+                try calls.sync(copy.file.raw)
+                try calls.syncNames(in: directory.raw)
+            }
         } catch {
             // An incomplete copy is useless; if it can't be removed either, it is harmless.
             do throws(JournalError) { try calls.unlink(name, in: directory.raw) } catch {}
