@@ -601,5 +601,96 @@ struct LookingTests {
         try reader.set("key", "reader's")
         #expect(writer["key"] == "reader's")
     }
+
+    /// What is done to a suite while a process has it open.
+    enum Disturbance: CaseIterable {
+        case deleted, moved, exchanged, journalDeleted, journalExchanged, copiedOver, cut
+
+        func perform(on suite: String, copy: String) throws {
+            let files = FileManager.default
+            let (journal, other) = (suite + "/journal", copy + "/journal")
+            switch self {
+            case .deleted: try files.removeItem(atPath: suite)
+            case .moved: try files.moveItem(atPath: suite, toPath: suite + ".aside")
+            case .exchanged:
+                try files.moveItem(atPath: suite, toPath: suite + ".aside")
+                try files.moveItem(atPath: copy, toPath: suite)
+            case .journalDeleted: try files.removeItem(atPath: journal)
+            case .journalExchanged:
+                try files.removeItem(atPath: journal)
+                try files.moveItem(atPath: other, toPath: journal)
+            case .copiedOver: try Data(contentsOf: URL(filePath: other)).write(to: URL(filePath: journal))
+            case .cut: #expect(truncate(journal, off_t(JournalHeader.size)) == 0)
+            }
+        }
+    }
+
+    @Test(
+        "A write whose last look is a millisecond old sees what happened in the directory",
+        arguments: Disturbance.allCases
+    )
+    func disturbed(_ disturbance: Disturbance) throws {
+        let copy = directory.path + "/copy"
+        do {
+            let other = try Journal.openUnregistered(copy, options)
+            try other.set("theirs", "1")
+        }
+        // To it, the directory is old.
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        let settings = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, settings)
+        try journal.set("own", "a value that is as long as it has to be")
+        journal.forgetComparison()
+        try journal.set("own", "1")
+        try #require(journal.state.directory != nil)
+        journal.forgetLook()
+        probe.startRecording()
+        try journal.set("own", "2")
+        #expect(probe.records.map { "\($0.call)" } == ["flock", "fstat", "lseek", "pwrite"])
+        try disturbance.perform(on: directory.suite, copy: copy)
+        journal.forgetLook()
+        try journal.set("new", "1")
+        #expect(try Journal.openUnregistered(directory.suite)["new"] == "1")
+    }
+
+    @Test("A value with a note can be replaced by who knows the note, until somebody else replaces it")
+    func notes() throws {
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        let other = try Journal.openUnregistered(directory.suite, options)
+        func replace(_ value: String, ifNoted note: UInt8) throws -> Bool {
+            try withBytes(of: "k", value) { key, value throws(JournalError) in
+                try journal.set(key: key, prefix: 7, value: value, ifNoted: note)
+            }
+        }
+        func note(_ note: UInt8, _ value: String) {
+            withBytes(of: "k", value) { journal.note(note, key: $0, prefix: 7, value: $1) }
+        }
+        #expect(try !replace("1", ifNoted: 3) && journal["k"] == nil)
+        #expect(try replace("1", ifNoted: 0))
+        #expect(try !replace("2", ifNoted: 3) && journal["k"] == "\u{7}1")
+        // Not what is stored.
+        note(3, "2")
+        #expect(try !replace("2", ifNoted: 3))
+        note(3, "1")
+        #expect(try !replace("2", ifNoted: 4) && replace("2", ifNoted: 3) && replace("3", ifNoted: 3))
+        try journal.compact()
+        #expect(try replace("longer", ifNoted: 3) && replace("4", ifNoted: 3) && other["k"] == "\u{7}4")
+        // What is stored already has it too.
+        #expect(try replace("4", ifNoted: 3) && !replace("4", ifNoted: 4))
+        try other.set("k", "\u{7}5")
+        #expect(try !replace("6", ifNoted: 3) && journal["k"] == "\u{7}5")
+        try journal.remove("k")
+        #expect(try !replace("6", ifNoted: 3) && journal["k"] == nil)
+    }
+
+    private func withBytes<Result>(
+        of key: String,
+        _ value: String,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try Array(key.utf8).withUnsafeBytes { key in
+            try Array(value.utf8).withUnsafeBytes { try body(key, $0) }
+        }
+    }
     #endif
 }

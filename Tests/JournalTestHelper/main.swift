@@ -36,7 +36,7 @@ func set(
             Result { () throws(JournalError) in try journal.set(key: key, value: value) }
         }
     }
-    try outcome.get()
+    _ = try outcome.get()
     if durability == .everyWrite { try journal.synchronize() }
 }
 

@@ -14,6 +14,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
     case open10 = "open-00010"
     case open1000 = "open-01000"
     case open10000 = "open-10000"
+    case open100000 = "open-100000"
     case growth10 = "growth-000010"
     case growth100 = "growth-000100"
     case growth1000 = "growth-001000"
@@ -50,6 +51,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         case .open10: "open and read one of 10 keys"
         case .open1000: "open and read one of 1,000 keys"
         case .open10000: "open and read one of 10,000 keys"
+        case .open100000: "open and read one of 100,000 keys"
         case .growth10: "`set(_:forKey:)` among 10 keys"
         case .growth100: "`set(_:forKey:)` among 100 keys"
         case .growth1000: "`set(_:forKey:)` among 1,000 keys"
@@ -77,7 +79,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         case .open10, .growth10: 10
         case .open1000, .growth1000: 1_000
         case .open10000, .growth10000: 10_000
-        case .growth100000: 100_000
+        case .open100000, .growth100000: 100_000
         default: 100
         }
     }

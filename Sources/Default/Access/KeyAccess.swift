@@ -66,21 +66,44 @@ struct KeyAccess {
 
     /// The value that a write replaces, which no launch argument or registered default is.
     var ownValue: PropertyListValue? {
-        // A cast to a class takes a tenth of the time of one to a protocol.
-        if let suite = store as? FileDefaults { return suite.ownValue(forKey: key) }
+        if let suite = FileDefaults.of(store) { return suite.ownValue(forKey: key) }
         if let layered = store as? any LayeredStore { return layered.ownValue(forKey: key) }
         return store.storedValue(forKey: key)
     }
 
     /// Whether a launch argument hides the stored value.
-    var isOverridden: Bool { (store as? FileDefaults)?.arguments.values[StoreKey(unchecked: key)] != nil }
+    var isOverridden: Bool { FileDefaults.of(store)?.hasArgument(forKey: key) ?? false }
 
-    /// Stores a value; nil removes the stored one.
+    /// Stores a value, whatever is stored; nil removes the stored one.
     ///
     /// - Throws: Errors of the store. The stored value is unchanged then.
-    func replace(with value: PropertyListValue?, type: Any.Type?) throws(DefaultsError) {
+    func set(_ value: PropertyListValue?, type: Any.Type?) throws(DefaultsError) {
         try withExclusiveAccess(type: type) { try store.setStoredValue(value, forKey: key) }
         store.notifyChange(forKey: key)
+    }
+
+    /// Looks the stored value up, stores what a body leaves of it, and tells observers, as one operation.
+    ///
+    /// - Throws: What the body throws, and errors of the store. The stored value is unchanged then.
+    func update<Result>(
+        type: Any.Type?,
+        _ body: (inout PropertyListValue?) throws -> Result
+    ) throws(DefaultsError) -> Result {
+        try DefaultsError.wrapping(context(type)) { try store.updateStoredValue(forKey: key, body) }
+    }
+
+    /// Stores bytes in place of some that this process has stored as the same type, of which nothing is lost then.
+    ///
+    /// - Returns: False if what is stored isn't known to be that. Then nothing has changed.
+    /// - Throws: Errors of the store. The stored value is unchanged then.
+    func replaceOwn(with data: Data, of type: Any.Type) throws(DefaultsError) -> Bool {
+        guard let suite = FileDefaults.of(store) else { return false }
+        return try suite.replace(with: data, forKey: key, ifNoted: TypeInfo.of(type).pointee.number)
+    }
+
+    /// Notes that stored bytes are those of a value of a type, with nothing that it doesn't know.
+    func noteOwn(_ data: Data, of type: Any.Type) {
+        FileDefaults.of(store)?.note(TypeInfo.of(type).pointee.number, data, forKey: key)
     }
 
     /// Removes the values of several keys: all or none if the store has transactions.
@@ -114,7 +137,7 @@ extension KeyAccess {
     ///
     /// - Throws: `encodingFailed`, or errors of the store. The stored value is unchanged then.
     func save<Value: Encodable>(_ value: Value, encoder: any DefaultsEncoder) throws(DefaultsError) {
-        try replace(with: .data(encode(value, encoder: encoder)), type: Value.self)
+        try set(.data(encode(value, encoder: encoder)), type: Value.self)
     }
 
     /// Encodes a value to store.
@@ -189,17 +212,13 @@ extension KeyAccess {
     /// - Throws: `invalidKey`, or errors of the store.
     func convertForm<Value>(by bridge: ValueBridge<Value>) throws(DefaultsError) -> Bool {
         _ = try StoreKey(key)
-        let isConverted = try withExclusiveAccess(type: Value.self) {
-            guard let stored = ownValue, (try? decodeExactly(stored, by: bridge, sharing: false)) == nil,
-                let value = decodeForeign(stored, by: bridge)
+        return try update(type: Value.self) { stored in
+            guard let found = stored, (try? decodeExactly(found, by: bridge, sharing: false)) == nil,
+                let value = decodeForeign(found, by: bridge)
             else { return false }
-            try store.setStoredValue(bridge.encode(value), forKey: key)
+            stored = try bridge.encode(value)
             return true
         }
-        if isConverted {
-            store.notifyChange(forKey: key)
-        }
-        return isConverted
     }
 }
 
@@ -402,22 +421,21 @@ extension KeyAccess {
         isReadable: Bool,
         loss lossInReplacing: (PropertyListValue) -> DefaultsError?
     ) throws(DefaultsError) {
-        var loss: DefaultsError?
-        try DefaultsError.wrapping(context(type)) {
-            if isReadable, !isOverridden {
-                return try store.setStoredValue(value, forKey: key)
-            }
-            try store.withExclusiveAccess {
-                let replaced = ownValue
-                loss = replaced.flatMap(lossInReplacing)
-                guard let replaced, loss != nil else { return try store.setStoredValue(value, forKey: key) }
+        if isReadable, !isOverridden {
+            try DefaultsError.wrapping(context(type)) { try store.setStoredValue(value, forKey: key) }
+            return store.notifyChange(forKey: key)
+        }
+        let loss = try update(type: type) { stored in
+            let loss = stored.flatMap(lossInReplacing)
+            if let replaced = stored, loss != nil {
                 try store.transaction {
                     try quarantine(of: type).add(replaced)
                     try store.setStoredValue(value, forKey: key)
                 }
             }
+            stored = value
+            return loss
         }
-        store.notifyChange(forKey: key)
         if let loss {
             noteReadable(as: type)
             quarantine(of: type).report(because: loss)
@@ -432,9 +450,7 @@ extension KeyAccess {
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
     ) throws(DefaultsError) -> QuarantinedValue? {
-        try quarantine(of: Value.self).restore {
-            (ownValue, nil)
-        } where: { value, _ in
+        try quarantine(of: Value.self).restore { value, _ in
             loss(inReplacing: value, by: bridge, default: initial()) == nil
         }
     }

@@ -5,6 +5,8 @@ struct TypeInfo: ~Copyable {
     private let id: ObjectIdentifier
     /// The name without module and enclosing types; the runtime computes it at each call, so it is cached here.
     let plainName: String
+    /// The type's number in this process, from 1 on; 0 if there are too many.
+    let number: UInt8
     private let next: UnsafePointer<TypeInfo>?
 
     private init(_ type: Any.Type, next: UnsafePointer<TypeInfo>?) {
@@ -12,6 +14,8 @@ struct TypeInfo: ~Copyable {
         // `String(describing:)` asks for five conformances first: three million instructions at the first read.
         plainName = "\(type)"
         self.next = next
+        // 0 for the one after the last number, and for all that follow.
+        number = next.map { $0.pointee.number == 0 ? 0 : $0.pointee.number &+ 1 } ?? 1
     }
 
     /// The information about a type; there is one for each type that the program stores, and it is never freed.

@@ -175,41 +175,35 @@ struct Quarantine {
     /// Stores the newest value again that can be used, with its version, and quarantines the value that it replaces.
     ///
     /// - Parameters:
-    ///   - replaced: The value that is stored, and its version; called with exclusive access.
+    ///   - replacedVersion: The version of the value that is replaced; called with exclusive access.
     ///   - isUsable: Whether a value with a version can be used.
     /// - Returns: The value; nil when none can be used.
     /// - Throws: `invalidKey`, `typeMismatch` when something else is stored under a companion key, or errors of the store.
     func restore(
-        replacing replaced: () -> (value: PropertyListValue?, version: SchemaVersion?),
+        version replacedVersion: (PropertyListValue) -> SchemaVersion? = { _ in nil },
         where isUsable: (PropertyListValue, SchemaVersion?) -> Bool
     ) throws(DefaultsError) -> QuarantinedValue? {
         _ = try StoreKey(key)
         func version(_ value: QuarantinedValue) -> SchemaVersion? {
             value.version.flatMap { SchemaVersion(text: $0) }
         }
-        let restored = try DefaultsError.wrapping(context) {
-            try store.withExclusiveAccess { () -> QuarantinedValue? in
-                var values = try values()
-                guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
-                let restored = values.remove(at: index)
-                let replaced = replaced()
-                if let value = replaced.value, !contains(value, in: values + [restored]) {
-                    values.insert(new(value, replaced.version), at: 0)
-                }
-                try store.transaction {
-                    try replace(with: values)
-                    if let version = version(restored), let data = restored.data {
-                        try SchemaRecord.store(version, of: data, beside: key, of: type, in: store)
-                    }
-                    try store.setStoredValue(restored.value, forKey: key)
-                }
-                return restored
+        return try KeyAccess(key, in: store).update(type: type) { stored in
+            var values = try values()
+            guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
+            let restored = values.remove(at: index)
+            if let replaced = stored, !contains(replaced, in: values + [restored]) {
+                values.insert(new(replaced, replacedVersion(replaced)), at: 0)
             }
+            try store.transaction {
+                try replace(with: values)
+                if let version = version(restored), let data = restored.data {
+                    try SchemaRecord.store(version, of: data, beside: key, of: type, in: store)
+                }
+                try store.setStoredValue(restored.value, forKey: key)
+            }
+            stored = restored.value
+            return restored
         }
-        if restored != nil {
-            store.notifyChange(forKey: key)
-        }
-        return restored
     }
 
     private func contains(_ value: PropertyListValue, in values: [QuarantinedValue]) -> Bool {

@@ -65,7 +65,7 @@ extension Defaults {
 extension KeyAccess {
     /// Stores an object that was assigned to a string key; nil removes the stored value.
     func save(_ object: Any?) throws(DefaultsError) {
-        try replace(with: PropertyListValue(object, forKey: key, in: store), type: object.map { type(of: $0) })
+        try set(PropertyListValue(object, forKey: key, in: store), type: object.map { type(of: $0) })
     }
 }
 

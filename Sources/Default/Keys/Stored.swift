@@ -42,7 +42,14 @@ public struct Stored<Value, Projection> {
     public var wrappedValue: Value {
         get { defaults[key] }
         nonmutating set { defaults[key] = newValue }
-        nonmutating _modify { yield &defaults[key] }
+        // Not by way of `Defaults`; see AccessInPlace.
+        nonmutating _modify {
+            var change = ChangeInPlace(forKey: key.name, in: defaults.suite)
+            defer { change.end() }
+            var value = change.value(by: key.bridge, default: { key.defaultValue })
+            yield &value
+            change.commit(value, by: key.bridge, default: { key.defaultValue })
+        }
     }
 
     /// A `Binding` to the value where the property's file imports `DefaultSwiftUI`; otherwise empty, or the store if

@@ -108,10 +108,7 @@ extension DefaultStorable {
         forKey key: String? = nil
     ) throws(DefaultsError) -> QuarantinedValue? {
         let access = access(key, in: store ?? ownStore)
-        return try access.quarantine.restore {
-            let replaced = access.values.ownValue
-            return (replaced, replaced.flatMap(access.recordedVersion))
-        } where: { value, version in
+        return try access.quarantine.restore(version: access.recordedVersion) { value, version in
             guard case .data(let data) = value else { return false }
             let form = try? access.read(data, ofVersion: version ?? access.recordedVersion(of: value)).form
             return form?.report.unusable.isEmpty ?? false

@@ -277,11 +277,13 @@ extension SettingsAccess {
     /// - Throws: `invalidKey`, `quarantineFailed`, or errors of the store. The stored value is unchanged then.
     @discardableResult
     func replace(with data: Data, keeping moved: KeptFields = KeptFields()) throws(DefaultsError) -> Bool {
+        let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues
+        if isSimple, moved.fields == nil, try values.replaceOwn(with: data, of: type) { return true }
         var loss: DefaultsError?
         var kept = KeptFields()
         var isKnown = false
-        try values.withExclusiveAccess(type: type) {
-            let stored = values.ownValue
+        try values.update(type: type) { current in
+            let stored = current
             // Again at each run: on a store that detects conflicts there may be several.
             (loss, kept, isKnown) = (nil, KeptFields(), false)
             if let stored {
@@ -295,9 +297,8 @@ extension SettingsAccess {
             let (lost, data) = add(kept, to: data)
             // What was moved has been inspected where it was found.
             loss = loss ?? (stored == nil ? nil : lost)
-            guard loss != nil || type.schemaVersion > 0 else {
-                return try store.setStoredValue(.data(data), forKey: key)
-            }
+            current = .data(data)
+            guard loss != nil || type.schemaVersion > 0 else { return }
             try store.transaction {
                 if let stored, loss != nil {
                     try quarantine.add(stored, version: recordedVersion(of: stored))
@@ -311,8 +312,8 @@ extension SettingsAccess {
         }
         if type.remembersDecodedValues, kept.fields == nil {
             DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
+            if isSimple { values.noteOwn(data, of: type) }
         }
-        store.notifyChange(forKey: key)
         if let loss {
             noteReadable()
             quarantine.report(because: loss)
@@ -448,7 +449,7 @@ enum IdentifierRegistry {
     static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {
         let identifier = type.defaultIdentifier
         // The path is there already, while a description is made at each call.
-        let place = (store as? FileDefaults).flatMap { try? $0.suite.path() } ?? store.storeDescription
+        let place = FileDefaults.of(store).flatMap { try? $0.suite.path() } ?? store.storeDescription
         let location = Location(store: StoreKey(unchecked: place), identifier: StoreKey(unchecked: identifier))
         let owner: (any DefaultStorable.Type)? = types.withLock { types in
             let known = types[location] ?? []

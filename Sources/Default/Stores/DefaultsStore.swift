@@ -105,6 +105,26 @@ public protocol DefaultsStore: KeyValueStorage {
     ///   errors.
     func checkAvailability() throws
 
+    /// Changes a value in one step: looks it up, stores what a body leaves of it, and tells observers.
+    ///
+    /// Whatever replaces a value and has to know it goes this way: settings types, typed keys, `?=`, the quarantine.
+    ///
+    /// The default implementation does it with exclusive access, and stores nothing if the body leaves the value as it
+    /// was. A store that finds a value and its place at once has a shorter way.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - body: Changes the stored value, which is nil when there is none; nil removes it. It isn't what the store
+    ///     supplies while nothing is stored. It may run more than once on a store that detects conflicts; see
+    ///     ``KeyValueStorage/withExclusiveAccess(_:)``.
+    /// - Returns: What the body returns.
+    /// - Throws: Any error that the body throws; ``DefaultsError`` when the key or the value can't be stored, or the
+    ///   store's own errors. The value has not changed then.
+    func updateStoredValue<Result>(
+        forKey key: String,
+        _ body: (inout PropertyListValue?) throws -> Result
+    ) throws -> Result
+
     /// Makes several changes as one unit, as far as the store can.
     ///
     /// ``FileDefaults`` makes them visible and durable together, in all processes, or not at all. ``MemoryDefaults`` rolls
@@ -123,6 +143,25 @@ public protocol DefaultsStore: KeyValueStorage {
 extension DefaultsStore {
     /// Does nothing: the store can always be read.
     public func checkAvailability() {}
+
+    /// Looks a value up and stores what a body leaves of it, with exclusive access.
+    public func updateStoredValue<Result>(
+        forKey key: String,
+        _ body: (inout PropertyListValue?) throws -> Result
+    ) throws -> Result {
+        _ = try StoreKey(key)
+        var isChanged = false
+        let result = try withExclusiveAccess {
+            let stored = KeyAccess(key, in: self).ownValue
+            var value = stored
+            let result = try body(&value)
+            isChanged = !value.isSame(as: stored)
+            if isChanged { try setStoredValue(value, forKey: key) }
+            return result
+        }
+        if isChanged { notifyChange(forKey: key) }
+        return result
+    }
 
     /// Runs a body with exclusive access.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {

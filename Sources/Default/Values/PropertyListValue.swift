@@ -308,17 +308,28 @@ extension PropertyListValue {
         self = value
     }
 
+    /// A number, a Boolean or a date in its binary form; nil for anything else.
+    init?(number bytes: UnsafeRawBufferPointer) {
+        guard let tag = bytes.first.flatMap(Tag.init(rawValue:)) else { return nil }
+        let bits = UnsafeRawBufferPointer(rebasing: bytes.dropFirst()).bits
+        switch (tag, bits) {
+        case (.booleanFalse, nil) where bytes.count == 1: self = .boolean(false)
+        case (.booleanTrue, nil) where bytes.count == 1: self = .boolean(true)
+        case (.integer, let bits?): self = .integer(Int64(bitPattern: bits))
+        case (.unsigned, let bits?): self = .unsigned(bits)
+        case (.real, let bits?): self = .real(Double(bitPattern: bits))
+        case (.date, let bits?): self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+        default: return nil
+        }
+    }
+
     private static func decode(_ bytes: UnsafeRawBufferPointer, depth: Int) -> PropertyListValue? {
         guard let tag = bytes.first.flatMap(Tag.init(rawValue:)) else { return nil }
         var rest = UnsafeRawBufferPointer(rebasing: bytes[1...])
         switch tag {
         case .data: return .data(Data(rest))
         case .string: return String(strictUTF8: rest).map { .string($0) }
-        case .booleanFalse, .booleanTrue: return rest.isEmpty ? .boolean(tag == .booleanTrue) : nil
-        case .integer: return rest.bits.map { .integer(Int64(bitPattern: $0)) }
-        case .unsigned: return rest.bits.map { .unsigned($0) }
-        case .real: return rest.bits.map { .real(Double(bitPattern: $0)) }
-        case .date: return rest.bits.map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+        case .booleanFalse, .booleanTrue, .integer, .unsigned, .real, .date: return PropertyListValue(number: bytes)
         case .array where depth < maximumDepth:
             var elements: [PropertyListValue] = []
             while !rest.isEmpty {

@@ -246,6 +246,23 @@ extension Journal {
     }
 }
 
+/// What a directory is like: what happens to its name, its permissions or its entries changes its times.
+struct DirectoryMark {
+    private let changed, modified, links: UInt64
+
+    /// - Returns: nil if it has just changed: it may do so again and get the same time.
+    init?(_ status: FileStatus, now: UInt64) {
+        // Five times as long as a kernel's tick may be. Some file systems know whole seconds only.
+        guard now > status.changed &+ 20_000_000, status.changed % 1_000_000_000 != 0 else { return nil }
+        (changed, modified, links) = (status.changed, status.modified, status.links)
+    }
+
+    /// Whether a directory is still like this.
+    func isThat(of status: FileStatus) -> Bool {
+        (changed, modified, links) == (status.changed, status.modified, status.links)
+    }
+}
+
 extension Journal {
     /// Nanoseconds after which a writer compares the open files with those at the path.
     static let writersInterval: UInt64 = 1_000_000
@@ -285,6 +302,19 @@ extension Journal {
             try JournalMark(of: state.file.raw, calls: calls) == headerMark
         else { return .overwritten }
         return .same
+    }
+
+    /// Under `stateLock` and the lock: whether nothing has happened in the directory, nor to the journal's end, since
+    /// they were last compared.
+    ///
+    /// Two calls instead of four, and the journal isn't asked for its times. A file whose times were asked for, or that
+    /// was read, gets new ones with the next write, which takes as long as the write itself. What this can't see is
+    /// that a directory above was replaced, or a link on the way.
+    func isUndisturbed() throws(JournalError) -> Bool {
+        guard let directory = state.directory, let mark = state.mark, state.mappedMark == mark,
+            try directory.isThat(of: calls.status(suite.raw))
+        else { return false }
+        return try calls.size(of: state.file.raw) >= state.minimumSize
     }
 
     /// An error of an operation in a directory: `replaced` if a file is missing because the suite was deleted

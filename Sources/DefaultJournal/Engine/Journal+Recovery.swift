@@ -61,6 +61,7 @@ extension Journal {
             throw JournalError(.overwritten)
         }
         var table = EntryTable(freeForm: entries.freeForm)
+        table.isFilling = true
         var move: (salt: UInt64, end: UInt64)?
         var replay = Replay(window, salt: salt)
         while salt != 0, let payload = try replay.next() {
@@ -69,6 +70,7 @@ extension Journal {
                 try table.apply(checking: operation)
             }
         }
+        table.isFilling = false
         var report = replay.report
         let isWhole = isHeaderValid && damage.isEmpty && report.isClean
         if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }

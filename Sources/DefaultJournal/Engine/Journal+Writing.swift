@@ -128,19 +128,30 @@ extension Journal {
 
     /// - Returns: Why the journal has to be read from its beginning; nil if the entries are current.
     private func examine(compares: Bool, cutsTail: Bool = false) throws(JournalError) -> Finding? {
+        if !compares, let slot = stateLock.tryLockShared() {
+            defer { stateLock.unlockShared(slot) }
+            if isKnownCurrent(at: writer.lockedAt), state.failure == nil { return nil }
+        }
         stateLock.lock()
         defer { stateLock.unlock() }
         let now = writer.lockedAt
         let progress = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
         // Without "moved": under the lock, one that is still there was left by a compaction that was killed.
-        let isCompared =
-            !compares && !state.isUnsettled && state.move == nil && now &- state.comparedAt < Self.writersInterval
-        if progress == .complete, isCompared { return nil }
+        if progress == .complete, !compares, !state.isUnsettled, state.move == nil {
+            if now &- state.checkedAt < Self.writersInterval { return nil }
+            if now &- state.comparedAt < Self.readersInterval, try isUndisturbed() {
+                state.checkedAt = now
+                return nil
+            }
+        }
+        // Before the comparison: what happens in the directory meanwhile gives it another time.
+        let directory = try state.mappedMark == nil ? nil : DirectoryMark(calls.status(suite.raw), now: calls.fileTime)
         let finding = try compareIdentity()
         guard finding == .same else { return finding }
         if state.isUnsettled { return .unsettled }
         state.comparedAt = now
+        state.directory = directory
         state.forgetMove()
         switch progress {
         case .complete: return nil
@@ -158,31 +169,74 @@ extension Journal {
 extension Journal {
     /// Stores a value under `key`, visible to every process when the call returns.
     ///
-    /// A value that is stored already is not written again. The prefix is the value's first byte, if it isn't in
-    /// `value`.
+    /// A value that is stored already is not written again.
     ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - prefix: The value's first byte, if it isn't in `value`.
+    ///   - value: The value.
+    ///   - note: If it isn't 0, nothing is stored unless the value that is replaced has this note, which the new one
+    ///     gets as well; see ``EntryTable/Entry/note``.
+    /// - Returns: Whether the value is stored.
     /// - Throws: `keyInvalid`, `valueTooLarge`, or the system call that failed; nothing is stored then.
+    @discardableResult
     package func set(
         key: UnsafeRawBufferPointer,
         prefix: UInt8? = nil,
-        value: UnsafeRawBufferPointer
-    ) throws(JournalError) {
+        value: UnsafeRawBufferPointer,
+        ifNoted note: UInt8 = 0
+    ) throws(JournalError) -> Bool {
         let operation = Operation.set(key: key, prefix: prefix, value: value)
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
-        if isStored(key, prefix, value) { return }
-        try write { () throws(JournalError) in
-            if !entries.holds(key, prefix: prefix, value) { try commit(operation) }
+        // With exclusive access, what is stored is found out below.
+        if owner.load() != Threads.current, isStored(key, prefix, value, note: note) { return true }
+        try beginExclusiveAccess()
+        defer { endExclusiveAccess() }
+        let hash = entries.hash(key)
+        let entry = entries.entry(key, hash: hash)
+        if note != 0, entry?.note != note { return false }
+        if entry?.holds(prefix, value) == true { return true }
+        do throws(JournalError) {
+            try commit(size: operation.encodedSize) { target in
+                operation.encode(to: target)
+            } apply: {
+                noteChange(operation, by: .thisThread)
+                entries.set(key, hash: hash, prefix: prefix, value, note: note)
+            }
+        } catch {
+            throw error.located(in: path)
+        }
+        return true
+    }
+
+    /// Gives a stored value a note, if it is still this one.
+    package func note(_ note: UInt8, key: UnsafeRawBufferPointer, prefix: UInt8, value: UnsafeRawBufferPointer) {
+        stateLock.withLock {
+            guard let entry = entries.entry(key), entry.holds(prefix, value) else { return }
+            entry.note = note
         }
     }
 
     /// Whether a value is known to be stored, without the lock: the file must be what it was when the entries were
     /// read.
-    private func isStored(_ key: UnsafeRawBufferPointer, _ prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
+    private func isStored(
+        _ key: UnsafeRawBufferPointer,
+        _ prefix: UInt8?,
+        _ value: UnsafeRawBufferPointer,
+        note: UInt8
+    ) -> Bool {
         guard let slot = stateLock.tryLockShared() else { return false }
         defer { stateLock.unlockShared(slot) }
-        return entries.holds(key, prefix: prefix, value) && state.seesNothingNew && !state.isDamaged
-            && !state.isUnsettled && state.refusal == nil && !isForked
-            && Clock.monotonic() &- state.comparedAt < Self.writersInterval
+        guard let entry = entries.entry(key), entry.holds(prefix, value) else { return false }
+        return (note == 0 || entry.note == note) && state.refusal == nil && !isForked
+            && isKnownCurrent(at: Clock.monotonic())
+    }
+
+    /// Under `stateLock`, also shared: whether the entries are known to be those that a writer has to know, without a
+    /// call to the system.
+    private func isKnownCurrent(at now: UInt64) -> Bool {
+        state.seesNothingNew && !state.isDamaged && !state.isUnsettled
+            && now &- state.checkedAt < Self.writersInterval
     }
 
     /// Removes the entry under `key`; writes a record even if there is none.

@@ -38,10 +38,11 @@
 //
 // OTHER PROGRAMS may delete, swap, restore or overwrite a suite at any time. So each process that uses one compares
 // what it knows with what is at the path (the identities of directory and journal, the size, the header of the last
-// record): a reader or watcher when the last comparison is a second old, a writer when it is a millisecond old. A
-// process that finds another file reads it. What was overwritten in place within the last second and isn't whole may
-// still be growing: writers refuse to write, readers keep what they have. A page of the mapping that the file has lost
-// reads as ones (`GuardedPages`), so that the next look compares at once.
+// record), when the last comparison is a second old. A writer asks once a millisecond for the directory's times, which
+// change with every name in it, and for the journal's size and the header of its last record; if these aren't what
+// they were, or can't tell, it compares. A process that finds another file reads it. What was overwritten in place
+// within the last second and isn't whole may still be growing: writers refuse to write, readers keep what they have. A
+// page of the mapping that the file has lost reads as ones (`GuardedPages`), so that the next look compares at once.
 //
 // RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a
 // torn tail, which was never acknowledged. A process that holds the lock cuts the tail off. A damaged file it goes on
@@ -209,7 +210,16 @@ struct JournalState: ~Copyable {
     private let calls: SystemCalls
 
     /// When the files were last compared with those at the path, by ``Clock/monotonic()``.
-    var comparedAt: UInt64 = 0
+    var comparedAt: UInt64 = 0 {
+        didSet {
+            checkedAt = comparedAt
+            directory = nil
+        }
+    }
+    /// When a writer last compared them, or found that directory and journal are as they were then.
+    var checkedAt: UInt64 = 0
+    /// What the directory was like when they were last compared; nil if that can't tell.
+    var directory: DirectoryMark?
     var changeCount: UInt64 = 0
     /// What has to be repaired under the lock, or read again.
     var isDamaged = false
@@ -284,6 +294,9 @@ struct JournalState: ~Copyable {
         window.renew()
         lookAtPosition()
     }
+
+    /// The header of the record before the position, as it is in the file now; nil if it isn't mapped.
+    var mappedMark: JournalMark? { mark.flatMap { window.mark(at: $0.offset) } }
 
     private mutating func lookAtPosition() { word = window.word(at: position, of: file.raw, calls: calls) }
 

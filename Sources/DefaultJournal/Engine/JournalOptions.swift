@@ -61,7 +61,7 @@ extension Journal {
         try entries.apply(checking: operation)
     }
 
-    private func noteChange(_ operation: Operation, by origin: ChangeOrigin) {
+    func noteChange(_ operation: Operation, by origin: ChangeOrigin) {
         if let observer, observer.isObserving {
             switch operation {
             case .set(let key, _, _), .remove(let key): observer.noteChange(of: key, by: origin)

@@ -16,7 +16,7 @@ struct FileWindow: ~Copyable {
         of descriptor: Int32,
         to end: UInt64,
         calls: SystemCalls,
-        pieceSize: Int = 1 << 20
+        pieceSize: Int = 1 << 17
     ) throws(JournalError) {
         self.descriptor = descriptor
         self.end = end

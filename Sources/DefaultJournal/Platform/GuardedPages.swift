@@ -32,6 +32,12 @@ struct LookWindow: ~Copyable {
         return AtomicWord((memory + Int(offset - part)).assumingMemoryBound(to: UInt64.self))
     }
 
+    /// The mark at an offset, if it is in the part that is mapped.
+    func mark(at offset: UInt64) -> JournalMark? {
+        guard base != .max, offset >= base, offset + JournalMark.size <= base + Self.size else { return nil }
+        return JournalMark(memory + Int(offset - base), at: offset)
+    }
+
     private mutating func map(_ part: UInt64, of file: Int32, calls: SystemCalls) {
         // A window that has shown one part is of a file that has coherent mappings.
         isRefused = base == .max && !default_has_coherent_mappings(file)

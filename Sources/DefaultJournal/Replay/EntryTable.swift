@@ -3,16 +3,17 @@
 ///
 /// A block has room for a pointer to what the table's owner makes of the value, such as the form in which it is read.
 package struct EntryTable: ~Copyable {
-    /// The address of an entry's block, which has 24 bytes before the key: the owner's pointer, the key's hash, the
-    /// lengths.
+    /// The address of an entry's block.
+    ///
+    /// It has 16 bytes before the key: the owner's pointer, the key's length, the owner's note, whether it is in a
+    /// chunk, the value's length.
     package struct Entry: Equatable {
         fileprivate let block: UnsafeMutableRawPointer
 
-        fileprivate static let headerSize = 24
+        fileprivate static let headerSize = 16
 
-        fileprivate var hash: Int { block.load(fromByteOffset: 8, as: Int.self) }
-        fileprivate var keyLength: Int { Int(block.load(fromByteOffset: 16, as: UInt16.self)) }
-        fileprivate var valueLength: Int { Int(block.load(fromByteOffset: 20, as: UInt32.self)) }
+        fileprivate var keyLength: Int { Int(block.load(fromByteOffset: 8, as: UInt16.self)) }
+        fileprivate var valueLength: Int { Int(block.load(fromByteOffset: 12, as: UInt32.self)) }
 
         /// The key's bytes, valid until the entry changes.
         package var key: UnsafeRawBufferPointer {
@@ -26,6 +27,22 @@ package struct EntryTable: ~Copyable {
 
         var contentSize: Int { keyLength + valueLength }
 
+        /// A number that the owner gives the value, until the entry changes, for what it knows of it; 0 for nothing.
+        package var note: UInt8 {
+            get { block.load(fromByteOffset: 10, as: UInt8.self) }
+            nonmutating set { block.storeBytes(of: newValue, toByteOffset: 10, as: UInt8.self) }
+        }
+
+        /// Whether the block is a part of one of the table's chunks, and isn't freed before that.
+        fileprivate var isInChunk: Bool { block.load(fromByteOffset: 11, as: UInt8.self) != 0 }
+
+        /// Whether this is the entry's value; the prefix is its first byte, if it isn't in `bytes`.
+        func holds(_ prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) -> Bool {
+            guard let prefix else { return ByteSearch.isSame(value, bytes) }
+            guard valueLength == bytes.count + 1, value[0] == prefix else { return false }
+            return ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: value[1...]), bytes)
+        }
+
         /// What the owner has made of the value, until the entry changes.
         package var form: UnsafeMutableRawPointer? {
             get { block.load(as: UnsafeMutableRawPointer?.self) }
@@ -33,12 +50,27 @@ package struct EntryTable: ~Copyable {
         }
     }
 
+    /// A block, with its key's hash: most blocks that are in the way of another key are passed without a look at them,
+    /// which the processor would have to fetch.
+    private struct Slot {
+        var hash: Int
+        var block: UnsafeMutableRawPointer?
+    }
+
     /// Blocks by the keys' hashes; open addressing, without gaps between a key's place and its block.
-    private var slots: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    private var slots: UnsafeMutablePointer<Slot>
     private var capacity: Int
     package private(set) var count = 0
     /// Bytes that a journal with only these entries has.
     private(set) var journalSize = UInt64(JournalHeader.size)
+
+    /// Memory of the blocks that were made while ``isFilling``.
+    private var chunks: [UnsafeMutableRawPointer] = []
+    /// What is left of the last chunk.
+    private var chunkRest = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private static let chunkSize = 1 << 16
+    /// Whether a journal is being read from its beginning: then many entries share an allocation.
+    var isFilling = false
 
     private let hashSeed = UInt64.random(in: 0...UInt64.max)
     private let hashMultiplier = UInt64.random(in: 0...UInt64.max) | 1
@@ -54,13 +86,10 @@ package struct EntryTable: ~Copyable {
 
     private static func makeSlots(
         _ capacity: Int
-    ) throws(JournalError) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
-        let size = capacity * MemoryLayout<UnsafeMutableRawPointer?>.stride
-        let slots = try SystemCalls.allocateBlock(size).bindMemory(
-            to: UnsafeMutableRawPointer?.self,
-            capacity: capacity
-        )
-        slots.initialize(repeating: nil, count: capacity)
+    ) throws(JournalError) -> UnsafeMutablePointer<Slot> {
+        let memory = try SystemCalls.allocateBlock(capacity * MemoryLayout<Slot>.stride)
+        let slots = memory.bindMemory(to: Slot.self, capacity: capacity)
+        slots.initialize(repeating: Slot(hash: 0, block: nil), count: capacity)
         return slots
     }
 
@@ -72,10 +101,11 @@ package struct EntryTable: ~Copyable {
 
     deinit {
         for index in 0..<capacity {
-            guard let block = slots[index] else { continue }
+            guard let block = slots[index].block else { continue }
             dropForm(of: Entry(block: block))
-            SystemCalls.freeBlock(block)
+            if !Entry(block: block).isInChunk { SystemCalls.freeBlock(block) }
         }
+        for chunk in chunks { SystemCalls.freeBlock(chunk) }
         SystemCalls.freeBlock(slots)
     }
 
@@ -85,15 +115,15 @@ package struct EntryTable: ~Copyable {
         entry.form = nil
     }
 
-    package func entry(_ key: UnsafeRawBufferPointer) -> Entry? {
-        slots[slot(of: key, hash(key))].map { Entry(block: $0) }
+    package func entry(_ key: UnsafeRawBufferPointer) -> Entry? { entry(key, hash: hash(key)) }
+
+    func entry(_ key: UnsafeRawBufferPointer, hash: Int) -> Entry? {
+        slots[slot(of: key, hash)].block.map { Entry(block: $0) }
     }
 
     /// Whether this value is stored under a key; the prefix is its first byte, if it isn't in `value`.
     package func holds(_ key: UnsafeRawBufferPointer, prefix: UInt8?, _ value: UnsafeRawBufferPointer) -> Bool {
-        guard let stored = entry(key)?.value else { return false }
-        guard let prefix else { return ByteSearch.isSame(stored, value) }
-        return stored.first == prefix && ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: stored[1...]), value)
+        entry(key)?.holds(prefix, value) ?? false
     }
 
     /// Applies an operation of the program's own.
@@ -106,7 +136,7 @@ package struct EntryTable: ~Copyable {
     /// - Throws: The refusal of memory, of which a file can claim much; the table is unchanged then.
     mutating func apply(checking operation: Operation) throws(JournalError) {
         switch operation {
-        case .set(let key, let prefix, let value): try set(key, prefix: prefix, value)
+        case .set(let key, let prefix, let value): try set(checking: key, hash: hash(key), prefix: prefix, value)
         case .remove(let key): remove(key)
         case .removeAll: removeAll()
         case .moved: break
@@ -125,22 +155,36 @@ package struct EntryTable: ~Copyable {
 
     package func forEach<Failure: Error>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
         for index in 0..<capacity {
-            if let block = slots[index] { try body(Entry(block: block)) }
+            if let block = slots[index].block { try body(Entry(block: block)) }
         }
     }
 
-    /// Stores a value; the prefix is its first byte, if it isn't in `value`.
-    private mutating func set(
+    /// Stores a value of the program's own, with a note; the prefix is its first byte, if it isn't in `value`.
+    mutating func set(
         _ key: UnsafeRawBufferPointer,
+        hash: Int,
         prefix: UInt8?,
-        _ value: UnsafeRawBufferPointer
+        _ value: UnsafeRawBufferPointer,
+        note: UInt8
+    ) {
+        Self.orTrap { () throws(JournalError) in
+            try set(checking: key, hash: hash, prefix: prefix, value, note: note)
+        }
+    }
+
+    private mutating func set(
+        checking key: UnsafeRawBufferPointer,
+        hash: Int,
+        prefix: UInt8?,
+        _ value: UnsafeRawBufferPointer,
+        note: UInt8 = 0
     ) throws(JournalError) {
-        let hash = hash(key)
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
-        let replaced = slots[slot].map { Entry(block: $0) }
+        let replaced = slots[slot].block.map { Entry(block: $0) }
         if let replaced, replaced.valueLength == length {
             dropForm(of: replaced)
+            replaced.note = note
             Self.fill(replaced.block + Entry.headerSize + key.count, prefix, value)
             return
         }
@@ -148,16 +192,32 @@ package struct EntryTable: ~Copyable {
             try grow()
             slot = self.slot(of: key, hash)
         }
-        let block = try SystemCalls.allocateBlock(Entry.headerSize + key.count + length)
+        let (block, isInChunk) = try makeBlock(Entry.headerSize + key.count + length)
         block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
-        block.storeBytes(of: hash, toByteOffset: 8, as: Int.self)
-        block.storeBytes(of: UInt16(truncatingIfNeeded: key.count), toByteOffset: 16, as: UInt16.self)
-        block.storeBytes(of: UInt32(truncatingIfNeeded: length), toByteOffset: 20, as: UInt32.self)
+        block.storeBytes(of: UInt16(truncatingIfNeeded: key.count), toByteOffset: 8, as: UInt16.self)
+        block.storeBytes(of: note, toByteOffset: 10, as: UInt8.self)
+        block.storeBytes(of: isInChunk ? 1 : 0, toByteOffset: 11, as: UInt8.self)
+        block.storeBytes(of: UInt32(truncatingIfNeeded: length), toByteOffset: 12, as: UInt32.self)
         Self.fill(block + Entry.headerSize, nil, key)
         Self.fill(block + Entry.headerSize + key.count, prefix, value)
         count(Entry(block: block), isAdded: true)
         if let replaced { free(replaced) } else { count += 1 }
-        slots[slot] = block
+        slots[slot] = Slot(hash: hash, block: block)
+    }
+
+    private mutating func makeBlock(
+        _ size: Int
+    ) throws(JournalError) -> (block: UnsafeMutableRawPointer, isInChunk: Bool) {
+        guard isFilling, size <= Self.chunkSize / 16 else { return (try SystemCalls.allocateBlock(size), false) }
+        let size = (size + 7) & ~7
+        if chunkRest.count < size {
+            let chunk = try SystemCalls.allocateBlock(Self.chunkSize)
+            chunks.append(chunk)
+            chunkRest = UnsafeMutableRawBufferPointer(start: chunk, count: Self.chunkSize)
+        }
+        guard let block = chunkRest.baseAddress else { return (try SystemCalls.allocateBlock(size), false) }
+        chunkRest = UnsafeMutableRawBufferPointer(start: block + size, count: chunkRest.count - size)
+        return (block, true)
     }
 
     private static func fill(_ target: UnsafeMutableRawPointer, _ prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) {
@@ -173,18 +233,18 @@ package struct EntryTable: ~Copyable {
     @inline(never)
     mutating func remove(_ key: UnsafeRawBufferPointer) {
         var gap = slot(of: key, hash(key))
-        guard let block = slots[gap] else { return }
+        guard let block = slots[gap].block else { return }
         free(Entry(block: block))
         count -= 1
-        slots[gap] = nil
+        slots[gap].block = nil
         // Entries that would be found through the gap move into it.
         let mask = capacity - 1
         var next = (gap + 1) & mask
-        while let moved = slots[next] {
-            let distance = (next - Entry(block: moved).hash) & mask
+        while slots[next].block != nil {
+            let distance = (next - slots[next].hash) & mask
             if distance >= (next - gap) & mask {
-                slots[gap] = moved
-                slots[next] = nil
+                slots[gap] = slots[next]
+                slots[next].block = nil
                 gap = next
             }
             next = (next + 1) & mask
@@ -197,7 +257,7 @@ package struct EntryTable: ~Copyable {
     private mutating func free(_ entry: Entry) {
         count(entry, isAdded: false)
         dropForm(of: entry)
-        SystemCalls.freeBlock(entry.block)
+        if !entry.isInChunk { SystemCalls.freeBlock(entry.block) }
     }
 
     private mutating func count(_ entry: Entry, isAdded: Bool) {
@@ -211,28 +271,33 @@ package struct EntryTable: ~Copyable {
         capacity = 2 * size
         let mask = capacity - 1
         for index in 0..<size {
-            guard let block = old[index] else { continue }
-            var slot = Entry(block: block).hash & mask
-            while slots[slot] != nil { slot = (slot + 1) & mask }
-            slots[slot] = block
+            guard old[index].block != nil else { continue }
+            var slot = old[index].hash & mask
+            while slots[slot].block != nil { slot = (slot + 1) & mask }
+            slots[slot] = old[index]
         }
         SystemCalls.freeBlock(old)
     }
 
     /// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as
     /// long.
-    private func hash(_ key: UnsafeRawBufferPointer) -> Int {
+    func hash(_ key: UnsafeRawBufferPointer) -> Int {
+        let multiplier = hashMultiplier
         var state = hashSeed ^ UInt64(truncatingIfNeeded: key.count)
-        for cursor in stride(from: 0, to: key.count, by: 8) {
-            var word: UInt64 = 0
-            if key.count >= 8 {
-                // The last word overlaps the one before it.
-                word = key.loadUnaligned(fromByteOffset: min(cursor, key.count - 8), as: UInt64.self)
-            } else {
-                for byte in key { word = word << 8 | UInt64(byte) }
-            }
-            let product = (state ^ word).multipliedFullWidth(by: hashMultiplier)
+        func mix(_ word: UInt64) {
+            let product = (state ^ word).multipliedFullWidth(by: multiplier)
             state = product.high ^ product.low
+        }
+        if key.count < 8 {
+            mix(key.reduce(0) { $0 << 8 | UInt64($1) })
+        } else {
+            var cursor = 0
+            while cursor < key.count - 8 {
+                mix(key.loadUnaligned(fromByteOffset: cursor, as: UInt64.self))
+                cursor += 8
+            }
+            // The last word may overlap the one before it.
+            mix(key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
         }
         return Int(truncatingIfNeeded: state)
     }
@@ -241,9 +306,8 @@ package struct EntryTable: ~Copyable {
     private func slot(of key: UnsafeRawBufferPointer, _ hash: Int) -> Int {
         let mask = capacity - 1
         var slot = hash & mask
-        while let block = slots[slot] {
-            let entry = Entry(block: block)
-            if entry.hash == hash, ByteSearch.isSame(entry.key, key) { break }
+        while let block = slots[slot].block {
+            if slots[slot].hash == hash, ByteSearch.isSame(Entry(block: block).key, key) { break }
             slot = (slot + 1) & mask
         }
         return slot

@@ -180,6 +180,8 @@ struct Replay: ~Copyable {
 extension EntryTable {
     /// Applies the records of a journal, from its beginning to the end of the window.
     mutating func replay(_ window: consuming FileWindow, salt: UInt64) throws(JournalError) -> ReplayReport {
+        isFilling = true
+        defer { isFilling = false }
         var replay = Replay(window, salt: salt)
         while let payload = try replay.next() {
             try Operation.forEach(in: payload) { operation throws(JournalError) in try apply(checking: operation) }
@@ -220,6 +222,7 @@ struct ReplayReport: Equatable, Sendable {
 
 /// Sixteen bytes of a journal that differ in any other one: the header of the last record, or of the journal.
 struct JournalMark: Equatable, Sendable {
+    static let size: UInt64 = 16
     let offset: UInt64
     private let words: (UInt64, UInt64)
 

@@ -30,6 +30,30 @@ extension StoreConformance.Check {
             try store.setStoredValue(.integer(2), forKey: "k")
             trial.expect("k", in: store, is: .integer(2), "after exclusive access has ended")
         },
+        Self("A value is changed in one step, to what the body leaves, and not at all if it throws.") { trial, store in
+            func change(_ change: (inout PropertyListValue?) throws -> Void) throws -> PropertyListValue? {
+                try store.updateStoredValue(forKey: "k") { value in
+                    let found = value
+                    try change(&value)
+                    return found
+                }
+            }
+            let call = "updateStoredValue(forKey:_:)"
+            trial.expect(try change { _ in }, is: nil, from: "\(call) without a value")
+            trial.expect("k", in: store, is: nil, "after a change that left nothing")
+            trial.expect(try change { $0 = .integer(1) }, is: nil, from: "\(call) without a value")
+            trial.expect(try change { $0 = .string("b") }, is: .integer(1), from: call)
+            trial.expect("k", in: store, is: .string("b"), "after it was changed")
+            trial.expectStop(from: call) {
+                _ = try change { value in
+                    value = nil
+                    throw Trial.Stop()
+                }
+            }
+            trial.expect("k", in: store, is: .string("b"), "after a change that threw")
+            trial.expect(try change { $0 = nil }, is: .string("b"), from: call)
+            trial.expect("k", in: store, is: nil, "after a change that left nil")
+        },
         Self("A transaction makes its changes, and returns or throws what its body does.") { trial, store in
             try store.setStoredValue(.integer(0), forKey: "removed")
             let found = try store.transaction {

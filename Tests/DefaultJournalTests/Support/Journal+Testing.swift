@@ -49,7 +49,7 @@ extension Journal {
                 Result { () throws(JournalError) in try set(key: key, value: value) }
             }
         }
-        try outcome.get()
+        _ = try outcome.get()
         if durability == .everyWrite { try synchronize() }
     }
 
@@ -106,6 +106,9 @@ extension Journal {
         state.comparedAt = 0
         stateLock.unlock()
     }
+
+    /// Has the next write look whether another program has changed something, as after a millisecond.
+    func forgetLook() { stateLock.withLock { state.checkedAt = 0 } }
 
     /// Takes what is open for what is at the path, as if they had just been compared.
     func noteComparison() {

@@ -241,12 +241,13 @@ struct ExclusiveUpdateTests {
             let container: KeyValueContainer<Int> = store.makeContainer(default: 0, key: "count")
             let custom = KeyValueContainer(storage: Vault(), key: "count", defaultValue: 0)
             let live = LiveSettings<Tally>(in: store)
+            let stored = Stored(.count)
             Defaults[.count] = 1
             custom.value = 1
             live.count = 1
             let changes: [() throws -> Void] = [
                 { try stop(&Defaults[.count]) }, { try stop(&Defaults(suite: store)[.count]) },
-                { try stop(&store[.count]) },
+                { try stop(&store[.count]) }, { try stop(&stored.wrappedValue) },
                 { try stopOptional(&container.value) }, { try stop(&container.currentValue) },
                 { try stopOptional(&custom.value) }, { try stop(&custom.currentValue) },
                 { try stop(&live.count) }, { try stop(&live.value.count) },

@@ -599,6 +599,22 @@ struct ChangesNotifiedInside: DefaultsStore {
     func endExclusiveAccess() { base.endExclusiveAccess() }
 }
 
+/// Stores what a body leaves of a value even if the body throws.
+struct StepsThatThrowAreMade: FaultyStore {
+    let base = MemoryDefaults()
+    func updateStoredValue<Result>(
+        forKey key: String,
+        _ body: (inout PropertyListValue?) throws -> Result
+    ) throws -> Result {
+        try base.withExclusiveAccess {
+            var value = base.storedValue(forKey: key)
+            let result = Swift.Result { try body(&value) }
+            try base.setStoredValue(value, forKey: key)
+            return try result.get()
+        }
+    }
+}
+
 /// Takes a transaction back by setting the old values.
 struct TransactionUndoneByWrites: FaultyStore {
     let base = MemoryDefaults()

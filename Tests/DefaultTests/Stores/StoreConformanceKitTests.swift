@@ -173,6 +173,11 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             in: AccessThatUndoes()
         ),
         PlantedFault(
+            "A value is changed in one step, to what the body leaves, and not at all if it throws.",
+            details: "storedValue(forKey: \"k\") after a change that threw gave nil, not .string(\"b\").",
+            in: StepsThatThrowAreMade()
+        ),
+        PlantedFault(
             "A transaction makes its changes, and returns or throws what its body does.",
             details: "transaction threw DefaultsError (The transaction failed.), not what its body threw.",
             alsoBreaks: [

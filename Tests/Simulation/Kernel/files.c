@@ -140,6 +140,7 @@ int openat(int directory, const char *path, int flags, ...) {
     if (code) return (int)end_call(-1, code, path);
     if (creates) {
         node = add_inode(false);
+        parent->modified = parent->changed = node->changed;
         set_entry(&parent->entries, &parent->entry_count, last, node);
         note_name_change(parent, last, node, "");
     }
@@ -227,6 +228,7 @@ int __wrap_mkdir(const char *path, mode_t mode) {
     mirror_mkdir(path, code);
     if (code) return (int)end_call(-1, code, path);
     inode *node = add_inode(true);
+    parent->modified = parent->changed = node->changed;
     set_entry(&parent->entries, &parent->entry_count, last, node);
     if (plan.forgets_directories) {
         note_name_change(parent, last, node, "");
@@ -253,7 +255,7 @@ int __wrap_renameat(int from, const char *name, int to, const char *target) {
         replaced->node->links--;
         replaced->node->changed = coarse(date());
     }
-    node->changed = coarse(date());
+    node->changed = directory->modified = directory->changed = coarse(date());
     set_entry(&directory->entries, &directory->entry_count, target, node);
     set_entry(&directory->entries, &directory->entry_count, name, NULL);
     // Linux's file systems write both names of a rename at once.
@@ -271,6 +273,7 @@ int __wrap_unlinkat(int directory, const char *name, int flags) {
     mirror_unlink(directory, name, node ? 0 : ENOENT);
     if (!node) return (int)end_call(-1, ENOENT, name);
     node->links--;
+    node->changed = parent->modified = parent->changed = coarse(date());
     set_entry(&parent->entries, &parent->entry_count, last, NULL);
     note_name_change(parent, last, NULL, "");
     return (int)end_call(0, 0, name);

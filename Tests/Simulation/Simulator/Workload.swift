@@ -110,7 +110,7 @@ extension Journal {
     /// Stores a number, followed by bytes that make it longer.
     fileprivate func store(_ number: UInt64, size: Int, under key: Int) throws(JournalError) {
         let bytes = Self.value(number, size: size)
-        try withKey(key) { key in
+        _ = try withKey(key) { key in
             bytes.withUnsafeBytes { bytes in
                 Result { () throws(JournalError) in try set(key: key, value: bytes) }
             }

@@ -29,7 +29,9 @@ extension Registration {
         }
         add(.encodeAndLockedWrite, .floor, count: 200) { _ in
             let file = try LockedFile(path: Workspace.path("floor"))
+            // As settings are stored.
             let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
             return {
                 let data = try encoder.encode(VisualSettings($0))
                 file.append(data)

@@ -6,6 +6,12 @@ import Foundation
 extension Registration {
     /// Opening something that this process has not seen before, and reading one value.
     func addOpening() {
+        addOpening(.open100000, .library, name: "suite") { keys in
+            _ = try Workspace.suite(keys)
+        } open: { url in
+            let suite = try FileDefaults(url: url)
+            return (suite, suite.data(forKey: "setting.1"))
+        }
         for operation in [MeasuredOperation.open10, .open1000, .open10000] {
             addOpening(operation, .library, name: "suite") { keys in
                 _ = try Workspace.suite(keys)

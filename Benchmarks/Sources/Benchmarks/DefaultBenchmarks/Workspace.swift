@@ -20,8 +20,12 @@ enum Workspace {
     )
 
     /// Has Foundation and the library keep what they keep in the user's home in a folder that is removed at the end.
+    ///
+    /// With a thread that sleeps, as every program has that flushes in the background: the kernel's calls take longer
+    /// in a process of several threads, those of the floors too.
     static func prepareEnvironment() {
         if getenv(variable) == nil { startAgain() }
+        Thread.detachNewThread { while true { sleep(1_000) } }
         atexit {
             try? FileManager.default.removeItem(at: Workspace.root)
         }

@@ -194,10 +194,53 @@ extension FileDefaults: DefaultsStore {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
         let suite = try suite.open()
-        try wrappingErrors(forKey: key) { () throws(JournalError) in
+        _ = try wrappingErrors(forKey: key) { () throws(JournalError) in
             try suite.write(value, for: storeKey, durability: durability)
         }
         suite.notifyChanges()
+    }
+
+    /// Changes a value in one step: no other thread or process changes the suite from its look-up to its storage.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - body: Changes the stored value, which is nil when there is none; nil removes it. It runs once.
+    /// - Returns: What the body returns.
+    /// - Throws: Any error that the body throws, and the errors of ``setStoredValue(_:forKey:)``. The value has not
+    ///   changed then.
+    public func updateStoredValue<Result>(
+        forKey key: String,
+        _ body: (inout PropertyListValue?) throws -> Result
+    ) throws -> Result {
+        let storeKey = try StoreKey(key)
+        let suite = try suite.open()
+        return try withExclusiveAccess {
+            var value = suite.value(for: storeKey)
+            let result = try body(&value)
+            try value?.checkDepth(forKey: key, in: self)
+            _ = try wrappingErrors(forKey: key) { () throws(JournalError) in
+                try suite.write(value, for: storeKey, durability: durability)
+            }
+            return result
+        }
+    }
+
+    /// Stores data in place of a value that has a note, which the data gets as well.
+    ///
+    /// - Returns: False if there is no such value, or in a transaction. Then nothing has changed.
+    func replace(with data: Data, forKey key: String, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
+        guard note != 0, let suite = suite.current else { return false }
+        let isStored = try wrappingErrors(forKey: key) { () throws(JournalError) in
+            try suite.write(.data(data), for: StoreKey(unchecked: key), durability: durability, ifNoted: note)
+        }
+        suite.notifyChanges()
+        return isStored
+    }
+
+    /// Gives data a note, if it is what is stored; see ``EntryTable/Entry/note``.
+    func note(_ note: UInt8, _ data: Data, forKey key: String) {
+        guard note != 0 else { return }
+        suite.current?.note(note, data, for: StoreKey(unchecked: key))
     }
 
     /// The keys that have a stored value; keys with only a launch argument or a registered default are not included.
@@ -220,8 +263,8 @@ extension FileDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Exclusive access has not begun
     ///   then.
     public func beginExclusiveAccess() throws(DefaultsError) {
-        let journal = try suite.open().journal
-        try wrappingErrors { () throws(JournalError) in try journal.beginExclusiveAccess() }
+        let suite = try suite.open()
+        try wrappingErrors { () throws(JournalError) in try suite.journal.beginExclusiveAccess() }
     }
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
@@ -290,6 +333,18 @@ extension FileDefaults: DefaultsStore {
 
     /// "FileDefaults" with the path of the suite's directory.
     public var storeDescription: String { "FileDefaults(\((try? suite.path()) ?? "unavailable"))" }
+}
+
+extension FileDefaults {
+    /// A store as a suite, without a cast, which takes hundreds of instructions; nil if it is another one.
+    static func of<Store: DefaultsStore>(_ store: Store) -> FileDefaults? {
+        Store.self == FileDefaults.self ? unsafeDowncast(store as AnyObject, to: FileDefaults.self) : nil
+    }
+
+    /// Whether a launch argument hides the stored value of a key.
+    func hasArgument(forKey key: String) -> Bool {
+        !arguments.values.isEmpty && arguments.values[StoreKey(unchecked: key)] != nil
+    }
 }
 
 extension FileDefaults: LayeredStore {

@@ -83,17 +83,19 @@ extension OpenSuite {
         let token = journal.beginReading()
         let reading = journal.entries.read(key)
         journal.endReading(token)
-        let stored: StoredValue?
+        let value: PropertyListValue?
         switch reading {
-        case .value(let value): stored = value
-        case .none: stored = nil
+        case .value(let stored): value = stored.value
+        case .number(let number): value = number
+        case .none: value = nil
         case .unmade:
             journal.lockForReading()
-            stored = journal.entries.makeValue(for: key)
+            let stored = journal.entries.makeValue(for: key)
             journal.unlockForReading()
+            value = stored?.value
         }
         notifyChanges()
-        return stored?.value
+        return value
     }
 
     /// All stored values, including changes by this thread's transaction.
@@ -130,20 +132,37 @@ extension OpenSuite {
     ///
     /// A value that is already stored is not written again. With `.everyWrite` the call, or the outermost exclusive
     /// access around it, still waits until the value has reached the disk.
+    /// With a note other than 0, nothing is stored unless the value that is replaced has this note. Returns whether it is
+    /// stored.
     func write(
         _ value: PropertyListValue?,
         for key: StoreKey,
-        durability: FileDefaults.Durability
-    ) throws(JournalError) {
+        durability: FileDefaults.Durability,
+        ifNoted note: UInt8 = 0
+    ) throws(JournalError) -> Bool {
         if journal.hasExclusiveAccess, state.transaction != nil {
+            if note != 0 { return false }
             let value = value.map { StoredValue($0) }
             // What the commit would refuse, the caller learns here.
             if let value { try JournalBatch.check(valueSize: value.byteCount, path: journal.path) }
             state.transaction?.updateValue(value, forKey: key)
-            return
+            return true
         }
-        if let value { try set(value, for: key) } else { try remove(key) }
-        if durability == .everyWrite { try promise() }
+        guard let value else {
+            try remove(key)
+            if durability == .everyWrite { try promise() }
+            return true
+        }
+        let isStored = try set(value, for: key, ifNoted: note)
+        if isStored, durability == .everyWrite { try promise() }
+        return isStored
+    }
+
+    /// Gives data a note, if it is what is stored under the key.
+    func note(_ note: UInt8, _ data: Data, for key: StoreKey) {
+        PropertyListValue.data(data).withBytes { tag, rest in
+            key.withUTF8 { journal.note(note, key: UnsafeRawBufferPointer($0), prefix: tag, value: rest) }
+        }
     }
 
     /// Puts what was written on the disk, within exclusive access at its end: no process waits for the disk.
@@ -162,18 +181,20 @@ extension OpenSuite {
         if isPromised { try journal.synchronize() }
     }
 
-    private func set(_ value: PropertyListValue, for key: StoreKey) throws(JournalError) {
-        var failure: JournalError?
+    private func set(
+        _ value: PropertyListValue,
+        for key: StoreKey,
+        ifNoted note: UInt8
+    ) throws(JournalError) -> Bool {
+        var outcome = Result<Bool, JournalError>.success(false)
         value.withBytes { tag, rest in
             key.withUTF8 { utf8 in
-                do throws(JournalError) {
-                    try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest)
-                } catch {
-                    failure = error
+                outcome = Result { () throws(JournalError) in
+                    try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest, ifNoted: note)
                 }
             }
         }
-        if let failure { throw failure }
+        return try outcome.get()
     }
 
     private func remove(_ key: StoreKey) throws(JournalError) {
@@ -320,6 +341,8 @@ extension EntryTable {
     /// What is known of a key without changing anything.
     enum Reading {
         case value(StoredValue)
+        /// A number, a Boolean or a date, of which nothing but its bytes is kept.
+        case number(PropertyListValue)
         case none
         /// The value hasn't been read yet: ``makeValue(for:)`` makes it.
         case unmade
@@ -329,7 +352,8 @@ extension EntryTable {
     func read(_ key: StoreKey) -> Reading {
         key.withUTF8 { utf8 in
             guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return .none }
-            return entry.readForm.map { .value($0.pointee) } ?? .unmade
+            if let form = entry.readForm { return .value(form.pointee) }
+            return PropertyListValue(number: entry.value).map { .number($0) } ?? .unmade
         }
     }
 
