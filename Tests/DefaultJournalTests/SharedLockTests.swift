@@ -21,6 +21,11 @@ struct SharedLockTests {
         lock.unlock()
     }
 
+    @Test("counts the readers of sixteen processors apart, and those of more together")
+    func slots() {
+        #expect([0, 1, 15, 16, 17, 33].map(SharedLock.slot(ofProcessor:)) == [0, 1, 15, 0, 1, 1])
+    }
+
     @Test("makes a writer wait for the readers that there are, and no later reader for them")
     func waitingWriter() throws {
         let lock = SharedLock()

@@ -47,19 +47,16 @@ public final class Guarded<Value>: @unchecked Sendable {
 ///
 /// Readers never wait for each other. They must be short, since a writer spins while it waits for them.
 package final class SharedLock: @unchecked Sendable {
-    /// As many as there are processors, at most 16.
-    private let slotCount = min(16, Threads.processorCount)
+    private static let slotCount = 16
     /// Two cache lines: processors fetch them in pairs.
     private static let stride = 128
 
     private let writerMutex = ThreadLock()
     // The counts of readers, then the writer's word; only atomic operations access them.
-    private let memory: UnsafeMutableRawPointer
+    private let memory = UnsafeMutableRawPointer.allocate(byteCount: (slotCount + 1) * stride, alignment: stride)
 
     package init() {
-        let size = (slotCount + 1) * Self.stride
-        memory = .allocate(byteCount: size, alignment: Self.stride)
-        memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: (Self.slotCount + 1) * Self.stride)
     }
 
     deinit { memory.deallocate() }
@@ -69,12 +66,14 @@ package final class SharedLock: @unchecked Sendable {
     }
 
     /// Not 0 while a writer has the lock or waits for readers.
-    private var writerActive: AtomicWord { word(slotCount) }
+    private var writerActive: AtomicWord { word(Self.slotCount) }
 
     private var haveReaders: Bool {
-        for index in 0..<slotCount where word(index).load() != 0 { return true }
+        for index in 0..<Self.slotCount where word(index).load() != 0 { return true }
         return false
     }
+
+    static func slot(ofProcessor number: Int) -> Int { number % slotCount }
 
     /// Takes the lock exclusively.
     package func lock() {
@@ -114,7 +113,7 @@ package final class SharedLock: @unchecked Sendable {
 
     /// The same, unless a writer is active: then it returns nil.
     func tryLockShared() -> Int? {
-        let slot = Threads.processor % slotCount
+        let slot = Self.slot(ofProcessor: Threads.processor)
         word(slot).wrappingAdd(1)
         if writerActive.load() == 0 { return slot }
         word(slot).wrappingAdd(0 &- 1)

@@ -105,9 +105,6 @@ package enum Threads {
     /// A number that threads running at the same time seldom share: that of the processor, where the system reports it.
     static var processor: Int { Int(default_processor_number()) }
 
-    /// How many processors the system has.
-    static let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
-
     /// Sleeps for a time, which signals may shorten.
     static func sleep(nanoseconds: UInt64) {
         var time = Clock.duration(nanoseconds: nanoseconds)
