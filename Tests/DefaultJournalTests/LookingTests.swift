@@ -646,7 +646,8 @@ struct LookingTests {
         journal.forgetLook()
         probe.startRecording()
         try journal.set("own", "2")
-        #expect(probe.records.map { "\($0.call)" } == ["flock", "fstat", "lseek", "pwrite"])
+        let calls = probe.records.map(\.call).filter { [.stat, .fstat, .lseek, .pread].contains($0) }
+        #expect(calls == [.fstat, .lseek])
         try disturbance.perform(on: directory.suite, copy: copy)
         journal.forgetLook()
         try journal.set("new", "1")

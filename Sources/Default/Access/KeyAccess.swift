@@ -64,13 +64,6 @@ struct KeyAccess {
         return data
     }
 
-    /// The value that a write replaces, which no launch argument or registered default is.
-    var ownValue: PropertyListValue? {
-        if let suite = FileDefaults.of(store) { return suite.ownValue(forKey: key) }
-        if let layered = store as? any LayeredStore { return layered.ownValue(forKey: key) }
-        return store.storedValue(forKey: key)
-    }
-
     /// Whether a launch argument hides the stored value.
     var isOverridden: Bool { FileDefaults.of(store)?.hasArgument(forKey: key) ?? false }
 

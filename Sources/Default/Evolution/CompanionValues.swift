@@ -187,22 +187,24 @@ struct Quarantine {
         func version(_ value: QuarantinedValue) -> SchemaVersion? {
             value.version.flatMap { SchemaVersion(text: $0) }
         }
-        return try KeyAccess(key, in: store).update(type: type) { stored in
-            var values = try values()
-            guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
-            let restored = values.remove(at: index)
-            if let replaced = stored, !contains(replaced, in: values + [restored]) {
-                values.insert(new(replaced, replacedVersion(replaced)), at: 0)
-            }
-            try store.transaction {
-                try replace(with: values)
-                if let version = version(restored), let data = restored.data {
-                    try SchemaRecord.store(version, of: data, beside: key, of: type, in: store)
+        return try DefaultsError.wrapping(context) {
+            try store.updateStoredValue(forKey: key) { stored in
+                var values = try values()
+                guard let index = values.firstIndex(where: { isUsable($0.value, version($0)) }) else { return nil }
+                let restored = values.remove(at: index)
+                if let replaced = stored, !contains(replaced, in: values + [restored]) {
+                    values.insert(new(replaced, replacedVersion(replaced)), at: 0)
                 }
-                try store.setStoredValue(restored.value, forKey: key)
+                try store.transaction {
+                    try replace(with: values)
+                    if let version = version(restored), let data = restored.data {
+                        try SchemaRecord.store(version, of: data, beside: key, of: type, in: store)
+                    }
+                    try store.setStoredValue(restored.value, forKey: key)
+                }
+                stored = restored.value
+                return restored
             }
-            stored = restored.value
-            return restored
         }
     }
 

@@ -152,7 +152,7 @@ extension DefaultsStore {
         _ = try StoreKey(key)
         var isChanged = false
         let result = try withExclusiveAccess {
-            let stored = KeyAccess(key, in: self).ownValue
+            let stored = OwnValue.find(in: self, forKey: key)
             var value = stored
             let result = try body(&value)
             isChanged = !value.isSame(as: stored)
@@ -166,6 +166,17 @@ extension DefaultsStore {
     /// Runs a body with exclusive access.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try withExclusiveAccess(body)
+    }
+}
+
+/// The value that a write replaces, which no launch argument or registered default is.
+///
+/// Not a member of the stores, since it would appear in the diagnostics of programs that use `UserDefaults`.
+enum OwnValue {
+    static func find(in store: any DefaultsStore, forKey key: String) -> PropertyListValue? {
+        if let suite = FileDefaults.of(store) { return suite.ownValue(forKey: key) }
+        if let layered = store as? any LayeredStore { return layered.ownValue(forKey: key) }
+        return store.storedValue(forKey: key)
     }
 }
 

@@ -296,7 +296,10 @@ struct JournalState: ~Copyable {
     }
 
     /// The header of the record before the position, as it is in the file now; nil if it isn't mapped.
-    var mappedMark: JournalMark? { mark.flatMap { window.mark(at: $0.offset) } }
+    var mappedMark: JournalMark? {
+        guard let mark, let bytes = window.address(of: mark.offset, count: JournalMark.size) else { return nil }
+        return JournalMark(bytes, at: mark.offset)
+    }
 
     private mutating func lookAtPosition() { word = window.word(at: position, of: file.raw, calls: calls) }
 

@@ -32,10 +32,10 @@ struct LookWindow: ~Copyable {
         return AtomicWord((memory + Int(offset - part)).assumingMemoryBound(to: UInt64.self))
     }
 
-    /// The mark at an offset, if it is in the part that is mapped.
-    func mark(at offset: UInt64) -> JournalMark? {
-        guard base != .max, offset >= base, offset + JournalMark.size <= base + Self.size else { return nil }
-        return JournalMark(memory + Int(offset - base), at: offset)
+    /// The address of some bytes at an offset, if they are in the part that is mapped.
+    func address(of offset: UInt64, count: UInt64) -> UnsafeRawPointer? {
+        guard base != .max, offset >= base, offset + count <= base + Self.size else { return nil }
+        return UnsafeRawPointer(memory + Int(offset - base))
     }
 
     private mutating func map(_ part: UInt64, of file: Int32, calls: SystemCalls) {
