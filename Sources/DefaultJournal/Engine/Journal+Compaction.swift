@@ -234,6 +234,9 @@ extension Journal {
                 guard state.file === file else { return true }
                 guard try copyTail(of: file, from: copied, to: state.position, into: fresh) else { return nil }
                 copied = state.position
+                // A backup that was restored since the last comparison must not be replaced.
+                let present = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
+                guard present?.id == file.id else { return true }
                 guard try exchange(for: fresh, isSame: !occasion.isRepair) else { return false }
                 writer.compactionRetrySize = 0
                 writer.compactionRetryTime = 0
