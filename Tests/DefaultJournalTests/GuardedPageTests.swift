@@ -116,7 +116,7 @@ struct GuardedPageTests {
     /// However slow the machine is, a stopped one shows that a file has just changed.
     private struct StoppableClock {
         #if DEBUG
-        private let probe = SystemCallProbe()
+        let probe = SystemCallProbe()
         #endif
 
         /// Of an engine that does nothing in the background, where no test would know when.
@@ -230,6 +230,71 @@ struct GuardedPageTests {
         #expect(journal["restored"] == "1" && journal["last"]?.count == 1_000 && journal["dropped"] == nil)
         #expect(try directory.journalInode == inode)
         #expect(try directory.damagedCopies.isEmpty)
+    }
+
+    #if DEBUG
+    @Test("A writer sees a copy that emptied the journal right before its record was written")
+    func emptiedBeforeRecord() throws {
+        let clock = StoppableClock()
+        let journal = try Journal.openUnregistered(directory.suite, clock.options)
+        try journal.set("restored", "1")
+        let backup = try directory.bytes()
+        for number in 0..<100 { try journal.set("dropped", "\(number)") }
+        journal.forgetComparison()
+        try journal.set("dropped", "last")
+        // Nothing that was looked at can tell: the file is long enough again before it is looked at next.
+        clock.probe.onStep { [directory] step in
+            if step.isHalf { truncate(directory.journal, 0) }
+        }
+        try journal.set("beside", "1")
+        clock.probe.onStep(nil)
+        try directory.overwriteInPlace("suite/journal", at: 0, with: backup)
+        try clock.stop(atChangeOf: directory.journal)
+        journal.forgetComparison()
+        let error = #expect(throws: JournalError.self) { try journal.set("after", "1") }
+        #expect(error?.kind == .overwritten)
+        clock.goOn()
+        try setWhenCopied(journal, "after", "1")
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["restored"] == "1" && fresh["beside"] == "1" && fresh["after"] == "1" && fresh["dropped"] == nil)
+        #expect(journal.all == fresh.all)
+    }
+    #endif
+
+    @Test("What is damaged by a copy is repaired beside a writer that has not noticed the copy", .waits)
+    func damagedBesideWriter() throws {
+        let options = JournalOptions(automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("restored", "1")
+        let backup = try directory.bytes()
+        // What it compares is in the backup, too.
+        let unaware = try Journal.openUnregistered(directory.suite, options)
+        try journal.set("dropped", String(repeating: "x", count: 1_000))
+        unaware.noteComparison()
+        #expect(unaware["dropped"] != nil)
+        let end = try directory.bytes().count
+        var written = 0
+        // Its next record is as far in the file as if nothing had happened.
+        truncate(directory.journal, 0)
+        truncate(directory.journal, off_t(end))
+        unaware.noteComparison()
+        try unaware.set("beside", "0")
+        try directory.overwriteInPlace("suite/journal", at: 0, with: backup)
+        journal.forgetComparison()
+        try wait(for: "a write that is accepted") {
+            written += 1
+            try unaware.set("beside", "\(written)")
+            do throws(JournalError) {
+                try journal.set(Array("after".utf8), Array("1".utf8))
+                return true
+            } catch {
+                guard error.kind == .overwritten else { throw error }
+                return false
+            }
+        }
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["restored"] == "1" && fresh["after"] == "1" && fresh["dropped"] == nil)
+        #expect(fresh["beside"] == "\(written)" && fresh.all == journal.all)
     }
 
     @Test(

@@ -121,6 +121,8 @@ extension Journal {
         } catch {
             // What can't be read yet is looked at again soon.
             if error.kind == .overwritten { state.comparedAt = now &- Self.readersInterval &+ Self.stillness }
+            // Not every file system renames in one step: a journal that isn't there is about to be.
+            if error.isNotFound { return false }
             throw error
         }
         state.failure = nil
@@ -268,6 +270,8 @@ extension Journal {
     static let writersInterval: UInt64 = 1_000_000
     /// Nanoseconds in which a copy under way changes its file.
     static let stillness: UInt64 = 50_000_000
+    /// Nanoseconds after which a file that hasn't changed is taken for what was to be copied.
+    static let copyingTime: UInt64 = 1_000_000_000
 
     /// How the suite at the path compares with the open files.
     enum Finding {
@@ -298,10 +302,15 @@ extension Journal {
         }
         guard let journal = found, journal.id == state.file.id else { return .otherJournal }
         guard let mark = state.mark, let headerMark = state.headerMark, journal.size >= state.minimumSize,
-            try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark,
-            try JournalMark(of: state.file.raw, calls: calls) == headerMark
+            try isInFile(mark), try isInFile(headerMark)
         else { return .overwritten }
+        if let compared = state.comparedMark, compared != mark, try !isInFile(compared) { return .overwritten }
+        state.comparedMark = mark
         return .same
+    }
+
+    private func isInFile(_ mark: JournalMark) throws(JournalError) -> Bool {
+        try JournalMark(of: state.file.raw, at: mark.offset, calls: calls) == mark
     }
 
     /// Under `stateLock` and the lock: whether nothing has happened in the directory, nor to the journal's end, since
@@ -327,11 +336,11 @@ extension Journal {
     }
 
     /// Whether a file may have changed within the last nanoseconds, by default within the last second.
-    func hasJustChanged(_ status: FileStatus, within limit: Int64 = 1_000_000_000) -> Bool {
+    func hasJustChanged(_ status: FileStatus, within limit: UInt64 = copyingTime) -> Bool {
         // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is
         // far in the future has been there for long.
         let precision: Int64 = status.changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
-        return abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < limit + precision
+        return abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < Int64(limit) + precision
     }
 
     /// Under the lock: returns when a file that has to be repaired hasn't changed for 50 milliseconds.
@@ -347,7 +356,7 @@ extension Journal {
         var status = try calls.status(file.raw)
         var seen = calls.fileTime
         var looks = 0
-        while hasJustChanged(status, within: Int64(stillness)), calls.fileTime &- seen < stillness {
+        while hasJustChanged(status, within: stillness), calls.fileTime &- seen < stillness {
             guard looks < 50 else { throw JournalError(.overwritten) }
             looks += 1
             Threads.sleep(nanoseconds: stillness / 5)

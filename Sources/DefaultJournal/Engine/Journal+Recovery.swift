@@ -37,9 +37,9 @@ extension Journal {
 
     /// Under `stateLock`: replaces the entries by those of a journal's valid records.
     ///
-    /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file within
-    ///   the last second. A part that ends where a record ends would be mistaken for a whole; no record ends at a
-    ///   page's end.
+    /// - Throws: `overwritten` for a part of a copy: what isn't whole, where it was written over another file and has
+    ///   become another part within the last second. A part that ends where a record ends would be mistaken for a
+    ///   whole; no record ends at a page's end.
     private func replay(_ opened: consuming OpenedFile, isOverwritten: Bool) throws(JournalError) -> Found {
         let (status, raw) = (opened.status, opened.file.raw)
         let base = UInt64(JournalHeader.size)
@@ -73,7 +73,9 @@ extension Journal {
         table.isFilling = false
         var report = replay.report
         let isWhole = isHeaderValid && damage.isEmpty && report.isClean
-        if isOverwritten, !isWhole, hasJustChanged(status) { throw JournalError(.overwritten) }
+        if isOverwritten, !isWhole, mayBeCopied(status, damage: damage + report.damage) {
+            throw JournalError(.overwritten)
+        }
         let isSaltKnown = isHeaderValid || report.records > 0
         report.damage = isSaltKnown ? damage + report.damage : [0..<status.size]
         let position = isSaltKnown ? Record.start(from: report.tornTail ?? status.size) : base
@@ -101,6 +103,16 @@ extension Journal {
             possibleKeys: replay.damagedKeys.names(limit: JournalReport.Damage.keyLimit),
             isSaltKnown: isSaltKnown
         )
+    }
+
+    /// Under `stateLock`: whether an overwritten journal that isn't whole may still be written by a program that copies.
+    ///
+    /// A process that hasn't noticed the copy goes on appending to it, which changes the file, but not what is damaged.
+    private func mayBeCopied(_ status: FileStatus, damage: [Range<UInt64>]) -> Bool {
+        let now = Clock.monotonic()
+        if damage != state.overwrittenDamage.ranges { state.overwrittenDamage = (damage, since: now) }
+        let isSame = !damage.isEmpty && now &- state.overwrittenDamage.since >= Self.copyingTime
+        return hasJustChanged(status) && !isSame
     }
 
     /// Under the lock: reads the suite's journal from its beginning, and repairs it if necessary.

@@ -204,6 +204,11 @@ struct JournalState: ~Copyable {
     private(set) var mark: JournalMark?
     /// What the file has in its header.
     private(set) var headerMark: JournalMark?
+    /// What the file had before the position when it was last compared.
+    ///
+    /// A file that another program emptied right before a record was written to it has that record, and is as long as
+    /// it was. It doesn't have this.
+    var comparedMark: JournalMark?
     /// What the record before the position says about another journal.
     private(set) var move: (salt: UInt64, end: UInt64)?
     private var window: LookWindow
@@ -228,6 +233,8 @@ struct JournalState: ~Copyable {
     var isUnsettled = false
     /// When a reader last found that it isn't whole yet.
     var unsettledAt: UInt64 = 0
+    /// The damage of a journal that was overwritten, and since when it has been the same.
+    var overwrittenDamage: (ranges: [Range<UInt64>], since: UInt64) = ([], 0)
     /// When a reader last asked for the lock because of damage.
     var repairTriedAt: UInt64 = 0
     /// Why the suite can only be read, if that is so.
@@ -269,6 +276,7 @@ struct JournalState: ~Copyable {
     ) {
         self.file = file
         self.headerMark = headerMark
+        comparedMark = mark
         isDamaged = false
         isUnsettled = false
         window.renew()
