@@ -301,7 +301,7 @@ extension KeyAccess {
 
     /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, with a default or
     /// without; and whether reads may share the value, nil before that had to be known.
-    private typealias Remembered = (completion: Completion?, hadDefault: Bool, isShareable: Bool?)
+    private typealias Remembered = (filling: Filling?, hadDefault: Bool, isShareable: Bool?)
 
     /// Fills in bytes that can't be decoded as a type.
     private func fillIn(
@@ -315,27 +315,27 @@ extension KeyAccess {
         func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
         // Where one key without a default has failed, another one may have a default.
         if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey),
-            known.completion != nil || known.hadDefault || initial() == nil
+            known.filling != nil || known.hadDefault || initial() == nil
         {
-            guard let completion = known.completion,
-                let value = try? coder.decodeTopLevel(anyOf: type, from: completion.bytes)
+            guard let filling = known.filling,
+                let value = try? coder.decodeTopLevel(anyOf: type, from: filling.bytes)
             else { return nil }
             if known.isShareable == nil {
-                let again = try? coder.decodeTopLevel(anyOf: type, from: completion.bytes)
+                let again = try? coder.decodeTopLevel(anyOf: type, from: filling.bytes)
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
                 remember(known)
             }
-            return (value, completion.report, known.isShareable == true)
+            return (value, filling.report, known.isShareable == true)
         }
         let fallback = initial()
-        guard let (value, completion) = Completion.run(type, on: data, default: fallback, coder: coder) else {
+        guard let (value, filling) = Filling.run(type, on: data, default: fallback, coder: coder) else {
             remember((nil, fallback != nil, isShareable: nil))
             return nil
         }
-        if completion.cause != .mixed {
-            remember((completion, fallback != nil, isShareable: completion.cause == .bytes ? nil : false))
+        if filling.cause != .mixed {
+            remember((filling, fallback != nil, isShareable: filling.cause == .bytes ? nil : false))
         }
-        return (value, completion.report, false)
+        return (value, filling.report, false)
     }
 
     /// Decodes a stored value in the bridge's own form.

@@ -38,6 +38,12 @@ enum StoredTree {
     /// The key of an element, in paths.
     static func key(of index: Int) -> String { "[\(index)]" }
 
+    /// The index of an element whose key in paths is this; nil for other keys.
+    private static func index(of key: String) -> Int? {
+        guard key.hasPrefix("["), key.hasSuffix("]") else { return nil }
+        return Int(key.dropFirst().dropLast())
+    }
+
     var fields: [String: StoredTree]? {
         if case .object(let fields) = self { fields } else { nil }
     }
@@ -68,26 +74,39 @@ enum StoredTree {
         if case .propertyList(.string("$null")) = self { true } else { isNull }
     }
 
-    /// The value at a path.
+    /// The value at a path, which may lead through elements.
     ///
-    /// Setting nil removes it. Setting a value whose keyed container doesn't exist has no effect.
+    /// Setting nil removes it. Setting a value whose container doesn't exist has no effect.
     subscript(path: Path) -> StoredTree? {
-        get {
-            guard let key = path.first else { return self }
-            return fields?[key]?[path.droppingFirst()]
+        get { value(at: path[...]) }
+        set { self = changed(at: path[...], to: newValue) ?? self }
+    }
+
+    private func value(at path: ArraySlice<String>) -> StoredTree? {
+        guard let key = path.first else { return self }
+        switch self {
+        case .object(let fields): return fields[key]?.value(at: path.dropFirst())
+        case .array(let elements):
+            guard let index = Self.index(of: key), elements.indices.contains(index) else { return nil }
+            return elements[index].value(at: path.dropFirst())
+        default: return nil
         }
-        set {
-            guard let key = path.first else {
-                self = newValue ?? self
-                return
-            }
-            guard case .object(var fields) = self else { return }
-            if path.count == 1 {
-                fields[key] = newValue
-            } else {
-                fields[key]?[path.droppingFirst()] = newValue
-            }
-            self = .object(fields)
+    }
+
+    /// The tree with another value at a path; nil if that removes all of it.
+    private func changed(at path: ArraySlice<String>, to value: StoredTree?) -> StoredTree? {
+        guard let key = path.first else { return value }
+        switch self {
+        case .object(var fields):
+            fields[key] = path.count == 1 ? value : fields[key]?.changed(at: path.dropFirst(), to: value)
+            return .object(fields)
+        case .array(var elements):
+            guard let index = Self.index(of: key), elements.indices.contains(index) else { return self }
+            let element = elements[index].changed(at: path.dropFirst(), to: value)
+            elements.replaceSubrange(index...index, with: element.map { [$0] } ?? [])
+            return .array(elements)
+        default:
+            return self
         }
     }
 }

@@ -233,7 +233,7 @@ final class KnownKeys: DecodingHooks {
     }
 
     private func decode(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
-        let collection = type as? any RepairableCollection.Type
+        let collection = type as? any StoredCollection.Type
         guard !ValueSemantics.isLeaf(type), collection?.partTypes.allSatisfy({ ValueSemantics.isLeaf($0) }) != true
         else { return try decoder.singleValueContainer().decode(type) }
         isInPairs = collection?.isCodedInPairs ?? false

@@ -74,7 +74,7 @@ final class StoredForm: @unchecked Sendable {
     /// The bytes after renaming and filling in; nil for the stored ones.
     fileprivate(set) var bytes: Data?
     /// How they were filled in; nil when that was not needed.
-    fileprivate(set) var completion: Completion?
+    fileprivate(set) var filling: Filling?
     /// How the value differs from the stored one.
     fileprivate(set) var report = LoadReport()
     /// Whether writing the value would leave the bytes unchanged, except for formatting.
@@ -87,10 +87,10 @@ final class StoredForm: @unchecked Sendable {
     /// Notes that writing the value would change the bytes unless a condition holds.
     func requireForCurrent(_ condition: Bool) { isCurrent = isCurrent && condition }
 
-    var cause: Completion.Cause { completion?.cause ?? .bytes }
+    var cause: Filling.Cause { filling?.cause ?? .bytes }
 
     /// The number of stored values that the type has no use for, to compare types.
-    var unusedCount: Int { report.unusable.count + (completion?.unknownCount ?? 0) }
+    var unusedCount: Int { report.unusable.count + (filling?.unknownCount ?? 0) }
 
     /// Decodes bytes whose form this is.
     func value(of data: Data) throws -> any Decodable {
@@ -118,9 +118,9 @@ extension StoredType {
         do {
             value = try coder.decodeTopLevel(anyOf: type, from: data)
         } catch {
-            guard fillingIn, let (filledIn, completion) = fillIn(data, coder: coder) else { throw error }
+            guard fillingIn, let (filledIn, filling) = fillIn(data, coder: coder) else { throw error }
             value = filledIn
-            (form.bytes, form.completion, form.report) = (completion.bytes, completion, completion.report)
+            (form.bytes, form.filling, form.report) = (filling.bytes, filling, filling.report)
         }
         var unusable = form.report.unusable
         for path in renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? [] {
@@ -139,11 +139,11 @@ extension StoredType {
     }
 
     /// Fills in bytes if this is a type with a default value.
-    private func fillIn(_ data: Data, coder: DefaultsCoder) -> (value: any Decodable, completion: Completion)? {
+    private func fillIn(_ data: Data, coder: DefaultsCoder) -> (value: any Decodable, filling: Filling)? {
         func initial<Provider: DefaultProviding>(_ type: Provider.Type) -> (any Encodable)? { type.defaultValue }
         guard let provider = type as? any DefaultProviding.Type else { return nil }
         let keeps = successors.isEmpty && keepsUnknownFields
-        return Completion.run(type, on: data, default: initial(provider), coder: coder, keepsUnknownFields: keeps)
+        return Filling.run(type, on: data, default: initial(provider), coder: coder, keepsUnknownFields: keeps)
     }
 
     /// What this type might use of bytes that can't be read as it.
@@ -230,7 +230,7 @@ struct StoredBytes {
                 exactlyBy: types.filter { $0.hasVersion == hasVersion && claim?.claim != .all },
                 orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && claim == nil }
             )
-            if let outcome, outcome.form.completion?.usesNothing != true { return outcome }
+            if let outcome, outcome.form.filling?.usesNothing != true { return outcome }
             if let claim, outcome == nil, last == nil {
                 return try claim.type.read(data, coder: coder, fillingIn: true)
             }

@@ -84,7 +84,7 @@ struct MutationTests {
                 data = breaking(data, using: &random)
             }
             _ = try? coder.decodeTopLevel(Everything.self, from: data)
-            if Completion.run(Everything.self, on: data, default: Everything(), coder: coder) != nil {
+            if Filling.run(Everything.self, on: data, default: Everything(), coder: coder) != nil {
                 filledIn += 1
             }
         }

@@ -1,0 +1,203 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// The way of old bytes to a value:
+//
+// 1. They are found under the type's identifier, or under an earlier one (`findStored`, in the folder Storable).
+// 2. The version recorded beside them, if there is one for exactly these bytes, says which type they are of: the settings
+//    type or one of its predecessors. Otherwise the types are tried (`SchemaRecord`; `StoredType` and `StoredBytes`).
+// 3. Properties with old names get the new ones (`Renaming`, on a `StoredTree`).
+// 4. They are decoded as the type. If that works, all is done but for 8.
+// 5. Otherwise they are decoded once more, to find out which call failed and as which type (`DecodingTrace`). There the tree is
+//    changed in one place: filled in from the default value, or without the value that can't be used (`StoredDocument`).
+//    The elements of a collection are documents of their own (`StoredElements`).
+// 6. 5 is repeated until the bytes can be decoded. That value counts (`Filling`).
+// 7. What was changed, and the bytes after the changes, are remembered, so that 2 to 6 happen once (`StoredForm`).
+// 8. A predecessor's value is migrated, from type to type.
+//
+// A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`), and quarantines the bytes if something else would
+// be lost (`Quarantine`).
+
+/// How stored bytes that can't be decoded were changed, so that they can be.
+///
+/// Only what an initializer fails at is taken from the default value, or removed where that has nothing in its place. If all of
+/// the default's fields were merged with the stored ones, entries that were deleted from a dictionary would come back, optional
+/// properties that were set to nil would get a value, and one object could contain two cases of an enum.
+final class Filling {
+    /// The bytes that the value was decoded from.
+    let bytes: Data
+    /// How the value differs from the stored one.
+    let report: LoadReport
+    /// The number of stored values that the type doesn't know, and that are kept and not reported.
+    let unknownCount: Int
+    /// Whether values are stored, but none of them could be used.
+    let usesNothing: Bool
+    /// What the outcome depends on.
+    let cause: Cause
+
+    enum Cause {
+        /// The bytes, and nothing else.
+        case bytes
+        /// Errors of the initializers' own, which may not be thrown the next time.
+        case ownErrors
+        /// Both.
+        case mixed
+    }
+
+    private init(bytes: Data, report: LoadReport, unknownCount: Int, usesNothing: Bool, cause: Cause) {
+        self.bytes = bytes
+        self.report = report
+        self.unknownCount = unknownCount
+        self.usesNothing = usesNothing
+        self.cause = cause
+    }
+
+    /// Fills in stored bytes.
+    ///
+    /// - Parameters:
+    ///   - type: The type that they can't be decoded as.
+    ///   - data: The bytes.
+    ///   - fallback: The default value; nil for none.
+    ///   - coder: The coder for both.
+    ///   - keepsUnknownFields: Whether a write keeps the fields that the type doesn't know.
+    /// - Returns: The value, and how it was made; nil when the bytes are not well-formed, or have no usable value.
+    static func run(
+        _ type: any Decodable.Type,
+        on data: Data,
+        default fallback: (any Encodable)?,
+        coder: DefaultsCoder,
+        keepsUnknownFields: Bool = false
+    ) -> (value: any Decodable, filling: Filling)? {
+        guard let (stored, format) = StoredTree.parse(data) else { return nil }
+        let context = FillingContext(coder: coder, format: format)
+        let document = StoredDocument(stored, as: type, initial: fallback.flatMap { context.tree(of: $0) })
+        guard let (value, bytes) = context.decode(document) else { return nil }
+
+        let changes = document.changes
+        let unknown = UnknownFields(in: bytes, parsed: (document.tree, format), unknownTo: type, coder: coder)
+        let changedPlaces = Set(changes.compactMap(\.place))
+        let unknownPaths = (unknown?.paths ?? []).filter { path in
+            !(0...path.count).contains { changedPlaces.contains(Array(path.prefix($0))) }
+        }
+        var unusable: [LoadReport.UnusableValue] = []
+        for change in changes {
+            guard let reason = change.reason else { continue }
+            unusable.append(.init(path: LoadReport.path(change.path), reason: reason))
+        }
+        if !keepsUnknownFields {
+            unusable += unknownPaths.map {
+                .init(path: LoadReport.path($0), reason: LoadReport.UnusableValue.isUnknown)
+            }
+        }
+        let filledIn = changes.filter { $0.reason == nil }.map { LoadReport.path($0.path) }
+        let rejected = Set(changes.filter { $0.reason != nil }.map(\.path))
+        let isUsed = stored.fields?.contains { name, field in
+            !field.mayBeNull && !rejected.contains([name]) && unknown?.fields[name] == nil
+        }
+        let filling = Filling(
+            bytes: bytes,
+            report: LoadReport(filledIn: filledIn, unusable: unusable),
+            unknownCount: keepsUnknownFields ? unknownPaths.count : 0,
+            usesNothing: isUsed == false && stored.fields?.isEmpty == false,
+            cause: document.ownErrors == 0 ? .bytes : document.ownErrors == document.edits ? .ownErrors : .mixed
+        )
+        return (value, filling)
+    }
+}
+
+/// What all documents in some bytes have in common.
+final class FillingContext {
+    let coder: DefaultsCoder
+    let format: StoredTree.Format
+    let keys: StoredKeys
+    /// The default values of types, as they are encoded.
+    private var defaults: [ObjectIdentifier: StoredTree?] = [:]
+
+    init(coder: DefaultsCoder, format: StoredTree.Format) {
+        self.coder = coder
+        self.format = format
+        keys = StoredKeys(coder: coder, format: format)
+    }
+
+    /// Edits a document until it can be decoded.
+    ///
+    /// - Returns: The value, and its bytes; nil when the document has no usable value, needs no edit, or needs too many.
+    func decode(_ document: StoredDocument) -> (value: any Decodable, bytes: Data)? {
+        while let fault = fault(in: document) {
+            guard document.edit(because: fault, in: self) else { return nil }
+        }
+        guard document.edits > 0, let bytes = document.tree.data(in: format),
+            let value = try? coder.decodeTopLevel(anyOf: document.type, from: bytes)
+        else { return nil }
+        return (value, bytes)
+    }
+
+    /// Why a document can't be decoded; nil when it can.
+    func fault(in document: StoredDocument) -> DecodingFault? {
+        if document.isElement { return faults(in: [document])[0] }
+        return traced(document.tree, [document.type]) { decoder in
+            [DecodingTrace.fault(of: document.type, from: decoder, depth: 0)]
+        }[0]
+    }
+
+    /// Why each of several elements can't be decoded; nil for those that can.
+    func faults(in elements: [StoredDocument]) -> [DecodingFault?] {
+        traced(.array(elements.map(\.tree)), elements.map(\.type)) { decoder in
+            var container = try decoder.unkeyedContainer()
+            return try elements.map { DecodingTrace.fault(of: $0.type, from: try container.superDecoder(), depth: 1) }
+        }
+    }
+
+    /// Decodes a tree; an error that isn't one of a value is that of each.
+    private func traced(
+        _ tree: StoredTree,
+        _ types: [any Decodable.Type],
+        _ body: (any Decoder) throws -> [DecodingFault?]
+    ) -> [DecodingFault?] {
+        var faults: [DecodingFault?] = []
+        do {
+            guard let data = tree.data(in: format) else { throw UnexpectedValue() }
+            _ = try coder.withDecoder(for: data) { decoder in
+                faults = try body(decoder)
+                return true
+            }
+            return faults
+        } catch {
+            return types.map { DecodingFault(names: [], types: [$0], error: error, depth: 0) }
+        }
+    }
+
+    /// The default value of a type or, for an optional, of the type in it; nil when it has none.
+    func defaultTree(of type: any Decodable.Type) -> StoredTree? {
+        let type = unwrapped(type)
+        if let known = defaults[ObjectIdentifier(type)] { return known }
+        func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
+        let tree = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }.flatMap { self.tree(of: $0) }
+        defaults[ObjectIdentifier(type)] = .some(tree)
+        return tree
+    }
+
+    /// A value as it is encoded; nil, which is reported, if it can't be.
+    func tree(of value: any Encodable) -> StoredTree? {
+        do {
+            guard let (tree, own) = StoredTree.parse(try coder.encodeTopLevel(value)), own == format else { return nil }
+            return tree
+        } catch {
+            let type = type(of: value)
+            DefaultsDiagnostics.reportDefault(of: type, .defaultNotEncodable(error, type: type))
+            return nil
+        }
+    }
+}
+
+/// The type of an optional's value; other types are returned as they are.
+func unwrapped(_ type: any Decodable.Type) -> any Decodable.Type {
+    var type = type
+    while let wrapped = (type as? any OptionalType.Type)?.wrappedType as? any Decodable.Type {
+        type = wrapped
+    }
+    return type
+}

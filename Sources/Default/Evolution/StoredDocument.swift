@@ -1,0 +1,275 @@
+/// Stored bytes, or an element of a collection in them, that is changed in one place at a time until it can be decoded.
+final class StoredDocument {
+    /// What was changed.
+    struct Change {
+        /// Where it was in the stored bytes.
+        let path: StoredTree.Path
+        /// Where it is now; nil when it was removed from an array.
+        let place: StoredTree.Path?
+        /// Why, as a clause without stored values; nil for what was missing, or null.
+        let reason: String?
+    }
+
+    private(set) var tree: StoredTree
+    let type: any Decodable.Type
+    /// What the default value has in its place.
+    let initial: StoredTree?
+    /// Whether it is an element, which is decoded in an array with others.
+    let isElement: Bool
+    /// The number of edits, and how many of them were because of an initializer's own error.
+    private(set) var edits = 0
+    private(set) var ownErrors = 0
+
+    /// A change of the document itself.
+    private struct OwnChange {
+        let path: StoredTree.Path
+        let fault: DecodingFault
+        /// Whether nothing was there, or null.
+        let wasMissing: Bool
+    }
+
+    private var ownChanges: [OwnChange] = []
+    /// The number of times that it was edited at its own places.
+    private var rounds = 0
+    /// The collections in it that had a fault.
+    private var collections: [StoredTree.Path: StoredElements] = [:]
+    /// What was tried in a place: a value that fails again is changed as a part of what it is in.
+    private var attempts: [StoredTree.Path: Attempt] = [:]
+
+    private enum Attempt { case replaced, removed }
+
+    /// A bound for containers that are written by hand, each of whose parts may have a fault.
+    private static let maximumRounds = 400
+
+    init(_ tree: StoredTree, as type: any Decodable.Type, initial: StoredTree?, isElement: Bool = false) {
+        (self.tree, self.type, self.initial, self.isElement) = (tree, type, initial, isElement)
+    }
+
+    /// What was changed, also in elements.
+    var changes: [Change] {
+        ownChanges.map { Change(path: $0.path, place: $0.path, reason: $0.wasMissing ? nil : reason(of: $0.fault, at: $0.path)) }
+            + collections.flatMap { path, elements in elements.changes(below: path) }
+    }
+
+    /// A place in the document, and the same in the default value, whose encoder may have other names.
+    private struct Place {
+        var stored: StoredTree.Path = []
+        var initial: StoredTree.Path = []
+
+        func appending(_ stored: String, _ initial: String) -> Place {
+            Place(stored: self.stored.appending(stored), initial: self.initial.appending(initial))
+        }
+
+        var container: Place { Place(stored: stored.dropLast(), initial: initial.dropLast()) }
+    }
+
+    /// Changes the document in one place, so that what failed fails no more, or something further out.
+    ///
+    /// - Returns: Whether anything was changed; otherwise the document can't be used.
+    func edit(because fault: DecodingFault, in context: FillingContext) -> Bool {
+        guard rounds < Self.maximumRounds else { return false }
+        rounds += 1
+        edits += 1
+        ownErrors += fault.isOwnError ? 1 : 0
+        var fault = fault
+        var place = place(of: fault, in: context)
+        if let collection = fault.type as? any StoredCollection.Type {
+            switch editElements(of: collection, at: place, fault, context) {
+            case .edited: return true
+            case .failed(let index, let element): fault = DecodingFault(of: fault, because: element, at: index)
+            case nil: break
+            }
+        } else if let part = missingSuper(in: fault, at: place, context) {
+            place = part
+        } else if replaceOneField(of: place, fault.names, because: fault, context, addsMissing: fault.isOwnError) {
+            return true
+        }
+        return moveFromEncodersName(to: place)
+            || replaceOrRemove(place, because: fault, context)
+            || replaceOneField(of: Place(), [], because: fault, context, addsMissing: true)
+    }
+
+    private func place(of fault: DecodingFault, in context: FillingContext) -> Place {
+        var place = Place()
+        for (depth, name) in fault.names.enumerated() {
+            let container = tree[place.stored]
+            if case .array? = container {
+                let key = StoredTree.key(of: Int(name) ?? 0)
+                place = place.appending(key, key)
+            } else {
+                let encoded = context.keys.encodedKey(for: name, below: Array(fault.names.prefix(depth)))
+                let stored = context.keys.storedKey(for: name, among: container?.fields ?? [:], below: place.stored)
+                let new = stored ?? context.keys.newKey(for: name, encoded: encoded, below: place.stored)
+                place = place.appending(new, encoded)
+            }
+        }
+        return place
+    }
+
+    /// What the default value has in a place; in elements, entries and optional values, the default of their type.
+    private func fallback(at place: Place, _ types: [(any Decodable.Type)?], _ context: FillingContext) -> StoredTree? {
+        func ownDefault(at depth: Int) -> StoredTree? {
+            guard types.indices.contains(depth), let type = types[depth] else { return nil }
+            return context.defaultTree(of: type)
+        }
+        var current = initial?.mayBeNull == false ? initial : ownDefault(at: 0)
+        for (depth, name) in place.initial.enumerated() {
+            let part = current?.fields?[name]
+            let isLast = depth == place.initial.count - 1
+            current = part == nil && !isLast ? ownDefault(at: depth + 1) : part
+        }
+        return current
+    }
+
+    // MARK: Edits
+
+    private enum ElementsOutcome {
+        case edited
+        case failed(index: Int, DecodingFault)
+    }
+
+    /// Edits the elements of a collection; nil when the tree has none in this place, or nothing is wrong with them.
+    private func editElements(
+        of collection: any StoredCollection.Type,
+        at place: Place,
+        _ fault: DecodingFault,
+        _ context: FillingContext
+    ) -> ElementsOutcome? {
+        guard collections[place.stored] == nil else { return nil }
+        let fallback = fallback(at: place, fault.types, context)
+        guard let elements = StoredElements(of: collection, in: tree[place.stored], initial: fallback, context) else {
+            return nil
+        }
+        if let (index, element) = elements.edit(in: context) { return .failed(index: index, element) }
+        guard elements.isChanged else { return nil }
+        collections[place.stored] = elements
+        tree[place.stored] = elements.tree
+        // What the elements needed counts in place of this one.
+        edits += elements.edits - 1
+        ownErrors += elements.ownErrors - (fault.isOwnError ? 1 : 0)
+        return .edited
+    }
+
+    /// The place of a superclass's missing container, which only the path of its error names.
+    private func missingSuper(in fault: DecodingFault, at place: Place, _ context: FillingContext) -> Place? {
+        let path = fault.codingPath.dropFirst(fault.names.count)
+        guard path.first?.stringValue == "super" else { return nil }
+        let part = place.appending("super", "super")
+        return tree[part.stored] != nil || fallback(at: part, fault.types, context) != nil ? part : nil
+    }
+
+    /// Replaces the one field of an object without which its initializer has no error of its own.
+    ///
+    /// No call in it has failed, so it rejects values each of which can be decoded.
+    ///
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - names: The coding keys that lead to it.
+    ///   - fault: Why the document can't be decoded.
+    ///   - context: What all documents have in common.
+    ///   - addsMissing: Whether a field that is missing may be the cause; to fill it in loses nothing.
+    private func replaceOneField(
+        of object: Place,
+        _ names: [String],
+        because fault: DecodingFault,
+        _ context: FillingContext,
+        addsMissing: Bool
+    ) -> Bool {
+        guard let fields = tree[object.stored]?.fields, !fault.isOfKeys,
+            let others = fallback(at: object, fault.types, context)?.fields
+        else { return false }
+        let missing = addsMissing ? Array(others.keys).inOrder().filter { fields[$0] == nil } : []
+        let before = tree
+        for name in missing + Array(fields.keys).inOrder().reversed() {
+            let path = object.stored.appending(name)
+            tree[path] = others[name]
+            let next = context.fault(in: self)
+            // What failed fails no more, nor does what was replaced.
+            let isMended = next.map { $0.names != fault.names && !$0.names.starts(with: names + [name]) } ?? true
+            tree = before
+            if isMended {
+                replace(path, by: others[name], because: fault)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Moves a value to the name that the decoder asks for, where the encoder writes another one for it.
+    private func moveFromEncodersName(to place: Place) -> Bool {
+        guard let encoded = place.initial.last, encoded != place.stored.last, tree[place.stored] == nil else { return false }
+        let old = place.container.stored.appending(encoded)
+        guard let value = tree[old] else { return false }
+        tree[old] = nil
+        tree[place.stored] = value
+        return true
+    }
+
+    /// Replaces a value by the default's, else removes it, else does the same with what it is in.
+    private func replaceOrRemove(_ place: Place, because fault: DecodingFault, _ context: FillingContext) -> Bool {
+        var place = place
+        while !place.stored.isEmpty {
+            let container = place.container
+            defer { place = container }
+            // The elements of a container that is written by hand are used as a whole or not at all.
+            if case .array? = tree[container.stored] { continue }
+            let fallback = fallback(at: place, fault.types, context)
+            if let fallback, attempts[place.stored] == nil {
+                attempts[place.stored] = .replaced
+                replace(place.stored, by: fallback, because: fault)
+                return true
+            }
+            let isStored = tree[place.stored] != nil
+            if isStored, attempts[place.stored] != .removed, !isOnlyChoice(place, fault, context) {
+                attempts[place.stored] = .removed
+                replace(place.stored, by: nil, because: fault)
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Whether an object has only this field, and the default has only another: a case of an enum, whose values belong
+    /// together, so that it is replaced as a whole.
+    private func isOnlyChoice(_ place: Place, _ fault: DecodingFault, _ context: FillingContext) -> Bool {
+        guard tree[place.container.stored]?.fields?.count == 1,
+            let others = fallback(at: place.container, fault.types, context)?.fields
+        else { return false }
+        return others.count == 1 && others[place.initial.last ?? ""] == nil
+    }
+
+    private func replace(_ path: StoredTree.Path, by value: StoredTree?, because fault: DecodingFault) {
+        note(path, because: fault)
+        collections = collections.filter { !$0.key.starts(with: path) }
+        tree[path] = value
+    }
+
+    // MARK: Reasons
+
+    /// Notes a change of what is in a place, which takes precedence over changes of its parts.
+    private func note(_ path: StoredTree.Path, because fault: DecodingFault) {
+        guard !ownChanges.contains(where: { path.starts(with: $0.path) }) else { return }
+        // The first part that couldn't be used is why the whole can't be.
+        let first = ownChanges.first { $0.path.starts(with: path) && !$0.wasMissing }?.fault
+        ownChanges.removeAll { $0.path.starts(with: path) }
+        let wasMissing = tree[path]?.mayBeNull ?? true
+        ownChanges.append(OwnChange(path: path, fault: first ?? fault, wasMissing: wasMissing))
+    }
+
+    /// Why the value in a place can't be used.
+    ///
+    /// - Returns: A clause without stored values.
+    func reason(of fault: DecodingFault, at path: StoredTree.Path) -> String {
+        let reason: String
+        switch fault.error {
+        case DecodingError.keyNotFound: reason = "is missing"
+        case DecodingError.valueNotFound(let type, _): reason = "is null, where a value of type \(type) is needed"
+        case DecodingError.typeMismatch(let type, _): reason = "is not of type \(type)"
+        case DecodingError.dataCorrupted: reason = "is malformed"
+        default: return "was rejected with \(Swift.type(of: fault.error))"
+        }
+        let inner = fault.codingPath.dropFirst(path.count)
+        return inner.isEmpty
+            ? reason : "can't be used because \(LoadReport.path(Array(inner)).debugDescription) in it \(reason)"
+    }
+}
