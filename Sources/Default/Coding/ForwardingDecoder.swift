@@ -24,6 +24,9 @@ class DecodingHooks {
 
     func contains(_ part: Part) -> Bool { part.isStored() }
 
+    /// Called before a part is decoded if it is stored.
+    func expects(_ type: any Decodable.Type, _ part: Part) {}
+
     /// The decoder of what takes the place of a part that is not decoded as a value: a container, nil, or a super decoder.
     ///
     /// - Parameters:
@@ -90,6 +93,12 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try typed(decodeAny(type, forKey: key))
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        hooks.expects(type, part(key))
+        guard contains(key), try !decodeNil(forKey: key) else { return nil }
+        return try decode(type, forKey: key)
     }
 
     private func decodeAny(_ type: any Decodable.Type, forKey key: Key) throws -> any Decodable {

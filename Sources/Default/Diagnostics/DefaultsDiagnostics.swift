@@ -161,6 +161,12 @@ extension DefaultsDiagnostics.Event {
         /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and
         /// has the code ``DefaultsError/Code/encodingFailed``.
         public static let defaultUnusable = Kind("default unusable")
+        /// One of a type's ``DefaultStorable/renamedProperties`` ends at a name that no property has, so it was ignored:
+        /// otherwise it would take the value away from the property with the old name.
+        ///
+        /// Usually it is stated the wrong way round: the old name comes first. Reported once per process, when a value with
+        /// the old name is read. The error names the type, and has the code ``DefaultsError/Code/valueMissing``.
+        public static let renameIgnored = Kind("rename ignored")
         /// A value that could not be used was quarantined and replaced; see
         /// ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
@@ -234,6 +240,14 @@ extension DefaultsDiagnostics {
     static func reportDefault(of type: Any.Type, _ error: DefaultsError) {
         if reportedReads.withLock({ $0.insert(ErrorContext(type: type), reason: 0) }) {
             report(.defaultUnusable, error)
+        }
+    }
+
+    /// Reports a rename that ends at a name that no property has, once per process.
+    static func reportRenaming(from old: [String], to new: [String], of type: Any.Type) {
+        let error = DefaultsError.renameToNothing(from: old, to: new, type: type)
+        if reportedReads.withLock({ $0.insert(ErrorContext(type: type), reason: error.description.hashValue) }) {
+            report(.init(kind: .renameIgnored, error: error))
         }
     }
 

@@ -256,6 +256,14 @@ extension DefaultsError {
         return DefaultsError(.valueMissing, ErrorContext(type: type), reason)
     }
 
+    static func renameToNothing(from old: [String], to new: [String], type: Any.Type) -> DefaultsError {
+        let reason = """
+            \(type) renames \(LoadReport.path(old).debugDescription) to \(LoadReport.path(new).debugDescription), which \
+            is not a property of it, so the value keeps its name. In renamedProperties, the old name comes first.
+            """
+        return DefaultsError(.valueMissing, ErrorContext(type: type), reason)
+    }
+
     static func undecodable(_ error: any Error, byteCount: Int, _ context: ErrorContext) -> DefaultsError {
         let faults = summary(of: error)
         let isInProperty = error is DecodingError && !faults.contains(path([]))

@@ -76,11 +76,22 @@ final class UnknownFields {
         }
     }
 
-    /// Whether there is a field at a path, or in it, or a part of one.
-    func contains(_ path: StoredTree.Path) -> Bool {
-        guard let name = path.first else { return !isEmpty }
-        let rest = path.droppingFirst()
-        return fields[name]?[rest] != nil || parts[name]?.contains(rest) ?? false
+    /// The paths of the unknown fields that a stated name means: a field of that name as it is written, else nested ones, also
+    /// in elements.
+    func paths(named name: String) -> [StoredTree.Path] {
+        if elements != nil {
+            return parts.flatMap { key, part in part.paths(named: name).map { [key] + $0 } }
+        }
+        if fields[name] != nil || parts[name]?.isEmpty == false { return [[name]] }
+        let words = name.split(separator: ".").map(String.init)
+        for count in (1..<max(words.count, 1)).reversed() {
+            let first = words.prefix(count).joined(separator: ".")
+            let rest = Array(words.dropFirst(count))
+            if fields[first]?[rest] != nil { return [[first] + rest] }
+            let inner = parts[first]?.paths(named: rest.joined(separator: ".")) ?? []
+            if !inner.isEmpty { return inner.map { [first] + $0 } }
+        }
+        return []
     }
 
     /// Whether there is a field at exactly this path.

@@ -367,7 +367,9 @@ extension DefaultStorable {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
                 }
-                guard Renaming(renamedProperties, in: data) == nil else { throw FastPathUnavailable() }
+                guard Renaming(Self.self, names: statedNames, in: data, coder: defaultCoder) == nil else {
+                    throw FastPathUnavailable()
+                }
                 let value = try defaultCoder.decodeTopLevel(Self.self, from: data)
                 DefaultsDiagnostics.noteReadable(identifier, ErrorContext(identifier, Self.self, in: store))
                 return value

@@ -363,11 +363,13 @@ extension StoredSettings {
         }
         let unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder)
         // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
-        for value in form.report.unusable where value.reason == LoadReport.UnusableValue.hasOldName {
-            unknown?.remove(StoredTree.path(value.path), keepingParts: true)
+        for path in form.oldNames {
+            unknown?.remove(path, keepingParts: true)
         }
-        for path in form.type.removedProperties {
-            unknown?.remove(StoredTree.path(path))
+        for name in form.type.removedProperties {
+            for path in unknown?.paths(named: name) ?? [] {
+                unknown?.remove(path)
+            }
         }
         return unknown?.isEmpty == false ? unknown : nil
     }
@@ -376,7 +378,7 @@ extension StoredSettings {
     var hasRemovedProperties: Bool {
         guard !access.type.removedProperties.isEmpty else { return false }
         let unknown = UnknownFields(in: data, unknownTo: access.type, coder: access.type.defaultCoder)
-        return access.type.removedProperties.contains { unknown?.contains(StoredTree.path($0)) ?? false }
+        return access.type.removedProperties.contains { unknown?.paths(named: $0).isEmpty == false }
     }
 }
 
@@ -393,8 +395,10 @@ extension SettingsAccess {
         if kept.arePredecessors {
             let all = fields.paths
             // Under the old name of a property, the next read would take it for that.
-            for path in type.renamedProperties.keys {
-                fields.remove(StoredTree.path(path), keepingParts: true)
+            for name in type.renamedProperties.keys {
+                for path in fields.paths(named: name) {
+                    fields.remove(path, keepingParts: true)
+                }
             }
             lost = all.filter { !fields.hasField(at: $0) }
         }

@@ -77,6 +77,8 @@ final class StoredForm: @unchecked Sendable {
     fileprivate(set) var filling: Filling?
     /// How the value differs from the stored one.
     fileprivate(set) var report = LoadReport()
+    /// The paths of values that have an old name and are not used.
+    fileprivate(set) var oldNames: [StoredTree.Path] = []
     /// Whether writing the value would leave the bytes unchanged, except for formatting.
     fileprivate(set) var isCurrent: Bool
 
@@ -111,7 +113,7 @@ extension StoredType {
     /// - Throws: The error of the decoder, or a ``VersionFault``.
     func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
         let coder = coder ?? self.coder
-        let renaming = settings.flatMap { Renaming($0.renamedProperties, in: data) }
+        let renaming = Renaming(type, names: statedNames, in: data, coder: coder)
         let data = renaming?.data ?? data
         let form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: successors.isEmpty)
         let value: any Decodable
@@ -123,8 +125,9 @@ extension StoredType {
             (form.bytes, form.filling, form.report) = (filling.bytes, filling, filling.report)
         }
         var unusable = form.report.unusable
-        for path in renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? [] {
-            let path = LoadReport.path(path)
+        for place in renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? [] {
+            form.oldNames.append(place)
+            let path = LoadReport.path(place)
             if !form.report.unusable.contains(where: { $0.path == path }) {
                 unusable.append(.init(path: path, reason: LoadReport.UnusableValue.hasOldName))
             }
@@ -148,8 +151,9 @@ extension StoredType {
 
     /// What this type might use of bytes that can't be read as it.
     func claim(to data: Data, coder: DefaultsCoder?) -> KnownKeys.Claim {
-        let renamed = settings.flatMap { Renaming($0.renamedProperties, in: data)?.data }
-        return KnownKeys.claim(of: type, on: renamed ?? data, coder: coder ?? self.coder)
+        let coder = coder ?? self.coder
+        let renamed = Renaming(type, names: statedNames, in: data, coder: coder)?.data
+        return KnownKeys.claim(of: type, on: renamed ?? data, coder: coder)
     }
 
     fileprivate func migrated(_ value: any Decodable) throws -> any Decodable {
@@ -273,3 +277,6 @@ struct StoredBytes {
         return best
     }
 }
+
+/// The names that settings types state; other types state none.
+let statedNames: PropertyNames = { ($0 as? any DefaultStorable.Type)?.renamedProperties ?? [:] }

@@ -1,0 +1,353 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The new names of a type's properties by their old ones, as the type states them.
+///
+/// A name may have dots of its own, or stand for a path through nested containers and elements.
+typealias PropertyNames = @Sendable (any Decodable.Type) -> [String: String]
+
+/// Stored bytes with the new names of renamed properties, those of the type and of all types in it.
+///
+/// A value moves to the last name of its chain at once: with `["z": "y", "y": "x"]`, both "z" and "y" become "x". If several
+/// old names of a property are stored, the one nearest to the new name is used. Parents move before what is in them, and the
+/// names of nested properties are known under their parents' old and new names. So the outcome does not depend on the order
+/// in which the names are listed.
+struct Renaming {
+    /// The bytes with the new names; nil when no property has an old name.
+    let data: Data?
+
+    /// The paths of values that have an old name, because another value has the new one.
+    private let unused: [StoredTree.Path]
+
+    /// Fails when nothing in the bytes has an old name.
+    ///
+    /// - Parameters:
+    ///   - type: The type that the bytes are of.
+    ///   - names: The names that types state.
+    ///   - data: The bytes.
+    ///   - coder: Their coder.
+    init?(_ type: any Decodable.Type, names: @escaping PropertyNames, in data: Data, coder: DefaultsCoder) {
+        guard Self.mayApply(to: data, of: type, names), case (var tree, let format)? = StoredTree.parse(data) else {
+            return nil
+        }
+        let walk = RenamingWalk(names, coder: coder, format: format)
+        walk.rename(in: &tree, of: type, stated: [:], at: [])
+        unused = walk.unused
+        guard walk.isChanged || !unused.isEmpty else { return nil }
+        self.data = walk.isChanged ? tree.data(in: format) : nil
+    }
+
+    /// The paths of values that have an old name and are not used.
+    ///
+    /// - Parameters:
+    ///   - value: The value that was decoded. An old name may be the name of one of its properties again.
+    ///   - coder: The coder of the bytes.
+    /// - Returns: The paths, in the order in which the names apply.
+    func unusedPaths(besides value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
+        guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
+            let (used, _) = StoredTree.parse(data)
+        else { return unused }
+        return unused.filter { used[$0] == nil }
+    }
+
+    /// Whether bytes may contain an old name; this search avoids parsing bytes in which nothing has to be renamed.
+    private static func mayApply(to data: Data, of type: any Decodable.Type, _ names: PropertyNames) -> Bool {
+        ([type] + TypeShape.types(in: type)).contains { type in
+            names(type).keys.contains { name in
+                let key = name.split(separator: ".").last.map(String.init) ?? ""
+                // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
+                return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
+            }
+        }
+    }
+}
+
+/// Renames in a tree, from its root on: where a type is known, by the names that it states.
+private final class RenamingWalk {
+    private(set) var isChanged = false
+    private(set) var unused: [StoredTree.Path] = []
+    private let names: PropertyNames
+    private let coder: DefaultsCoder
+    private let keys: StoredKeys
+
+    init(_ names: @escaping PropertyNames, coder: DefaultsCoder, format: StoredTree.Format) {
+        (self.names, self.coder) = (names, coder)
+        keys = StoredKeys(coder: coder, format: format)
+    }
+
+    /// Renames in a value and in all that is in it.
+    ///
+    /// - Parameters:
+    ///   - tree: The value.
+    ///   - type: Its type; nil if it isn't known.
+    ///   - shape: What is known of a container that is decoded without a type.
+    ///   - outer: The names that containers of the value state for it.
+    ///   - path: Its path.
+    func rename(
+        in tree: inout StoredTree,
+        of type: (any Decodable.Type)?,
+        shape: TypeShape? = nil,
+        stated outer: [String: String],
+        at path: StoredTree.Path
+    ) {
+        let type = type.map { unwrapped($0) }
+        if let collection = type as? any StoredCollection.Type {
+            return renameInElements(of: collection, in: &tree, stated: outer, at: path)
+        }
+        guard tree.fields != nil else { return }
+        let shape = type.flatMap { TypeShape.of($0, coder: coder) } ?? shape
+        let stated = (type.map(names) ?? [:]).merging(outer) { own, _ in own }
+        var rules: [StoredTree.Path: StoredTree.Path] = [:]
+        var inElements: [String: [String: String]] = [:]
+        for (old, new) in stated {
+            if let (name, oldRest, newRest) = elements(from: old, to: new, shape) {
+                inElements[name, default: [:]][oldRest] = newRest
+                continue
+            }
+            let oldPath = tree.path(named: old, shape)
+            let newPath = tree.path(named: new, shape, besides: oldPath)
+            rules[oldPath] = oldPath.isEmpty || newPath.isEmpty || oldPath == newPath ? nil : newPath
+        }
+        if let type, let shape, shape.isKeyed {
+            dropRenamesToNothing(&rules, of: type, shape)
+        }
+        apply(rules, to: &tree, at: path)
+        guard let shape, case .object(var fields) = tree else { return }
+        tree = .object([:])
+        for name in Array(shape.parts.keys).inOrder() {
+            guard let part = shape.parts[name], let key = keys.storedKey(for: name, among: fields, below: path),
+                var field = fields.removeValue(forKey: key)
+            else { continue }
+            rename(in: &field, of: part.type, shape: part, stated: inElements[name] ?? [:], at: path.appending(key))
+            fields[key] = field
+        }
+        tree = .object(fields)
+    }
+
+    private func renameInElements(
+        of collection: any StoredCollection.Type,
+        in tree: inout StoredTree,
+        stated outer: [String: String],
+        at path: StoredTree.Path
+    ) {
+        guard let type = collection.partTypes.last else { return }
+        switch tree {
+        case .array(var elements) where !collection.isKeyed:
+            tree = .array([])
+            for index in elements.indices where !collection.isCodedInPairs || index % 2 == 1 {
+                let path = path.appending(StoredTree.key(of: index))
+                rename(in: &elements[index], of: type, stated: outer, at: path)
+            }
+            tree = .array(elements)
+        case .object(var fields) where collection.isKeyed:
+            tree = .object([:])
+            for (name, field) in fields {
+                var field = field
+                rename(in: &field, of: type, stated: outer, at: path.appending(name))
+                fields[name] = field
+            }
+            tree = .object(fields)
+        default:
+            break
+        }
+    }
+
+    /// The property through which two names lead into the elements of a collection, and what they mean there; nil if they don't.
+    private func elements(
+        from old: String,
+        to new: String,
+        _ shape: TypeShape?
+    ) -> (name: String, old: String, new: String)? {
+        guard let shape, !shape.names.contains(old), let dot = old.firstIndex(of: ".") else { return nil }
+        let name = String(old[..<dot])
+        guard new.hasPrefix(name + "."), let part = shape.parts[name] else { return nil }
+        let oldRest = String(old[old.index(after: dot)...])
+        let newRest = String(new.dropFirst(name.count + 1))
+        guard let collection = part.type.map({ unwrapped($0) }) as? any StoredCollection.Type else {
+            // The collection may be in a container of the property.
+            return elements(from: oldRest, to: newRest, part.typedShape(coder)) == nil ? nil : (name, oldRest, newRest)
+        }
+        guard collection.isKeyed, let type = collection.partTypes.last else { return (name, oldRest, newRest) }
+        // In a dictionary, it is the name of an entry unless the values have a property of that name.
+        let property = newRest.split(separator: ".").first.map(String.init) ?? newRest
+        let hasProperty = TypeShape.of(unwrapped(type), coder: coder)?.names.contains(property) == true
+        return hasProperty ? (name, oldRest, newRest) : nil
+    }
+
+    /// Drops the renames that end at a name that no property has, such as those that are stated the wrong way round.
+    ///
+    /// They would take the value away from the property.
+    private func dropRenamesToNothing(
+        _ rules: inout [StoredTree.Path: StoredTree.Path],
+        of type: any Decodable.Type,
+        _ shape: TypeShape
+    ) {
+        let all = rules
+        for (old, new) in all {
+            var (last, steps) = (new, 0)
+            while let next = all[last], steps < all.count {
+                (last, steps) = (next, steps + 1)
+            }
+            // One that leads back to itself is ignored anyway.
+            guard all[last] == nil, !isProperty(last, of: shape), isProperty(old, of: shape) else { continue }
+            rules[old] = nil
+            DefaultsDiagnostics.reportRenaming(from: old, to: last, of: type)
+        }
+    }
+
+    private func isProperty(_ path: StoredTree.Path, of shape: TypeShape) -> Bool {
+        guard let key = path.first else { return true }
+        let name = shape.names.first { $0 == key || keys.encodedKey(for: $0, below: []) == key }
+        guard let name else { return false }
+        guard path.count > 1, let part = shape.parts[name] else { return path.count == 1 }
+        // What is in a collection, or in a type without a default, isn't known.
+        let inner = part.typedShape(coder)
+        return inner.isKeyed ? isProperty(path.droppingFirst(), of: inner) : true
+    }
+
+    private func apply(
+        _ names: [StoredTree.Path: StoredTree.Path],
+        to tree: inout StoredTree,
+        at path: StoredTree.Path
+    ) {
+        guard !names.isEmpty else { return }
+        let rules = Rule.all(of: names)
+        // A parent that moves may bring other old names with it, so this ends when nothing changes. No value moves twice
+        // from the same name, but a mistake in the names must not make it endless.
+        for _ in 0...rules.count {
+            guard rules.count(where: { tree.move(by: $0) }) > 0 else { break }
+            isChanged = true
+        }
+        for rule in rules {
+            if let value = tree[rule.old], !value.isNull, !rule.isWrapped(value) {
+                unused.append(path + rule.old)
+            }
+        }
+    }
+}
+
+extension TypeShape {
+    /// The shape of the type, or this one if it has no default value.
+    fileprivate func typedShape(_ coder: DefaultsCoder) -> TypeShape {
+        type.flatMap { TypeShape.of(unwrapped($0), coder: coder) } ?? self
+    }
+}
+
+extension StoredTree {
+    /// The path that a stated name means: a field of that name as it is written, else one in nested containers.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - shape: What the type asks for; nil if that isn't known.
+    ///   - old: For a new name, the path of the old one: a name with dots of its own is replaced by another one.
+    /// - Returns: The path; empty for an empty name.
+    func path(named name: String, _ shape: TypeShape? = nil, besides old: Path? = nil) -> Path {
+        let words = name.split(separator: ".").map(String.init)
+        if words.count < 2 { return words }
+        if fields?[name] != nil || shape?.names.contains(name) == true { return [name] }
+        // The longest beginning that is the name of a container.
+        for count in (1..<words.count).reversed() {
+            let first = words.prefix(count).joined(separator: ".")
+            let rest = words.dropFirst(count).joined(separator: ".")
+            let part = shape?.parts[first]
+            if let inner = fields?[first], inner.fields != nil || part != nil {
+                return [first] + inner.path(named: rest, part)
+            }
+            if let part { return [first] + StoredTree.object([:]).path(named: rest, part) }
+        }
+        if let old, old.count == 1, old[0].contains(".") { return [name] }
+        return words
+    }
+}
+
+/// Where the value with an old name belongs.
+private struct Rule {
+    let old: StoredTree.Path
+    let new: StoredTree.Path
+    /// The number of names in between.
+    let distance: Int
+
+    /// Whether a value under the old name is the container that the property was moved into.
+    ///
+    /// With `["theme": "theme.name"]`, "theme" is the old name of a string, and the new name of an object.
+    func isWrapped(_ value: StoredTree) -> Bool { value.fields != nil && new.starts(with: old) }
+
+    private func precedes(_ other: Rule) -> Bool {
+        (old.count, distance, LoadReport.path(old)) < (other.old.count, other.distance, LoadReport.path(other.old))
+    }
+
+    /// The rules for some names, in the order in which they apply.
+    static func all(of names: [StoredTree.Path: StoredTree.Path]) -> [Rule] {
+        var rules: [Rule] = []
+        for old in Array(names.keys).inOrder(by: { LoadReport.path($0) < LoadReport.path($1) }) {
+            // A nested property is known under its parents' old and new names.
+            var alias = old
+            for _ in 0...names.count {
+                // Names that lead back to themselves are ignored.
+                if !rules.contains(where: { $0.old == alias }), let start = names[alias] ?? names[old],
+                    let (new, distance) = destination(of: start, by: names), new != alias
+                {
+                    let rule = Rule(old: alias, new: new, distance: distance)
+                    rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)
+                }
+                guard let moved = step(from: alias, by: names, isParentOnly: true) else { break }
+                alias = moved
+            }
+        }
+        return rules
+    }
+
+    private static func destination(
+        of path: StoredTree.Path,
+        by names: [StoredTree.Path: StoredTree.Path]
+    ) -> (path: StoredTree.Path, distance: Int)? {
+        var (current, distance) = (path, 0)
+        while let moved = step(from: current, by: names, isParentOnly: false) {
+            guard distance <= names.count, moved != path else { return nil }
+            (current, distance) = (moved, distance + 1)
+        }
+        return (current, distance)
+    }
+
+    /// Renames the longest part of a path that has an old name.
+    private static func step(
+        from path: StoredTree.Path,
+        by names: [StoredTree.Path: StoredTree.Path],
+        isParentOnly: Bool
+    ) -> StoredTree.Path? {
+        for count in (1...path.count).reversed().dropFirst(isParentOnly ? 1 : 0) {
+            let old = Array(path.prefix(count))
+            // A property that moved into a container of its own name is there already.
+            if let new = names[old], count == path.count || !new.starts(with: old) {
+                return new + path.dropFirst(count)
+            }
+        }
+        return nil
+    }
+}
+
+extension StoredTree {
+    /// Moves a value from its old name to its new one.
+    ///
+    /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its path.
+    fileprivate mutating func move(by rule: Rule) -> Bool {
+        guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.mayBeNull ?? true
+        else { return false }
+        var renamed = self
+        renamed[rule.old] = nil
+        for count in 1..<rule.new.count {
+            let parent = Array(rule.new.prefix(count))
+            if renamed[parent]?.mayBeNull ?? true {
+                renamed[parent] = .object([:])
+            }
+        }
+        renamed[rule.new] = value
+        // A parent that isn't a container blocks it.
+        guard renamed[rule.new] != nil else { return false }
+        self = renamed
+        return true
+    }
+}
