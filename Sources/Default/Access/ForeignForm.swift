@@ -103,7 +103,7 @@ extension ForeignForm {
         keys: any Codable.Type,
         elements: Any.Type
     ) -> String? {
-        let isObject = keys == String.self || keys == Int.self
+        let isObject = isName(keys)
         var members: [String] = []
         for (key, stored) in entries {
             guard let value = elementJSON(of: stored, as: elements), let own = encoded(.string(key), as: keys) else {
@@ -113,6 +113,12 @@ extension ForeignForm {
         }
         let list = members.joined(separator: ",")
         return isObject ? "{\(list)}" : "[\(list)]"
+    }
+
+    /// Whether dictionaries with keys of a type are coded as objects.
+    private static func isName<Key: Codable>(_ type: Key.Type) -> Bool {
+        func isName<Name: Hashable & Codable>(_ type: Name.Type) -> Bool { ![Name: Int].isCodedInPairs }
+        return (type as? any (Hashable & Codable).Type).map { isName($0) } ?? false
     }
 
     private static func text(of value: any Encodable) -> String? {

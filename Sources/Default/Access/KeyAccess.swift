@@ -244,11 +244,19 @@ extension KeyAccess {
         do {
             return try decodeExactly(stored, by: bridge)
         } catch {
-            let (value, report) = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
+            let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
             noteReadable(as: Value.self)
-            DefaultsDiagnostics.report(report, context(Value.self))
-            return value
+            DefaultsDiagnostics.report(found.report, context(Value.self))
+            return found.value
         }
+    }
+
+    /// A value that isn't in the bridge's own form, or was filled in.
+    private struct FilledIn<Value> {
+        let value: Value
+        let report: LoadReport
+        /// The bytes after filling in; nil if that wasn't needed.
+        let bytes: Data?
     }
 
     /// Decodes a stored value that is not in the bridge's own form, or has to be filled in.
@@ -259,10 +267,10 @@ extension KeyAccess {
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?,
         because fault: DefaultsError
-    ) throws(DefaultsError) -> (value: Value, report: LoadReport) {
+    ) throws(DefaultsError) -> FilledIn<Value> {
         let translated = ForeignForm.translate(stored, by: bridge)
         if let translated, let value = try? decodeExactly(translated, by: bridge) {
-            return (value, LoadReport())
+            return FilledIn(value: value, report: LoadReport(), bytes: nil)
         }
         guard case .data(let data) = translated ?? stored,
             let filledIn = fillIn(data, by: bridge, default: initial())
@@ -281,7 +289,7 @@ extension KeyAccess {
         _ data: Data,
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
-    ) -> (value: Value, report: LoadReport)? {
+    ) -> FilledIn<Value>? {
         guard bridge.decodesData, let type = Value.self as? any Decodable.Type,
             let filledIn = fillIn(data, as: type, default: { initial().flatMap(Self.defaultValue) }),
             let value = filledIn.value as? Value
@@ -290,7 +298,7 @@ extension KeyAccess {
         if filledIn.isShareable {
             DecodedValueCache.of(store).share(value, of: data, forKey: key)
         }
-        return (value, filledIn.report)
+        return FilledIn(value: value, report: filledIn.filling.report, bytes: filledIn.filling.bytes)
     }
 
     /// A value as one that others are filled in from; nil for the nil of an optional.
@@ -308,7 +316,7 @@ extension KeyAccess {
         _ data: Data,
         as type: any Decodable.Type,
         default initial: () -> (any Encodable)?
-    ) -> (value: any Decodable, report: LoadReport, isShareable: Bool)? {
+    ) -> (value: any Decodable, filling: Filling, isShareable: Bool)? {
         let (cache, coder) = (DecodedValueCache.of(store), DefaultsCoder.json)
         // No key contains NUL, so this is not one under which a value is cached.
         let rememberedKey = "\(key)\0"
@@ -325,17 +333,18 @@ extension KeyAccess {
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
                 remember(known)
             }
-            return (value, filling.report, known.isShareable == true)
+            return (value, filling, known.isShareable == true)
         }
         let fallback = initial()
-        guard let (value, filling) = Filling.run(type, on: data, default: fallback, coder: coder) else {
+        let found = Filling.run(type, on: data, default: fallback, coder: coder, keepsUnknownFields: true)
+        guard let (value, filling) = found else {
             remember((nil, fallback != nil, isShareable: nil))
             return nil
         }
         if filling.cause != .mixed {
             remember((filling, fallback != nil, isShareable: filling.cause == .bytes ? nil : false))
         }
-        return (value, filling.report, false)
+        return (value, filling, false)
     }
 
     /// Decodes a stored value in the bridge's own form.
@@ -396,7 +405,7 @@ extension KeyAccess {
         }
         // A coder's value may have been filled in.
         try replace(with: encoded, type: Value.self, isReadable: isReadable && !bridge.decodesData) { replaced in
-            loss(inReplacing: replaced, by: bridge, default: initial())
+            inspect(replaced, by: bridge, default: initial())
         }
     }
 
@@ -407,27 +416,45 @@ extension KeyAccess {
         return .encodingFailed(error, context(type))
     }
 
-    /// Stores a value, after what it replaces was quarantined if that would be lost.
+    /// What a write has to know of the value that it replaces.
+    struct Replaced {
+        /// The reason why replacing it would lose data; nil when all of it can be used.
+        var loss: DefaultsError?
+        /// What the type doesn't know in it, which the write keeps; nil when it knows everything.
+        var unknown: UnknownFields?
+    }
+
+    /// Stores a value with what is kept of the one that it replaces, which is quarantined if something would be lost.
     func replace(
         with value: PropertyListValue?,
         type: Any.Type,
         isReadable: Bool,
-        loss lossInReplacing: (PropertyListValue) -> DefaultsError?
+        inspecting inspect: (PropertyListValue) -> Replaced
     ) throws(DefaultsError) {
         if isReadable, !isOverridden {
             try DefaultsError.wrapping(context(type)) { try store.setStoredValue(value, forKey: key) }
             return store.notifyChange(forKey: key)
         }
-        let loss = try update(type: type) { stored in
-            let loss = stored.flatMap(lossInReplacing)
-            if let replaced = stored, loss != nil {
+        let (loss, isComplete) = try update(type: type) { stored in
+            let replaced = stored.map(inspect) ?? Replaced()
+            var loss = replaced.loss
+            var new = value
+            if let unknown = replaced.unknown, case .data(let data)? = value {
+                let placement = unknown.added(to: data)
+                new = .data(placement.data ?? data)
+                loss = loss ?? placement.loss(context(type))
+            }
+            if let old = stored, loss != nil {
                 try store.transaction {
-                    try quarantine(of: type).add(replaced)
-                    try store.setStoredValue(value, forKey: key)
+                    try quarantine(of: type).add(old)
+                    try store.setStoredValue(new, forKey: key)
                 }
             }
-            stored = value
-            return loss
+            stored = new
+            return (loss, replaced.unknown == nil)
+        }
+        if isComplete, case .data(let data)? = value {
+            DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
         }
         if let loss {
             noteReadable(as: type)
@@ -438,40 +465,51 @@ extension KeyAccess {
     /// Stores the newest quarantined value again that can be used, and quarantines the value that it replaces.
     ///
     /// - Returns: The value; nil when there is none.
-    /// - Throws: `invalidKey`, `typeMismatch`, or errors of the store. Nothing is changed then.
+    /// - Throws: Why the newest can't be used, if none can; `invalidKey`, `typeMismatch`, or errors of the store. Nothing is
+    ///   changed then.
     func restoreQuarantined<Value>(
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
     ) throws(DefaultsError) -> QuarantinedValue? {
-        try quarantine(of: Value.self).restore { value, _ in
-            loss(inReplacing: value, by: bridge, default: initial()) == nil
+        let restored = try quarantine(of: Value.self).restore { value, _ throws(DefaultsError) in
+            let loss = inspect(value, by: bridge, default: initial()).loss
+            guard let loss, loss.code != .filledIn else { return loss }
+            throw loss
         }
+        if let loss = restored?.loss {
+            DefaultsDiagnostics.report(.readFailed, loss)
+        }
+        return restored?.value
     }
 
-    /// The reason why replacing the stored value would lose data; nil when all of it can be used.
-    private func loss<Value>(
-        inReplacing stored: PropertyListValue,
+    /// Finds out what of a stored value can be used, and what the type doesn't know.
+    private func inspect<Value>(
+        _ stored: PropertyListValue,
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
-    ) -> DefaultsError? {
+    ) -> Replaced {
+        let data: Data? = if bridge.decodesData, case .data(let data) = stored { data } else { nil }
         // Decoding costs as much as encoding, so the same bytes are decoded only once.
-        if bridge.decodesData, case .data(let data) = stored,
-            DecodedValueCache.of(store).contains(data, of: Value.self, forKey: key)
-        {
-            return nil
+        if let data, DecodedValueCache.of(store).isComplete(data, of: Value.self, forKey: key) { return Replaced() }
+        func unknown(in data: Data) -> UnknownFields? {
+            (Value.self as? any Decodable.Type).flatMap { UnknownFields(in: data, unknownTo: $0, coder: .json) }
         }
         do {
             _ = try decodeExactly(stored, by: bridge, sharing: false)
-            if bridge.decodesData, case .data(let data) = stored {
-                DecodedValueCache.of(store).insert(data, of: Value.self, forKey: key)
-            }
-            return nil
+            guard let data else { return Replaced() }
+            let unknown = unknown(in: data)
+            DecodedValueCache.of(store).insert(data, of: Value.self, forKey: key, isComplete: unknown == nil)
+            return Replaced(unknown: unknown)
         } catch let fault {
             do {
-                let report = try decodeOtherwise(stored, by: bridge, default: initial(), because: fault).report
-                return report.unusable.isEmpty ? nil : .filledIn(report, context(Value.self))
+                let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: fault)
+                let isUsed = found.report.unusable.isEmpty
+                return Replaced(
+                    loss: isUsed ? nil : .filledIn(found.report, context(Value.self)),
+                    unknown: found.bytes.flatMap { unknown(in: $0) }
+                )
             } catch {
-                return error
+                return Replaced(loss: error)
             }
         }
     }

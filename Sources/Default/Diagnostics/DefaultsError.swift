@@ -368,6 +368,14 @@ extension DefaultsError {
         return DefaultsError(loss.code, context, reason, causedBy: loss)
     }
 
+    static func quarantineFull(dropped: Int, under quarantineKey: String, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            The quarantine under \(quarantineKey.debugDescription) is full, so \(dropped == 1 ? "a copy" : "\(dropped) copies") of \
+            what was stored under \(context.location) earlier is no longer kept. The oldest and the newest are.
+            """
+        return DefaultsError(.quarantineFailed, context, reason)
+    }
+
     static func quarantineFailed(_ error: any Error, _ context: ErrorContext) -> DefaultsError {
         let cause = (error as? DefaultsError)?.description ?? summary(of: error)
         let reason = """

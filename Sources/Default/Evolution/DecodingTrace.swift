@@ -35,7 +35,7 @@ struct DecodingFault {
     /// Whether an object's initializer, such as that of an enum with cases for keys, doesn't accept its keys as a whole.
     var isOfKeys: Bool {
         guard case DecodingError.typeMismatch(let type, _) = error, let own = self.type else { return false }
-        return type == own
+        return type == own && !ValueSemantics.isLeaf(own)
     }
 
     private static func codingPath(of error: any Error) -> [any CodingKey] {
@@ -64,6 +64,7 @@ final class DecodingTrace {
     ///   - type: The type.
     ///   - decoder: The decoder.
     ///   - depth: The number of coding keys in errors that lead to the value.
+    /// - Returns: The fault.
     static func fault(of type: any Decodable.Type, from decoder: any Decoder, depth: Int) -> DecodingFault? {
         let trace = DecodingTrace()
         let whole = TracedValue(trace, in: nil, name: nil, type: type)

@@ -47,8 +47,11 @@ final class StoredDocument {
 
     /// What was changed, also in elements.
     var changes: [Change] {
-        ownChanges.map { Change(path: $0.path, place: $0.path, reason: $0.wasMissing ? nil : reason(of: $0.fault, at: $0.path)) }
-            + collections.flatMap { path, elements in elements.changes(below: path) }
+        let own = ownChanges.map { change in
+            let reason = change.wasMissing ? nil : reason(of: change.fault, at: change.path)
+            return Change(path: change.path, place: change.path, reason: reason)
+        }
+        return own + collections.flatMap { path, elements in elements.changes(below: path) }
     }
 
     /// A place in the document, and the same in the default value, whose encoder may have other names.
@@ -168,6 +171,7 @@ final class StoredDocument {
     ///   - fault: Why the document can't be decoded.
     ///   - context: What all documents have in common.
     ///   - addsMissing: Whether a field that is missing may be the cause; to fill it in loses nothing.
+    /// - Returns: Whether there is such a field.
     private func replaceOneField(
         of object: Place,
         _ names: [String],
@@ -197,7 +201,8 @@ final class StoredDocument {
 
     /// Moves a value to the name that the decoder asks for, where the encoder writes another one for it.
     private func moveFromEncodersName(to place: Place) -> Bool {
-        guard let encoded = place.initial.last, encoded != place.stored.last, tree[place.stored] == nil else { return false }
+        guard let encoded = place.initial.last, encoded != place.stored.last, tree[place.stored] == nil
+        else { return false }
         let old = place.container.stored.appending(encoded)
         guard let value = tree[old] else { return false }
         tree[old] = nil
@@ -258,18 +263,37 @@ final class StoredDocument {
 
     /// Why the value in a place can't be used.
     ///
+    /// - Parameters:
+    ///   - fault: Why it, or a part of it, can't be decoded.
+    ///   - path: The place.
     /// - Returns: A clause without stored values.
     func reason(of fault: DecodingFault, at path: StoredTree.Path) -> String {
-        let reason: String
-        switch fault.error {
-        case DecodingError.keyNotFound: reason = "is missing"
-        case DecodingError.valueNotFound(let type, _): reason = "is null, where a value of type \(type) is needed"
-        case DecodingError.typeMismatch(let type, _): reason = "is not of type \(type)"
-        case DecodingError.dataCorrupted: reason = "is malformed"
-        default: return "was rejected with \(Swift.type(of: fault.error))"
-        }
         let inner = fault.codingPath.dropFirst(path.count)
-        return inner.isEmpty
-            ? reason : "can't be used because \(LoadReport.path(Array(inner)).debugDescription) in it \(reason)"
+        let clause = fault.clause
+        guard !inner.isEmpty, fault.isPartOfError else { return clause }
+        return "can't be used because \(LoadReport.path(Array(inner)).debugDescription) in it \(clause)"
+    }
+}
+
+extension DecodingFault {
+    /// Whether the error is about the value that it names, and not about that which was decoded.
+    fileprivate var isPartOfError: Bool { error is DecodingError }
+
+    /// Why the innermost value can't be decoded, without stored values.
+    fileprivate var clause: String {
+        let own = type.map { unwrapped($0) }
+        switch error {
+        case DecodingError.keyNotFound: return "is missing"
+        case DecodingError.valueNotFound(let type, _): return "is null, where a value of type \(type) is needed"
+        case DecodingError.typeMismatch(let type, _):
+            if isOfKeys { return "is no case of \(type)" }
+            // Foundation's decoders name the kind of container that the type asked for.
+            let isContainer = type == [String: Any].self || type == [Any].self
+            return "is not of type \(isContainer ? own ?? type : type)"
+        case DecodingError.dataCorrupted where own is any RawRepresentable.Type:
+            return "is no case of \(own.map { "\($0)" } ?? "")"
+        case DecodingError.dataCorrupted: return "is malformed"
+        default: return "was rejected with \(Swift.type(of: error))"
+        }
     }
 }

@@ -77,7 +77,12 @@ final class StoredElements {
     ///   - tree: What is stored.
     ///   - initial: What the default value has in its place.
     ///   - context: What all documents have in common.
-    init?(of collection: any StoredCollection.Type, in tree: StoredTree?, initial: StoredTree?, _ context: FillingContext) {
+    init?(
+        of collection: any StoredCollection.Type,
+        in tree: StoredTree?,
+        initial: StoredTree?,
+        _ context: FillingContext
+    ) {
         let types = collection.partTypes
         self.collection = collection
         switch tree {

@@ -39,6 +39,7 @@ final class StoredKeys {
     /// - Parameters:
     ///   - name: The coding key.
     ///   - names: The coding keys that lead to its container.
+    /// - Returns: The key.
     func encodedKey(for name: String, below names: [String]) -> String {
         guard mayConvert else { return name }
         let path = names.appending(name)

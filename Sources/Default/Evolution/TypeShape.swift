@@ -113,9 +113,11 @@ extension TypeShape {
         }
         func addParts(of mirror: Mirror) {
             for (_, part) in mirror.children {
-                add(Swift.type(of: part))
+                let type = Swift.type(of: part)
+                add(type)
                 // A struct without a default of its own.
-                if mirror.displayStyle != .collection, !(part is any DefaultProviding), !ValueSemantics.isLeaf(Swift.type(of: part)) {
+                let isStruct = mirror.displayStyle != .collection && !(part is any DefaultProviding)
+                if isStruct, !ValueSemantics.isLeaf(type) {
                     addParts(of: Mirror(reflecting: part))
                 }
             }

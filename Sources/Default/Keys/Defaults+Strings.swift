@@ -282,7 +282,9 @@ extension Defaults.Proxy {
                     throw DefaultsError.arithmeticOverflow(access.context(nil))
                 }
                 let type = PropertyListValue.self
-                try access.replace(with: sum, type: type, isReadable: fault == nil, loss: fault(of:))
+                try access.replace(with: sum, type: type, isReadable: fault == nil) { stored in
+                    KeyAccess.Replaced(loss: self.fault(of: stored))
+                }
             }
         }
     }

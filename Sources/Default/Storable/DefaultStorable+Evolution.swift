@@ -84,9 +84,10 @@ extension DefaultStorable {
     /// Stores the newest quarantined value again that can be read now.
     ///
     /// A later release may read what an earlier one could not: because an error in it was mended, or because the user went back to an
-    /// older version of the app for a while. A value counts if all of it can be used; it may be migrated or filled in. It is
-    /// stored as it was, and taken out of the quarantine. The value that it replaces is quarantined in its place, so nothing is
-    /// lost, and calling it again exchanges the two.
+    /// older version of the app for a while. It may be migrated or filled in. If no value can be used as a whole, the newest is
+    /// stored of which a part can be used, and what can't be is reported, as by each read. It is stored as it was, and taken out of
+    /// the quarantine. The value that it replaces is quarantined in its place, so nothing is lost, and calling it again exchanges the
+    /// two.
     ///
     /// ```swift
     /// if let restored = try VisualSettings.restoreQuarantined() {
@@ -99,20 +100,25 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key that it was stored under; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: The value that was stored again; nil when none of the quarantined values can be read, or there is none.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else is stored under the key of the quarantine, or one of the store's. Nothing is changed then.
+    /// - Returns: The value that was stored again; nil when nothing is quarantined.
+    /// - Throws: ``DefaultsError`` with the reason why the newest quarantined value can't be read, if none can; with the code
+    ///   ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when something else is stored under the key of
+    ///   the quarantine, or one of the store's. Nothing is changed then.
     @discardableResult
     public static func restoreQuarantined(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
     ) throws(DefaultsError) -> QuarantinedValue? {
         let access = access(key, in: store ?? ownStore)
-        return try access.quarantine.restore(version: access.recordedVersion) { value, version in
-            guard case .data(let data) = value else { return false }
-            let form = try? access.read(data, ofVersion: version ?? access.recordedVersion(of: value)).form
-            return form?.report.unusable.isEmpty ?? false
+        let restored = try access.quarantine.restore(version: access.recordedVersion) {
+            value,
+            version throws(DefaultsError) in
+            try access.use(value, ofVersion: version)
         }
+        if let loss = restored?.loss {
+            DefaultsDiagnostics.report(.readFailed, loss)
+        }
+        return restored?.value
     }
 
     /// Removes the stored values that could not be used and were replaced.

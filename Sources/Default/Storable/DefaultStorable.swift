@@ -292,14 +292,14 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
-    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. A value that
-    ///     a newer version of the app stored is treated like a missing one, and quarantined when the changed value replaces
-    ///     it. If the change throws, nothing is stored.
+    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. Bytes that can't be
+    ///     decoded, or were stored by a newer version of the app, are treated like missing ones, and quarantined when the
+    ///     changed value replaces them. If the change throws, nothing is stored.
     /// - Returns: The result of the change.
     /// - Throws: Any error that the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when
-    ///   nothing is stored and there is no ``defaultValue``; ``DefaultsError/Code/newerVersion`` when a newer version of the app
-    ///   stored the value and there is none; the same errors as ``load(from:forKey:)`` and
-    ///   ``save(to:withKey:)``. The stored value is unchanged then.
+    ///   nothing is stored and there is no ``defaultValue``; ``DefaultsError/Code/newerVersion`` or
+    ///   ``DefaultsError/Code/undecodable`` when the stored value can't be read and there is none; the other errors of
+    ///   ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then.
     @discardableResult
     public static func update<Result>(
         in store: (any DefaultsStore)? = nil,
@@ -312,7 +312,8 @@ extension DefaultStorable {
             do throws(DefaultsError) {
                 value = try load(from: store, forKey: key) ?? defaultValue
             } catch {
-                value = error.code == .newerVersion ? defaultValue : nil
+                let isReplaceable = error.code == .newerVersion || error.code == .undecodable
+                value = isReplaceable ? defaultValue : nil
                 guard value != nil else { throw error }
                 DefaultsDiagnostics.report(.readFailed, error)
             }

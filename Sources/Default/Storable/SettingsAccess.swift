@@ -44,7 +44,14 @@ extension SettingsAccess {
     /// - Returns: The value, with a report.
     /// - Throws: `undecodable`, `newerVersion`, `migrationFailed`.
     func read(_ data: Data, coder: DefaultsCoder? = nil) throws(DefaultsError) -> StoredSettings {
-        let version = try recordedVersion(of: data)
+        try read(data, storedAs: recordedVersion(of: data), coder: coder)
+    }
+
+    private func read(
+        _ data: Data,
+        storedAs version: SchemaVersion?,
+        coder: DefaultsCoder? = nil
+    ) throws(DefaultsError) -> StoredSettings {
         do {
             let (value, form) = try read(data, ofVersion: version, coder: coder)
             return StoredSettings(try type.typed(value), form: form, data: data, version: version, access: self)
@@ -60,6 +67,15 @@ extension SettingsAccess {
                 }
             throw failure.about(.data(data))
         }
+    }
+
+    /// Finds out whether a quarantined value can be used.
+    ///
+    /// - Returns: Why only a part of it can be; nil if all of it can.
+    /// - Throws: Why it can't be used at all.
+    func use(_ value: PropertyListValue, ofVersion version: SchemaVersion?) throws(DefaultsError) -> DefaultsError? {
+        guard case .data(let data) = value else { throw .typeMismatch(found: value, context) }
+        return try read(data, storedAs: version ?? recordedVersion(of: value)).loss
     }
 
     /// Decodes bytes of a known version, or bytes without a recorded version; as they were decoded before, if they were.
@@ -351,27 +367,11 @@ extension StoredSettings {
         let arePredecessors = form.report.migratedFrom != nil
         // With its fields, the value is still one that the newer version understands.
         let newer = version.flatMap { $0.number > access.type.schemaVersion && !arePredecessors ? $0 : nil }
-        return KeptFields(fields: unknownFields, arePredecessors: arePredecessors, version: newer)
-    }
-
-    /// What the type that the bytes are of doesn't know in them, apart from what is to be dropped; nil when it knows everything.
-    private var unknownFields: UnknownFields? {
-        let data = form.bytes ?? data
-        // Nothing is unknown in what the type itself encodes.
-        if form.type.successors.isEmpty, (try? form.coder.encodeTopLevel(value))?.isSame(as: data) == true {
-            return nil
-        }
-        let unknown = UnknownFields(in: data, unknownTo: form.type.type, coder: form.coder)
-        // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
-        for path in form.oldNames {
-            unknown?.remove(path, keepingParts: true)
-        }
-        for name in form.type.removedProperties {
-            for path in unknown?.paths(named: name) ?? [] {
-                unknown?.remove(path)
-            }
-        }
-        return unknown?.isEmpty == false ? unknown : nil
+        return KeptFields(
+            fields: form.unknownFields(in: data, encoding: value),
+            arePredecessors: arePredecessors,
+            version: newer
+        )
     }
 
     /// Whether the next write removes a property from the bytes, which are of the type itself.
@@ -385,48 +385,12 @@ extension StoredSettings {
 extension SettingsAccess {
     /// Adds what is kept to the bytes of a new value.
     ///
-    /// - Parameters:
-    ///   - kept: What is kept. Of a predecessor's fields, those under old names of properties are removed from it.
-    ///   - data: The bytes of a value of the type.
     /// - Returns: The reason why some of it has no place there, nil when all has one; and the bytes with the rest.
     func add(_ kept: KeptFields, to data: Data) -> (loss: DefaultsError?, data: Data) {
-        guard let fields = kept.fields else { return (nil, data) }
-        var lost: [StoredTree.Path] = []
-        if kept.arePredecessors {
-            let all = fields.paths
-            // Under the old name of a property, the next read would take it for that.
-            for name in type.renamedProperties.keys {
-                for path in fields.paths(named: name) {
-                    fields.remove(path, keepingParts: true)
-                }
-            }
-            lost = all.filter { !fields.hasField(at: $0) }
-        }
-        var placement = fields.added(to: data)
-        if kept.arePredecessors {
-            // What this type knows, it has from the migration.
-            let unknown = placement.data.flatMap {
-                UnknownFields(in: $0, unknownTo: type, coder: type.defaultCoder)
-            }
-            let known = placement.placed.filter { unknown?.hasField(at: $0) != true }
-            lost += placement.homeless + placement.replaced + known
-            placement = unknown?.added(to: data) ?? .init()
-        }
-        lost += placement.homeless
-        let reason = "is not a property of the type, and has no place in the new value"
-        let report = LoadReport(unusable: lost.map { .init(path: LoadReport.path($0), reason: reason) })
-        return (lost.isEmpty ? nil : .filledIn(report, context), placement.data ?? data)
+        guard kept.fields != nil else { return (nil, data) }
+        let (lost, data) = kept.added(to: data, of: StoredType.chain(of: type)[0])
+        return (UnknownFields.loss(of: lost, context), data)
     }
-}
-
-/// What a write keeps of the value that it replaces.
-struct KeptFields {
-    /// What the type doesn't know; nil when it knows everything, or nothing is to be kept.
-    var fields: UnknownFields?
-    /// Whether the fields are from a predecessor's bytes, so that this type may know some of them.
-    var arePredecessors = false
-    /// The version of the value, if it is that of a newer type.
-    var version: SchemaVersion?
 }
 
 /// Detects when two different types use the same identifier in one store.

@@ -133,7 +133,9 @@ extension Journal {
         }
         guard let need else { return }
         do throws(JournalError) {
-            let target = try openCompactionTarget(in: need.directory, waits: occasion.waits)
+            guard let target = try openCompactionTarget(in: need.directory, insteadOf: need.file, for: occasion) else {
+                return
+            }
             let isFirst = try need.file.words(calls: calls).unsyncedNames > 1
             let name = SuiteDirectory.compactionName
             let fresh = try NewJournal(target, named: name, in: need.directory, isFirst: isFirst)
@@ -311,20 +313,28 @@ extension Journal {
     }
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
+    ///
+    /// - Returns: The file; nil if a request isn't needed any more, since another process has replaced the journal: so of several
+    ///   processes that compact at the same time, none waits for all others.
     private func openCompactionTarget(
         in directory: SuiteDirectory,
-        waits: Bool
-    ) throws(JournalError) -> OwnedDescriptor {
+        insteadOf journal: JournalFile,
+        for occasion: Occasion
+    ) throws(JournalError) -> OwnedDescriptor? {
         let name = SuiteDirectory.compactionName
         let wait = LockWait(limit: options.lockTimeout)
+        var hasWaited = false
         for _ in 0..<64 {
             let opened = try directory.createFile(name)
             while try !calls.tryLock(opened.file.raw) {
-                guard waits, let pause = wait.pause(atMost: 500_000) else {
+                hasWaited = true
+                guard occasion.waits, let pause = wait.pause(atMost: 500_000) else {
                     throw JournalError(.busy(process: LockHolder.process(of: opened.file.raw)), path: path)
                 }
                 Threads.sleep(nanoseconds: pause)
+                if try isReplaced(journal, in: directory, occasion) { return nil }
             }
+            if hasWaited, try isReplaced(journal, in: directory, occasion) { return nil }
             // During the wait the file may have become the journal. Name and count of names are looked up at once: a
             // file that has this name alone isn't another program's.
             guard let status = try calls.status(of: name, in: directory.raw), status.id == opened.status.id else {
@@ -337,6 +347,17 @@ extension Journal {
             return opened.file
         }
         throw JournalError(.unstable)
+    }
+
+    /// Whether another file has replaced the journal, so that a request to compact it isn't needed any more.
+    private func isReplaced(
+        _ journal: JournalFile,
+        in directory: SuiteDirectory,
+        _ occasion: Occasion
+    ) throws(JournalError) -> Bool {
+        guard case .request = occasion else { return false }
+        let present = try calls.status(of: SuiteDirectory.journalName, in: directory.raw)
+        return present.map { $0.id != journal.id } ?? false
     }
 
     /// Backs up and reports damage that a compaction found, which would disappear with the old file.

@@ -607,7 +607,7 @@ struct FirstTryBlock {
         let stored = Data(#"{"level":0.5}"#.utf8)
         try suite.setStoredValue(.data(stored), forKey: "Settings")
         try EventCollector().collect { try Before.Settings(level: 1).save(to: suite) }
-        #expect(try Before.Settings.restoreQuarantined(in: suite) == nil)
+        expectError(.undecodable) { try Before.Settings.restoreQuarantined(in: suite) }
         #expect(try Settings.restoreQuarantined(in: suite)?.data == stored)
         #expect(Settings.read(from: suite)?.level == 0.5)
         #expect(suite.data(forKey: "Settings") == stored)

@@ -108,7 +108,7 @@ struct CompanionValueTests {
         let record = try #require(store.string(forKey: "Recorded.schemaVersion"))
         #expect(record == "3/2 \(ContentDigest(bytes).text)")
         #expect(try Recorded.V2.load(from: store) == Recorded.V2(size: 7))
-        #expect(try Recorded.V2.restoreQuarantined(in: store) == nil)
+        expectError(.typeMismatch) { try Recorded.V2.restoreQuarantined(in: store) }
         #expect(store.storedValue(forKey: "Recorded") == .data(bytes))
     }
 

@@ -163,6 +163,46 @@ struct CompletionTests {
         )
     }
 
+    @Test("says what can't be used in the words of the type")
+    func words() throws {
+        let json = storedWindow.replacingOccurrences(of: "\"bottom\"", with: "\"left\"")
+            .replacingOccurrences(of: "tiled", with: "gone")
+            .replacingOccurrences(of: #"{"width":1,"height":2}"#, with: "7")
+        let (value, report) = try #require(fillIn(json, with: Window()))
+        #expect(value.edge == .top && value.mode == .plain && value.size == Window().size)
+        #expect(
+            report.unusable.map { "\($0.path) \($0.reason)" }
+                == ["edge is no case of Edge", "mode is no case of Mode", "size is not of type Size"]
+        )
+    }
+
+    @Test(
+        "fills in a value that a case has gained, where the default has that case",
+        arguments: [DefaultsCoder.json, .propertyList]
+    )
+    func gainedPayload(coder: DefaultsCoder) throws {
+        struct Track: DefaultProviding, Equatable {
+            enum Source: Codable, Equatable {
+                case stream(url: String, quality: Int)
+                case file
+            }
+            var name = ""
+            var source = Source.stream(url: "none", quality: 3)
+            static let defaultValue = Track()
+        }
+        struct Playlist: Codable, Equatable {
+            var tracks: [Track] = []
+            var byName: [String: Track] = [:]
+        }
+        let tracks = #"[{"name":"a","source":{"stream":{"url":"x"}}},{"name":"b","source":{"file":{}}}]"#
+        let json = "{\"tracks\":\(tracks),\"byName\":{}}"
+        let (value, report) = try #require(fillIn(coder.converted(json), with: Playlist(), coder: coder))
+        #expect(
+            value.tracks == [Track(name: "a", source: .stream(url: "x", quality: 3)), Track(name: "b", source: .file)]
+        )
+        #expect(report == LoadReport(filledIn: ["tracks[0].source.stream.quality"]))
+    }
+
     @Test("keeps numbers and strings to the last digit and character")
     func precision() throws {
         struct Numbers: Codable, Equatable {

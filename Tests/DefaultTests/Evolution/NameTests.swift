@@ -82,7 +82,9 @@ struct NameTests {
     private let store = MemoryDefaults()
 
     private func set(_ json: String, _ key: String) throws { try store.set(Data(json.utf8), forKey: key) }
-    private func stored(_ key: String) -> String { store.data(forKey: key).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    private func stored(_ key: String) -> String {
+        store.data(forKey: key).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
 
     @Test("with dots are renamed and removed as they are written, and otherwise lead into nested properties")
     func dots() throws {
@@ -139,10 +141,14 @@ struct NameTests {
         }
         let events = collector.events.filter { $0.kind == .renameIgnored }
         #expect(events.map(\.error.code) == [.valueMissing])
-        #expect(events.first?.error.description.contains(#"renames "tint" to "colour", which is not a property"#) == true)
+        #expect(
+            events.first?.error.description.contains(#"renames "tint" to "colour", which is not a property"#) == true
+        )
     }
 
-    @Test("that a coder doesn't convert back are found in what its encoder writes, and filled in where its decoder looks")
+    @Test(
+        "that a coder doesn't convert back are found as its encoder writes them, and filled in where its decoder looks"
+    )
     func snakeCaseNames() throws {
         try SnakeCase(fontSize: 20).save(to: store)
         #expect(stored("Snake") == #"{"font_size":20}"#)

@@ -115,16 +115,22 @@ struct QuarantineTests {
         }
     }
 
-    @Test("displaces others than the oldest if they are large")
+    @Test("displaces others than the oldest if they are large, which is reported")
     func room() throws {
         try StoreKind.memory.withCurrentStore { store in
-            for byte in 1...3 {
-                // A comma at their beginning ends the search for a value.
-                let bytes = [UInt8(byte), UInt8(ascii: ",")] + [UInt8](repeating: 0, count: 3 << 20)
-                try store.set(Data(bytes), forKey: "Player")
-                try Player().save()
+            let collector = EventCollector()
+            try collector.collect {
+                for byte in 1...3 {
+                    // A comma at their beginning ends the search for a value.
+                    let bytes = [UInt8(byte), UInt8(ascii: ",")] + [UInt8](repeating: 0, count: 3 << 20)
+                    try store.set(Data(bytes), forKey: "Player")
+                    try Player().save()
+                }
             }
             #expect(try Player.quarantined().compactMap { $0.data?.first } == [3, 1])
+            let full = collector.events.filter { $0.kind == .quarantineFull }
+            #expect(full.map(\.error.code) == [.quarantineFailed])
+            #expect(full.first?.error.description.contains("a copy of what was stored under") == true)
         }
     }
 
@@ -301,7 +307,7 @@ struct RestoringTests {
                 try Restored.Strict(level: 2).save(to: store)
                 let new = try #require(store.data(forKey: "Restored"))
                 // It can't be read by this release yet.
-                #expect(try Restored.Strict.restoreQuarantined(in: store) == nil)
+                expectError(.undecodable) { try Restored.Strict.restoreQuarantined(in: store) }
                 #expect(store.data(forKey: "Restored") == new)
 
                 let restored = try #require(try Restored.Lenient.restoreQuarantined(in: store))
@@ -363,6 +369,29 @@ struct RestoringTests {
         }
     }
 
+    @Test("is used in part if none can be used as a whole, and otherwise the reason is thrown")
+    func partly() throws {
+        let store = MemoryDefaults()
+        #expect(try Restored.FilledIn.restoreQuarantined(in: store) == nil)
+        let collector = EventCollector()
+        try collector.collect {
+            for text in ["7", #"{"level":"x"}"#] {
+                try store.setStoredValue(.data(Data(text.utf8)), forKey: "Restored")
+                try Restored.FilledIn(level: 1).save(to: store)
+            }
+            let restored = try Restored.FilledIn.restoreQuarantined(in: store)
+            #expect(restored?.data == Data(#"{"level":"x"}"#.utf8))
+        }
+        #expect(collector.events.contains { $0.kind == .readFailed && $0.error.description.contains("level") })
+        #expect(store.data(forKey: "Restored") == Data(#"{"level":"x"}"#.utf8))
+        let broken = MemoryDefaults()
+        try EventCollector().collect {
+            try broken.setStoredValue(.data(Data("7".utf8)), forKey: "Restored")
+            try Restored.FilledIn(level: 1).save(to: broken)
+            expectError(.undecodable) { try Restored.FilledIn.restoreQuarantined(in: broken) }
+        }
+    }
+
     @Test("has the version that it had when it was replaced", arguments: StoreKind.allCases)
     func versions(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -373,7 +402,7 @@ struct RestoringTests {
                 for size in 1...4 {
                     Restored.V2(size: size).write(to: store)
                 }
-                #expect(try Restored.V2.restoreQuarantined(in: store) == nil)
+                expectError(.newerVersion) { try Restored.V2.restoreQuarantined(in: store) }
                 #expect(try Restored.V3.load(from: store)?.size == 40)
                 #expect(try Restored.V3.restoreQuarantined(in: store)?.data == newer)
                 #expect(try Restored.V3.load(from: store) == Restored.V3(size: 7))

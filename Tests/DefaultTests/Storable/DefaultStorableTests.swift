@@ -337,12 +337,27 @@ struct UpdateTests {
         }
     }
 
-    @Test("does not start from the default value if the stored value can't be read", arguments: StoreKind.allCases)
+    @Test(
+        "starts from the default value if the stored value can't be read, and quarantines that",
+        arguments: StoreKind.allCases
+    )
     func undecodable(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
             let garbage = Data("{".utf8)
             try store.set(garbage, forKey: "Theme")
-            expectError(.undecodable) { try Theme.update { $0.name = "lost" } }
+            let collector = EventCollector()
+            try collector.collect {
+                try Theme.update { $0.name = "new" }
+                try Theme.update { $0.name += "er" }
+            }
+            #expect(try Theme.load()?.name == "newer")
+            #expect(try Theme.quarantined().map(\.data) == [garbage])
+            #expect(collector.events.map(\.kind) == [.readFailed, .quarantined])
+            // If the change throws, nothing is stored.
+            try store.set(garbage, forKey: "Theme")
+            #expect(throws: CancellationError.self) {
+                try EventCollector().collect { try Theme.update { _ in throw CancellationError() } }
+            }
             #expect(store.data(forKey: "Theme") == garbage)
         }
     }

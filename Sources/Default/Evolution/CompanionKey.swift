@@ -1,0 +1,30 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The keys under which the library stores additional information about a value, derived from the value's key.
+enum CompanionKey {
+    /// The key for quarantined values.
+    static func quarantine(of key: String) -> String { name(key, suffix: ".quarantine") }
+
+    /// The key for the schema version.
+    static func version(of key: String) -> String { name(key, suffix: ".schemaVersion") }
+
+    /// The key that records that a value was moved here.
+    static func moved(of key: String) -> String { name(key, suffix: ".moved") }
+
+    private static func name(_ key: String, suffix: String) -> String {
+        let room = StoreKey.maximumByteCount - suffix.utf8.count
+        guard key.utf8.count > room else { return key + suffix }
+        // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its digest.
+        let ending = "~\(ContentDigest(Data(utf8Of: key)).text)\(suffix)"
+        var length = StoreKey.maximumByteCount - ending.utf8.count
+        while true {
+            // Nil within a character.
+            if let beginning = String(key.utf8.prefix(length)) { return beginning + ending }
+            length -= 1
+        }
+    }
+}

@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What a write keeps of the value that it replaces.
+struct KeptFields {
+    /// What the type doesn't know; nil when it knows everything, or nothing is to be kept.
+    var fields: UnknownFields?
+    /// Whether the fields are from a predecessor's bytes, so that this type may know some of them.
+    var arePredecessors = false
+    /// The version of the value, if it is that of a newer type.
+    var version: SchemaVersion?
+
+    /// Adds the fields to the bytes of a new value.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - newest: Their type. Of a predecessor's fields, those under old names of its properties are left out.
+    /// - Returns: The paths of the fields that have no place in the new value, and the bytes with the others.
+    func added(to data: Data, of newest: StoredType) -> (lost: [StoredTree.Path], data: Data) {
+        guard let fields else { return ([], data) }
+        var lost: [StoredTree.Path] = []
+        if arePredecessors {
+            let all = fields.paths
+            // Under the old name of a property, the next read would take it for that.
+            for name in newest.names(newest.type).keys {
+                for path in fields.paths(named: name) {
+                    fields.remove(path, keepingParts: true)
+                }
+            }
+            lost = all.filter { !fields.hasField(at: $0) }
+        }
+        var placement = fields.added(to: data)
+        if arePredecessors {
+            // What this type knows, it has from the migration.
+            let unknown = placement.data.flatMap {
+                UnknownFields(in: $0, unknownTo: newest.type, coder: newest.coder)
+            }
+            let known = placement.placed.filter { unknown?.hasField(at: $0) != true }
+            lost += placement.homeless + placement.replaced + known
+            placement = unknown?.added(to: data) ?? .init()
+        }
+        lost += placement.homeless
+        return (lost, placement.data ?? data)
+    }
+}
+
+extension StoredForm {
+    /// What the type that some bytes are of doesn't know in them, apart from what is to be dropped.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - value: The value that they were read as.
+    /// - Returns: The fields; nil when the type knows everything.
+    func unknownFields(in data: Data, encoding value: some Encodable) -> UnknownFields? {
+        let data = bytes ?? data
+        // Nothing is unknown in what the type itself encodes.
+        if type.isNewest, (try? coder.encodeTopLevel(value))?.isSame(as: data) == true { return nil }
+        let unknown = UnknownFields(in: data, unknownTo: type.type, coder: coder)
+        // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
+        for path in oldNames {
+            unknown?.remove(path, keepingParts: true)
+        }
+        for name in type.removedProperties {
+            for path in unknown?.paths(named: name) ?? [] {
+                unknown?.remove(path)
+            }
+        }
+        return unknown?.isEmpty == false ? unknown : nil
+    }
+}

@@ -1,0 +1,49 @@
+/// A release of a type that stored bytes may be of: the newest, or one that came before.
+///
+/// The folder Storable makes these of settings types and their predecessors.
+final class StoredType {
+    let type: any Decodable.Type
+    /// Its version: its own, or one less than its successor's.
+    let version: Int
+    /// Whether it has a version of its own.
+    let hasVersion: Bool
+    let coder: DefaultsCoder
+    /// Whether a write keeps what none of the releases from this one on knows.
+    let keepsUnknownFields: Bool
+    /// What the next write drops of the unknown fields.
+    let removedProperties: [String]
+    /// The names that this type, and the types in it, state for their properties.
+    let names: PropertyNames
+    /// Makes a value of the newest release of one of this; nil for the newest itself.
+    let migration: ((any Decodable) throws -> any Decodable)?
+
+    var isNewest: Bool { migration == nil }
+
+    init(
+        _ type: any Decodable.Type,
+        version: Int,
+        hasVersion: Bool,
+        coder: DefaultsCoder,
+        keepsUnknownFields: Bool,
+        removedProperties: [String],
+        names: @escaping PropertyNames,
+        migration: ((any Decodable) throws -> any Decodable)?
+    ) {
+        self.type = type
+        self.version = version
+        self.hasVersion = hasVersion
+        self.coder = coder
+        self.keepsUnknownFields = keepsUnknownFields
+        self.removedProperties = removedProperties
+        self.names = names
+        self.migration = migration
+    }
+}
+
+/// Why bytes are not read as a settings type, although they may be those of one of its versions.
+enum VersionFault: Error {
+    /// A newer version of the type stored them.
+    case newer(Int)
+    /// They were decoded, and the migration threw an error.
+    case migrationFailed(any Error, from: String)
+}
