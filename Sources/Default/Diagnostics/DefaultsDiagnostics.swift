@@ -167,6 +167,12 @@ extension DefaultsDiagnostics.Event {
         /// Usually it is stated the wrong way round: the old name comes first. Reported once per process, when a value with
         /// the old name is read. The error names the type, and has the code ``DefaultsError/Code/valueMissing``.
         public static let renameIgnored = Kind("rename ignored")
+        /// A property was stored under a name that the type's decoder doesn't turn back, so that it reads as nil.
+        ///
+        /// Foundation's strategies for snake case do that with names such as "imageURL": give the property a coding key whose
+        /// name survives, such as "imageUrl". Reported once per process, type and names; the error has the code
+        /// ``DefaultsError/Code/encodingFailed``.
+        public static let nameUnreadable = Kind("name unreadable")
         /// A value that could not be used was quarantined and replaced; see
         /// ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
@@ -253,6 +259,14 @@ extension DefaultsDiagnostics {
         let error = DefaultsError.renameToNothing(from: old, to: new, type: type)
         if reportedReads.withLock({ $0.insert(ErrorContext(type: type), reason: error.description.hashValue) }) {
             report(.init(kind: .renameIgnored, error: error))
+        }
+    }
+
+    /// Reports properties that a coder stores under names that it doesn't look for, once per process.
+    static func reportUnreadableNames(_ paths: [[String]], of type: Any.Type) {
+        let error = DefaultsError.unreadableNames(paths, type: type)
+        if reportedReads.withLock({ $0.insert(ErrorContext(type: type), reason: error.description.hashValue) }) {
+            report(.init(kind: .nameUnreadable, error: error))
         }
     }
 

@@ -264,6 +264,15 @@ extension DefaultsError {
         return DefaultsError(.valueMissing, ErrorContext(type: type), reason)
     }
 
+    static func unreadableNames(_ paths: [[String]], type: Any.Type) -> DefaultsError {
+        let names = paths.map { LoadReport.path($0).debugDescription }.joined(separator: ", ")
+        let reason = """
+            \(type) is stored with \(names), which its decoder doesn't turn back into the names of the properties: they \
+            read as nil. Give these properties coding keys whose names survive.
+            """
+        return DefaultsError(.encodingFailed, ErrorContext(type: type), reason)
+    }
+
     static func undecodable(_ error: any Error, byteCount: Int, _ context: ErrorContext) -> DefaultsError {
         let faults = summary(of: error)
         let isInProperty = error is DecodingError && !faults.contains(path([]))

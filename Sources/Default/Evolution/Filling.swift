@@ -77,7 +77,13 @@ final class Filling {
         guard let (value, bytes) = context.decode(document) else { return nil }
 
         let changes = document.changes
-        let unknown = UnknownFields(in: bytes, parsed: (document.tree, format), unknownTo: type, coder: coder)
+        let unknown = UnknownFields(
+            in: bytes,
+            parsed: (document.tree, format),
+            unknownTo: type,
+            decodedAs: value as? any Encodable,
+            coder: coder
+        )
         let changedPlaces = Set(changes.compactMap(\.place))
         let unknownPaths = (unknown?.paths ?? []).filter { path in
             !(0...path.count).contains { changedPlaces.contains(Array(path.prefix($0))) }

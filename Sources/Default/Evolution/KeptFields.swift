@@ -58,7 +58,12 @@ extension StoredForm {
         let data = bytes ?? data
         // Nothing is unknown in what the type itself encodes.
         if type.isNewest, (try? coder.encodeTopLevel(value))?.isSame(as: data) == true { return nil }
-        let unknown = UnknownFields(in: data, unknownTo: type.type, coder: coder)
+        let unknown = UnknownFields(
+            in: data,
+            unknownTo: type.type,
+            decodedAs: type.isNewest ? value : nil,
+            coder: coder
+        )
         // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
         for path in oldNames {
             unknown?.remove(path, keepingParts: true)

@@ -125,6 +125,36 @@ final class KnownKeys: DecodingHooks {
         }
     }
 
+    // MARK: Names that aren't read
+
+    /// The paths of fields that a type has encoded for properties that its decoder looks for under other names.
+    static func misnamed(by type: any Decodable.Type, in data: Data, coder: DefaultsCoder) -> [StoredTree.Path] {
+        guard let (tree, format) = StoredTree.parse(data), let known = recorded(type, from: data, coder: coder) else {
+            return []
+        }
+        return known.misnamed(in: tree, StoredKeys(coder: coder, format: format), at: [], below: [])
+    }
+
+    private func misnamed(
+        in tree: StoredTree,
+        _ keys: StoredKeys,
+        at path: StoredTree.Path,
+        below names: [String]
+    ) -> [StoredTree.Path] {
+        guard isKeyed, let fields = tree.fields else { return [] }
+        var paths: [StoredTree.Path] = []
+        for name in Array(self.names).inOrder() {
+            let encoded = keys.encodedKey(for: name, below: names)
+            if let stored = keys.storedKey(for: name, among: fields, below: path) {
+                guard let part = parts[name], let field = fields[stored] else { continue }
+                paths += part.misnamed(in: field, keys, at: path.appending(stored), below: names.appending(name))
+            } else if fields[encoded] != nil {
+                paths.append(path.appending(encoded))
+            }
+        }
+        return paths
+    }
+
     // MARK: Bytes that aren't of the type
 
     /// What a type that can't decode some bytes might use of them.

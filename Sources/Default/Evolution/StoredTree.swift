@@ -42,6 +42,18 @@ enum StoredTree {
         if case .object(let fields) = self { fields } else { nil }
     }
 
+    /// Whether this has all fields of another tree, in the same places.
+    func hasFields(of other: StoredTree) -> Bool {
+        switch (other, self) {
+        case (.object(let fields), .object(let own)):
+            fields.allSatisfy { name, field in field.isNull || own[name]?.hasFields(of: field) == true }
+        case (.array(let elements), .array(let own)):
+            elements.count == own.count && zip(elements, own).allSatisfy { $1.hasFields(of: $0) }
+        case (.object, _), (.array, _): false
+        default: true
+        }
+    }
+
     /// A text that is the same for values that are written alike, apart from nil.
     var identity: String {
         switch self {

@@ -29,10 +29,17 @@ final class UnknownFields {
         in data: Data,
         parsed: (tree: StoredTree, format: StoredTree.Format)? = nil,
         unknownTo type: any Decodable.Type,
+        decodedAs value: (any Encodable)? = nil,
         coder: DefaultsCoder
     ) {
-        guard let (tree, format) = parsed ?? StoredTree.parse(data),
-            let keys = KnownKeys.recorded(type, from: data, coder: coder)
+        guard let (tree, format) = parsed ?? StoredTree.parse(data) else { return nil }
+        // Usually the type encodes all fields that are stored, which takes less time to find out.
+        if let value, let encoded = try? coder.encodeTopLevel(value),
+            StoredTree.parse(encoded)?.tree.hasFields(of: tree) == true
+        {
+            return nil
+        }
+        guard let keys = KnownKeys.recorded(type, from: data, coder: coder)
         else { return nil }
         self.init()
         _ = keys.known(of: tree, keys: StoredKeys(coder: coder, format: format), self)

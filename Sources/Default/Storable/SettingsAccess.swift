@@ -275,11 +275,16 @@ final class StoredSettings {
 }
 
 extension SettingsAccess {
-    /// Encodes a value to store.
+    /// Encodes a value to store, and reports what a coder of one's own won't find again.
     ///
     /// - Throws: `encodingFailed`.
     func encode(_ value: some DefaultStorable) throws(DefaultsError) -> Data {
-        try values.encode(value, encoder: type.defaultCoder)
+        let data = try values.encode(value, encoder: type.defaultCoder)
+        if !type.defaultCoder.isBuiltIn {
+            let paths = KnownKeys.misnamed(by: type, in: data, coder: type.defaultCoder)
+            if !paths.isEmpty { DefaultsDiagnostics.reportUnreadableNames(paths, of: type) }
+        }
+        return data
     }
 
     /// Stores the bytes of a value, with what it replaces and the type doesn't know.

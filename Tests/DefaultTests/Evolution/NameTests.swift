@@ -146,6 +146,26 @@ struct NameTests {
         )
     }
 
+    @Test("of optional properties that a coder doesn't convert back are reported by a write, once")
+    func unreadableNames() throws {
+        struct Profile: DefaultStorable {
+            struct Image: Codable { var largeURL: String? }
+            var name = ""
+            var imageURL: String?
+            var image = Image()
+            static let defaultValue = Profile()
+            static var defaultCoder: DefaultsCoder { snakeCase }
+        }
+        let collector = EventCollector()
+        try collector.collect {
+            try Profile(name: "x").save(to: store)
+            for _ in 0..<2 { try Profile(name: "x", imageURL: "i", image: .init(largeURL: "l")).save(to: store) }
+        }
+        let events = collector.events.filter { $0.kind == .nameUnreadable }
+        #expect(events.map(\.error.code) == [.encodingFailed])
+        #expect(events.first?.error.description.contains(#""image.large_url", "image_url""#) == true)
+    }
+
     @Test(
         "that a coder doesn't convert back are found as its encoder writes them, and filled in where its decoder looks"
     )
