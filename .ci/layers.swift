@@ -2,8 +2,8 @@
 // `layers INDEX DIRECTORY`, where DIRECTORY has `Sources` in it. `.ci/layers` compiles and runs this file.
 //
 // A use is a reference to a declaration of the same module in another folder, as the compiler resolved it: to a type, a
-// function, a member, or to a type that is extended. A member has the folder of the file that declares it. What the compiler adds
-// by itself, such as accessors, does not count, and what is compiled on other systems only can't be seen.
+// function, a member, or to a type that is extended. A member has the folder of the file that declares it. What the
+// compiler adds by itself, such as accessors, does not count, and what is compiled on other systems only can't be seen.
 
 import Foundation
 import IndexStore

@@ -1,7 +1,8 @@
-// Puts the mutants of .ci/mutations into a copy of the package: `mutate COPY LIST…`, with the names of the package's files, one to
-// a line, as input. Each mutant becomes a choice at run time, between it and what was there; the environment variable
-// DEFAULT_MUTANT has the number of the one that is active. Prints, separated by tabs, the mutants: number, name, file and line,
-// filter of the tests, what it does, and why it survives, if the list says so. `.ci/mutants` compiles and runs this file.
+// Puts the mutants of .ci/mutations into a copy of the package: `mutate COPY LIST…`, with the names of the package's
+// files, one to a line, as input. Each mutant becomes a choice at run time, between it and what was there; the
+// environment variable DEFAULT_MUTANT has the number of the one that is active. Prints, separated by tabs, the mutants:
+// number, name, file and line, filter of the tests, what it does, and why it survives, if the list says so.
+// `.ci/mutants` compiles and runs this file.
 
 import Foundation
 

@@ -1,4 +1,5 @@
-// developer.apple.com/documentation/dispatch: dispatchsemaphore, dispatchgroup, dispatchtime, +(_:_:), dispatchtimeoutresult.
+// developer.apple.com/documentation/dispatch: dispatchsemaphore, dispatchgroup, dispatchtime, +(_:_:),
+// dispatchtimeoutresult.
 
 public enum DispatchTimeoutResult: Sendable {
     case success

@@ -1,5 +1,6 @@
-// What people write before they have read how: a program that imports the library, type-checked by check.sh in Swift 6 mode, and
-// once more with declarations isolated to the main actor. The tests of FirstTryBlock.swift run the same calls on Linux.
+// What people write before they have read how: a program that imports the library, type-checked by check.sh in Swift 6
+// mode, and once more with declarations isolated to the main actor. The tests of FirstTryBlock.swift run the same calls
+// on Linux.
 import Default
 import Foundation
 import Observation

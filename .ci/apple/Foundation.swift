@@ -1,5 +1,5 @@
-// Foundation's Swift part, as far as the sources use it: signatures and availability, no behaviour. Above each group is the
-// page of developer.apple.com/documentation that they are known from.
+// Foundation's Swift part, as far as the sources use it: signatures and availability, no behaviour. Above each group is
+// the page of developer.apple.com/documentation that they are known from.
 @_exported import Foundation
 @_exported import ObjectiveC
 @_exported import Darwin

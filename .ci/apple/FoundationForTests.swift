@@ -1,5 +1,5 @@
-// What only the tests use of Foundation: signatures without behaviour, in the module that Foundation.swift begins. Above each group is
-// the page of developer.apple.com/documentation that they are known from.
+// What only the tests use of Foundation: signatures without behaviour, in the module that Foundation.swift begins.
+// Above each group is the page of developer.apple.com/documentation that they are known from.
 
 // foundation/filemanager, fileattributekey
 extension FileManager {

@@ -1,5 +1,5 @@
-// Statements that programs on Apple platforms make with a UserDefaults. With and without `import Default` they have to mean
-// the same declarations: check.sh compares them.
+// Statements that programs on Apple platforms make with a UserDefaults. With and without `import Default` they have to
+// mean the same declarations: check.sh compares them.
 import Foundation
 
 #if WITH_DEFAULT

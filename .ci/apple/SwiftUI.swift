@@ -1,5 +1,5 @@
-// The part of SwiftUI's interface that bindings and a settings screen need, without behaviour: for type-checking views where
-// Apple's SDK is not. Signatures and versions are those of the pages named above each group, all under
+// The part of SwiftUI's interface that bindings and a settings screen need, without behaviour: for type-checking views
+// where Apple's SDK is not. Signatures and versions are those of the pages named above each group, all under
 // developer.apple.com/documentation/swiftui. What a page states and nothing here depends on is left out.
 
 @_exported import Foundation
@@ -39,8 +39,8 @@ public struct TupleView<T>: View {
     ) -> TupleView<(repeat each Content)> { fatalError() }
 }
 
-// …/binding, …/binding/init(get:set:)-7ufcp: the closures are Sendable and may be isolated to an actor; a binding is Sendable if
-// its value is. …/binding/init(_:): nil when the value is.
+// …/binding, …/binding/init(get:set:)-7ufcp: the closures are Sendable and may be isolated to an actor; a binding is
+// Sendable if its value is. …/binding/init(_:): nil when the value is.
 @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
 @frozen @propertyWrapper @dynamicMemberLookup public struct Binding<Value> {
     @preconcurrency public init(
@@ -114,8 +114,8 @@ extension AppStorage {
     where Value: RawRepresentable, Value.RawValue == String { fatalError() }
 }
 
-// …/localizedstringkey, …/text/init(_:tablename:bundle:comment:), …/text/init(_:)-9d1g4: a literal is a localized key; a string is
-// shown as it is.
+// …/localizedstringkey, …/text/init(_:tablename:bundle:comment:), …/text/init(_:)-9d1g4: a literal is a localized key;
+// a string is shown as it is.
 @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
 @frozen public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) { fatalError() }

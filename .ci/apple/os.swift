@@ -1,5 +1,5 @@
-// The unified log, as far as the sources use it: developer.apple.com/documentation/os, logger, oslogmessage, osloginterpolation,
-// oslogstringalignment, oslogprivacy.
+// The unified log, as far as the sources use it: developer.apple.com/documentation/os, logger, oslogmessage,
+// osloginterpolation, oslogstringalignment, oslogprivacy.
 @available(macOS 11.0, iOS 14.0, tvOS 14.0, watchOS 7.0, *)
 public struct OSLogPrivacy {
     public static var `public`: OSLogPrivacy { fatalError() }; public static var auto: OSLogPrivacy { fatalError() }

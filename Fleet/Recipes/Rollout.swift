@@ -24,8 +24,8 @@ public struct Rollout: Codable, Hashable, Sendable {
 
     /// Whether the feature is on for a host.
     ///
-    /// Each host has a number from 0 to 100 for each feature, which never changes. So a host that has the feature keeps it while the
-    /// percentage grows, and the hosts that are the first ones for one feature are others for the next.
+    /// Each host has a number from 0 to 100 for each feature, which never changes. So a host that has the feature keeps
+    /// it while the percentage grows, and the hosts that are the first ones for one feature are others for the next.
     public func isOn(_ feature: String, host: String, group: String) -> Bool {
         hosts?[host] ?? groups?[group] ?? (Self.number(of: host, for: feature) < percentage)
     }

@@ -5,7 +5,8 @@ public import SwiftUI
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 extension Stored where Projection == Binding<Value> {
-    /// Creates a property of a view that is stored in the platform's standard store; `$` before its name gives a `Binding`.
+    /// Creates a property of a view that is stored in the platform's standard store; `$` before its name gives a
+    /// `Binding`.
     ///
     /// ```swift
     /// extension Defaults.Keys {
@@ -18,8 +19,9 @@ extension Stored where Projection == Binding<Value> {
     /// }
     /// ```
     ///
-    /// A view whose body reads the property, or makes a binding to it, is updated each time the stored value changes, by
-    /// this process or another. Assigning to the binding stores at once; errors are reported to `DefaultsDiagnostics`.
+    /// A view whose body reads the property, or makes a binding to it, is updated each time the stored value changes,
+    /// by this process or another. Assigning to the binding stores at once; errors are reported to
+    /// `DefaultsDiagnostics`.
     ///
     /// - Parameter key: The key.
     public init(_ key: Defaults.Key<Value>) { self.init(key, in: Defaults(), project: Binding.init(_:_:)) }
@@ -61,7 +63,8 @@ public typealias StoredBinding<Value> = Stored<Value, Binding<Value>>
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 extension Binding {
     fileprivate init(_ defaults: Defaults, _ key: Defaults.Key<Value>) {
-        // Tracked: a control may read a binding where nothing tracks it, so the body that makes it depends on the value.
+        // Tracked: a control may read a binding where nothing tracks it, so the body that makes it depends on the
+        // value.
         _ = defaults[key]
         self.init(get: { defaults[key] }, set: { defaults[key] = $0 })
     }

@@ -17,7 +17,8 @@ final class Listener: @unchecked Sendable {
     /// What the listener does when it has recorded a notification.
     typealias Reaction = @Sendable (_ store: any DefaultsStore, _ keys: Set<String>?) throws -> Void
 
-    /// The number of notifications to react to, more than any check brings about: a reaction that has no effect may cause the next.
+    /// The number of notifications to react to, more than any check brings about: a reaction that has no effect may
+    /// cause the next.
     private static let maximumCount = 250
 
     private struct Notification {

@@ -51,9 +51,9 @@ public import Default
 /// }
 /// ```
 ///
-/// A check calls the store on a thread of its own while the calling thread waits, so that a store which waits for a lock
-/// it already holds is a finding as well, and not a test run that never ends. Your closure runs on the calling thread.
-/// Only checks that ask for ``Capabilities/threads`` call a store from several threads at once.
+/// A check calls the store on a thread of its own while the calling thread waits, so that a store which waits for a
+/// lock it already holds is a finding as well, and not a test run that never ends. Your closure runs on the calling
+/// thread. Only checks that ask for ``Capabilities/threads`` call a store from several threads at once.
 ///
 /// ## Topics
 ///
@@ -82,7 +82,8 @@ public struct StoreConformance: Sendable {
 
     /// What the store can do beyond what every store must.
     public let capabilities: Capabilities
-    /// How long a check may take before it counts as one that never ends, in seconds; a minute unless you say otherwise.
+    /// How long a check may take before it counts as one that never ends, in seconds; a minute unless you say
+    /// otherwise.
     public let patience: Double
 
     let withStore: StoreProvider
@@ -90,9 +91,12 @@ public struct StoreConformance: Sendable {
     /// Prepares the suite for stores that have to be cleaned up, such as those with files.
     ///
     /// - Parameters:
-    ///   - capabilities: What the store can do beyond what every store must; the checks of other capabilities are left out.
-    ///   - patience: How many seconds a check may take. Nothing waits this long but a check of a store that waits for itself.
-    ///   - withStore: Makes a fresh and empty store, calls its argument with it once, and cleans up, also when that throws.
+    ///   - capabilities: What the store can do beyond what every store must; the checks of other capabilities are left
+    ///     out.
+    ///   - patience: How many seconds a check may take. Nothing waits this long but a check of a store that waits for
+    ///     itself.
+    ///   - withStore: Makes a fresh and empty store, calls its argument with it once, and cleans up, also when that
+    ///     throws.
     public init(
         capabilities: Capabilities = [],
         patience: Double = 60,
@@ -106,8 +110,10 @@ public struct StoreConformance: Sendable {
     /// Prepares the suite for stores that go when nothing refers to them any more.
     ///
     /// - Parameters:
-    ///   - capabilities: What the store can do beyond what every store must; the checks of other capabilities are left out.
-    ///   - patience: How many seconds a check may take. Nothing waits this long but a check of a store that waits for itself.
+    ///   - capabilities: What the store can do beyond what every store must; the checks of other capabilities are left
+    ///     out.
+    ///   - patience: How many seconds a check may take. Nothing waits this long but a check of a store that waits for
+    ///     itself.
     ///   - makeStore: Makes a fresh and empty store.
     public init(
         capabilities: Capabilities = [],
@@ -160,10 +166,11 @@ extension StoreConformance {
         /// Not so for a store that has only one place to keep its values in, such as a device.
         public static let severalStores = Capabilities(rawValue: 1 << 2)
 
-        /// The store notifies its observers itself: of changes made with `setStoredValue(_:forKey:)` as well, and not of
-        /// those that a transaction took back.
+        /// The store notifies its observers itself: of changes made with `setStoredValue(_:forKey:)` as well, and not
+        /// of those that a transaction took back.
         ///
-        /// Not so for a store that leaves `observeChanges(_:)` to its default implementation, which knows of typed calls only.
+        /// Not so for a store that leaves `observeChanges(_:)` to its default implementation, which knows of typed
+        /// calls only.
         public static let ownChanges = Capabilities(rawValue: 1 << 3)
     }
 

@@ -40,7 +40,8 @@ struct FlushTests {
     func flags() throws {
         let probe = SystemCallProbe()
         let journal = try open(probe)
-        /// The words behind the header: whether the name isn't there, whether a sync has failed, whether a flush has returned.
+        /// The words behind the header: whether the name isn't there, whether a sync has failed, whether a flush has
+        /// returned.
         func words() throws -> [UInt8] {
             let bytes = try directory.bytes()
             for index in 32..<4_096 where bytes[index] != 0 { #expect([32, 40, 48].contains(index)) }

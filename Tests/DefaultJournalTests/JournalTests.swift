@@ -397,7 +397,8 @@ extension Journal {
         }
     }
 
-    /// The same for a journal that a test has cut or overwritten, which is left alone until it has not changed for a second.
+    /// The same for a journal that a test has cut or overwritten, which is left alone until it has not changed for a
+    /// second.
     static func openSettled(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
         var journal: Journal?
         try wait(for: "an opening that is accepted") {

@@ -2,7 +2,8 @@ import Default
 import Foundation
 import Observation
 
-// What has to be seen in a process of its own, since the tests' process has other observers and stores at the same time.
+// What has to be seen in a process of its own, since the tests' process has other observers and stores at the same
+// time.
 
 extension PersistentStorage {
     fileprivate var number: KeyValueContainer<Int> { makeContainer() }
@@ -187,9 +188,9 @@ private final class ChangedSuites: @unchecked Sendable {
 
 /// Observes many suites, and prints what that takes: numbers, one to a line.
 ///
-/// First the inotify descriptors, and the threads that watch. When another process has written to all suites: the suites that were
-/// reported as changed, and the threads that watch. Then the watched directories when all but one observation have ended, and
-/// the inotify descriptors when all have.
+/// First the inotify descriptors, and the threads that watch. When another process has written to all suites: the
+/// suites that were reported as changed, and the threads that watch. Then the watched directories when all but one
+/// observation have ended, and the inotify descriptors when all have.
 func printNoticesOfManySuites(in directory: URL, count: Int) throws {
     limitOpenFiles(toPresentOnes: false)
     let suites = try manySuites(in: directory, count: count)
@@ -222,8 +223,8 @@ func writeToManySuites(in directory: URL, count: Int) throws {
 
 /// Observes a suite while the system has no descriptor left to watch it with, and prints numbers, one to a line.
 ///
-/// First the events that this caused, then those of them that name the suite and the system call. Then what another process
-/// has stored under "number", when it is reported.
+/// First the events that this caused, then those of them that name the suite and the system call. Then what another
+/// process has stored under "number", when it is reported.
 func printNoticesWithoutWatch(of suite: FileDefaults) throws {
     try suite.set(0, forKey: "number")
     let names = [try suite.url.path, "inotify_init1", "max_user_instances"]

@@ -169,7 +169,8 @@ func fill(_ path: String, limit: rlim_t) throws {
     try journal.synchronize()
 }
 
-/// Watches a suite; for each line of a key and a value it waits until the watch has found that value, and prints all entries.
+/// Watches a suite; for each line of a key and a value it waits until the watch has found that value, and prints all
+/// entries.
 func mirror(_ path: String) throws {
     let journal = try open(path)
     let found = NSCondition()
@@ -215,7 +216,8 @@ func hold(_ path: String) throws {
     }
 }
 
-/// Opens a suite, and then causes a SIGBUS that isn't about it; exits with 77 from a handler, and with 0 if nothing happens.
+/// Opens a suite, and then causes a SIGBUS that isn't about it; exits with 77 from a handler, and with 0 if nothing
+/// happens.
 func causeBusError(_ path: String, disposition: String, cause: String) throws {
     var action = sigaction()
     switch disposition {
@@ -384,8 +386,8 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
 
 /// Writes to each of some suites and then ends in one of the ways that a program can end.
 ///
-/// The background never flushes here, so that what is on the disk afterwards was flushed by the end. The disks of suites
-/// whose names begin with "hanging" hang.
+/// The background never flushes here, so that what is on the disk afterwards was flushed by the end. The disks of
+/// suites whose names begin with "hanging" hang.
 ///
 /// At the very end it prints the names of the suites that were flushed.
 func end(_ folder: String, suites: [Substring], how: String) throws {
@@ -436,8 +438,8 @@ func forkChild(_ folder: String) throws {
     let inherited = try Journal.open(at: folder + "/parent", options: options)
     let flushes = probe.counts[.fdatasync, default: 0]
     try set(inherited, "a", "1")
-    // The parent's background has worked, and rests again: a thread in the middle of something may hold a lock of Swift's
-    // runtime, which nobody would release in the child.
+    // The parent's background has worked, and rests again: a thread in the middle of something may hold a lock of
+    // Swift's runtime, which nobody would release in the child.
     while probe.counts[.fdatasync, default: 0] == flushes { usleep(1_000) }
     usleep(100_000)
     typealias Fork = @convention(c) () -> pid_t

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// How much the tests do: by default what `swift test` has time for; everything where `DEFAULT_TESTS` is `all`, as in `.ci/run`.
+/// How much the tests do: by default what `swift test` has time for; everything where `DEFAULT_TESTS` is `all`, as in
+/// `.ci/run`.
 enum TestExtent {
     static let isFull = ProcessInfo.processInfo.environment["DEFAULT_TESTS"] == "all"
 

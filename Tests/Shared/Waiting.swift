@@ -33,8 +33,8 @@ func wait(for event: @autoclosure () -> String, until condition: () throws -> Bo
 
 /// Runs the tests of a suite on threads of their own, each with a limit.
 ///
-/// Tests that wait take the place of no test that works then, and those that work can't keep them waiting: on two processors
-/// an asynchronous test would go on only when hundreds of others had been run.
+/// Tests that wait take the place of no test that works then, and those that work can't keep them waiting: on two
+/// processors an asynchronous test would go on only when hundreds of others had been run.
 struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 

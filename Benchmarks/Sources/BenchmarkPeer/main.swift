@@ -2,8 +2,8 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-// The other process of those benchmarks that need one: `BenchmarkPeer WHAT PATH`. It says when it is ready, and ends when its
-// standard input does, so that none is left when the benchmark is gone.
+// The other process of those benchmarks that need one: `BenchmarkPeer WHAT PATH`. It says when it is ready, and ends
+// when its standard input does, so that none is left when the benchmark is gone.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {

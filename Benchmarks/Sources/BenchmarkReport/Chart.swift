@@ -3,7 +3,8 @@ import Foundation
 
 /// A dot for each time of some operations, on a logarithmic axis from nanoseconds to milliseconds.
 ///
-/// Dots and not bars: a logarithmic axis has no zero, so the length of a bar on it would depend on where the axis begins.
+/// Dots and not bars: a logarithmic axis has no zero, so the length of a bar on it would depend on where the axis
+/// begins.
 struct Chart {
     let results: Results
     let environment: Environment

@@ -47,7 +47,8 @@ package struct HandWrittenDefaults: @unchecked Sendable {
     }
 }
 
-/// A table of keys and values in SQLite, with write-ahead logging, prepared statements and no more syncing than settings need.
+/// A table of keys and values in SQLite, with write-ahead logging, prepared statements and no more syncing than
+/// settings need.
 package struct SQLiteStore: Sendable {
     private let pool: DatabasePool
 

@@ -153,7 +153,8 @@ package struct BenchmarkName: Hashable, Sendable {
         self.init(round: round, operation: operation, contender: contender, count: count)
     }
 
-    /// The harness runs benchmarks in the order of their names: rounds take turns, and what is compared is measured side by side.
+    /// The harness runs benchmarks in the order of their names: rounds take turns, and what is compared is measured
+    /// side by side.
     package var text: String {
         "round\(round)/\(operation.rawValue)/\(contender.rawValue)/x\(count)"
     }

@@ -26,8 +26,8 @@ package enum Raw {
     package static let value = newValue()
     package static let changed = Data(repeating: 0x62, count: 112)
 
-    /// The same bytes as ``value``, in memory of their own, as the values of different settings are: threads that read copies of
-    /// one value wait for each other.
+    /// The same bytes as ``value``, in memory of their own, as the values of different settings are: threads that read
+    /// copies of one value wait for each other.
     package static func newValue() -> Data {
         Data(repeating: 0x61, count: 112)
     }

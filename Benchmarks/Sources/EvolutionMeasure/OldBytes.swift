@@ -1,8 +1,8 @@
 import Default
 import Foundation
 
-// What old bytes cost in relation to decoding bytes of the same type that lack nothing: the first time, with bytes that were
-// never read before, and again.
+// What old bytes cost in relation to decoding bytes of the same type that lack nothing: the first time, with bytes that
+// were never read before, and again.
 
 private struct Element: DefaultProviding {
     var url = "https://example.com"

@@ -5,8 +5,8 @@ import Foundation
 //
 //     swift run -c release --package-path Benchmarks EvolutionMeasure
 //
-// Each figure is the median of several rounds, in alternation. "df" is encoding and storing, or fetching and decoding, and
-// nothing else: what the other figures are compared with.
+// Each figure is the median of several rounds, in alternation. "df" is encoding and storing, or fetching and decoding,
+// and nothing else: what the other figures are compared with.
 
 let directory = FileManager.default.temporaryDirectory.appending(path: "evolution-measure-\(UUID().uuidString)")
 defer { try? FileManager.default.removeItem(at: directory) }

@@ -22,8 +22,8 @@ struct CountedOperation: Sendable {
 
     /// Counts, in a traced process of its own and on its first thread, with the user's home in a folder.
     ///
-    /// The average of those with the fewest system calls counts: once a millisecond a write compares its suite with what is at the
-    /// path, and how many writes that are depends on the machine.
+    /// The average of those with the fewest system calls counts: once a millisecond a write compares its suite with
+    /// what is at the path, and how many writes that are depends on the machine.
     func count(in directory: URL) throws -> Counts {
         let step = try prepare(directory)
         var sum = 0

@@ -1,14 +1,14 @@
 import COperationCounts
 import Foundation
 
-// Counts what operations cost that doesn't depend on the machine: allocations, system calls, bytes written. Fails when one
-// costs more than the thresholds say:
+// Counts what operations cost that doesn't depend on the machine: allocations, system calls, bytes written. Fails when
+// one costs more than the thresholds say:
 //
 //     swift run -c release --package-path Benchmarks OperationCounts [--update] THRESHOLDS
 //
-// The counts are those of the thread that calls; what the library does in the background is not among them. They are taken
-// from a release build through a tracer and a `malloc` of this program's own, since the benchmark package counts no system
-// calls on Linux, and no allocations without hooks in everything that it measures.
+// The counts are those of the thread that calls; what the library does in the background is not among them. They are
+// taken from a release build through a tracer and a `malloc` of this program's own, since the benchmark package counts
+// no system calls on Linux, and no allocations without hooks in everything that it measures.
 
 let traced = "--traced"
 /// The file that a traced process leaves its counts in.

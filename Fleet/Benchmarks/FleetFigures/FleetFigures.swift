@@ -6,8 +6,9 @@ import Synchronization
 
 /// Measures a suite of a fleet in an empty cluster that runs already; `Fleet/Benchmarks/run` starts one.
 ///
-/// `FleetFigures ENDPOINT…` prints times, and needs `etcdctl` in the path. `FleetFigures followers COUNT ENDPOINT…` follows as
-/// that many hosts until its input ends; with `refused` instead, they have a wrong password. What it stores stays in the cluster.
+/// `FleetFigures ENDPOINT…` prints times, and needs `etcdctl` in the path. `FleetFigures followers COUNT ENDPOINT…`
+/// follows as that many hosts until its input ends; with `refused` instead, they have a wrong password. What it stores
+/// stays in the cluster.
 @main
 enum FleetFigures {
     static func main() async throws {
@@ -65,7 +66,8 @@ struct Figures {
         try await following.value
     }
 
-    /// Follows the suite as a number of hosts, each with a copy of its own, until the input ends; as a user they never get in.
+    /// Follows the suite as a number of hosts, each with a copy of its own, until the input ends; as a user they never
+    /// get in.
     func follow(asHosts count: Int, user: EtcdCluster.User?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {

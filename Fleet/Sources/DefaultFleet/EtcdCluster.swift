@@ -36,15 +36,17 @@ public struct EtcdCluster: Sendable {
         public var trustRoots: String?
         /// The path of a PEM file with this program's certificate chain; nil for none.
         ///
-        /// With authentication enabled, the certificate must have no CommonName: etcd's gateway refuses every request then.
+        /// With authentication enabled, the certificate must have no CommonName: etcd's gateway refuses every request
+        /// then.
         public var certificate: String?
         /// The path of a PEM file with the certificate's private key.
         public var privateKey: String?
 
         /// Describes the certificates.
         ///
-        /// Their files are read when a store is made, and again when they have changed: connections that are made later use what is in
-        /// them then. Files that can't be used, since only one of them was changed so far, leave it at what was read before.
+        /// Their files are read when a store is made, and again when they have changed: connections that are made later
+        /// use what is in them then. Files that can't be used, since only one of them was changed so far, leave it at
+        /// what was read before.
         ///
         /// - Parameters:
         ///   - trustRoots: The path of a PEM file with the authorities to trust; nil for the system's.
@@ -88,11 +90,13 @@ public struct EtcdCluster: Sendable {
             case password(String)
             /// The path of a file with the password.
             ///
-            /// It is read each time that the password is sent. A password that was refused is sent again soon after the file has changed.
+            /// It is read each time that the password is sent. A password that was refused is sent again soon after the
+            /// file has changed.
             case passwordFile(String)
             /// The path of a file with a token, which members with `--auth-token jwt` accept.
             ///
-            /// It is sent with each request, so use `https`. When it is refused, the file is read again as soon as it has changed.
+            /// It is sent with each request, so use `https`. When it is refused, the file is read again as soon as it
+            /// has changed.
             case tokenFile(String)
         }
 

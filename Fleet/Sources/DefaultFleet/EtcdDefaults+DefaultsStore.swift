@@ -5,8 +5,8 @@ extension EtcdDefaults: DefaultsStore {
     /// The value for a key, of the host's copy; within exclusive access also what the thread has stored in it.
     ///
     /// - Parameter key: The key. An invalid key has no value.
-    /// - Returns: The value; nil when there is none, and also before this host has reached the cluster for the first time (see
-    ///   ``checkAvailability()``). Text of the cluster that is malformed is `Data`.
+    /// - Returns: The value; nil when there is none, and also before this host has reached the cluster for the first
+    ///   time (see ``checkAvailability()``). Text of the cluster that is malformed is `Data`.
     public func storedValue(forKey key: String) -> PropertyListValue? {
         guard writeLock.isOwned, writing.session != nil else {
             return replica.value(forKey: key)
@@ -16,17 +16,18 @@ extension EtcdDefaults: DefaultsStore {
 
     /// Stores a value under a key in the cluster, or removes the stored value.
     ///
-    /// Blocks until the replica has it too. Within exclusive access and transactions of this thread, the change is stored when those
-    /// end.
+    /// Blocks until the replica has it too. Within exclusive access and transactions of this thread, the change is
+    /// stored when those end.
     ///
     /// - Parameters:
     ///   - value: The value, about 1.5 MB of JSON at most; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``,
-    ///   ``DefaultsError/Code/valueTooLarge``, ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` (another
-    ///   thread had exclusive access until the deadline), ``DefaultsError/Code/storeReadOnly`` (no permission),
-    ///   ``DefaultsError/Code/quotaExceeded`` or ``DefaultsError/Code/storeReplaced``. Nothing has changed then. With the code
-    ///   ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue``, ``DefaultsError/Code/valueTooLarge``,
+    ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` (another thread had exclusive access
+    ///   until the deadline), ``DefaultsError/Code/storeReadOnly`` (no permission),
+    ///   ``DefaultsError/Code/quotaExceeded`` or ``DefaultsError/Code/storeReplaced``. Nothing has changed then. With
+    ///   the code ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         let storeKey = try Replica.key(key, in: storeDescription)
         try value?.checkDepth(forKey: key, in: self)
@@ -47,7 +48,8 @@ extension EtcdDefaults: DefaultsStore {
     ///
     /// A majority of the cluster's members is asked. Blocks, at most until the deadline.
     ///
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeReplaced``.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
+    ///   ``DefaultsError/Code/storeReplaced``.
     public func flush() throws(DefaultsError) {
         reportBlockingCall()
         try flush(until: Deadline(after: deadline))
@@ -67,23 +69,25 @@ extension EtcdDefaults: DefaultsStore {
         )
     }
 
-    /// Makes changes that depend on what is stored: all of them, if nothing that the body has read was changed by others meanwhile.
+    /// Makes changes that depend on what is stored: all of them, if nothing that the body has read was changed by
+    /// others meanwhile.
     ///
-    /// Otherwise **the body runs again**, with the new values. Other threads' writes through this object wait until the end. When the
-    /// body throws, what it has changed before is stored.
+    /// Otherwise **the body runs again**, with the new values. Other threads' writes through this object wait until the
+    /// end. When the body throws, what it has changed before is stored.
     ///
     /// - Parameter body: Makes the changes.
     /// - Returns: What the body returns.
-    /// - Throws: Any error that the body throws; ``DefaultsError`` as for ``setStoredValue(_:forKey:)``, and with the code
-    ///   ``DefaultsError/Code/conflict`` when others were faster until the deadline, or ``DefaultsError/Code/tooManyKeys``.
+    /// - Throws: Any error that the body throws; ``DefaultsError`` as for ``setStoredValue(_:forKey:)``, and with the
+    ///   code ``DefaultsError/Code/conflict`` when others were faster until the deadline, or
+    ///   ``DefaultsError/Code/tooManyKeys``.
     public func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
         try withSession(body)
     }
 
     /// Makes several changes as one unit: they become visible together, on all hosts, or not at all.
     ///
-    /// As ``withExclusiveAccess(_:)``, but when the body throws, nothing is stored. A nested transaction becomes part of the outer one:
-    /// when only the inner body throws, only its changes are discarded.
+    /// As ``withExclusiveAccess(_:)``, but when the body throws, nothing is stored. A nested transaction becomes part
+    /// of the outer one: when only the inner body throws, only its changes are discarded.
     ///
     /// - Parameter body: Makes the changes. It may run more than once.
     /// - Returns: What the body returns.
@@ -99,18 +103,19 @@ extension EtcdDefaults: DefaultsStore {
         try beginSession()
     }
 
-    /// Stores what the thread has changed since the matching ``beginExclusiveAccess()``, if nothing that it has read was changed.
+    /// Stores what the thread has changed since the matching ``beginExclusiveAccess()``, if nothing that it has read
+    /// was changed.
     ///
-    /// What lies in between can't run again. So a single conflict is an error; it is reported to ``DefaultsDiagnostics``, as any other
-    /// one, and nothing is stored.
+    /// What lies in between can't run again. So a single conflict is an error; it is reported to
+    /// ``DefaultsDiagnostics``, as any other one, and nothing is stored.
     public func endExclusiveAccess() {
         endSession()
     }
 
     /// Calls a handler at each change of the suite, made by any process of any host.
     ///
-    /// - Parameter handler: Receives the keys that changed, when this host has the new values. Its calls are on a thread of their own, one
-    ///   after the other, so it may wait for a write.
+    /// - Parameter handler: Receives the keys that changed, when this host has the new values. Its calls are on a
+    ///   thread of their own, one after the other, so it may wait for a write.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         // Not on the follower's thread: what a handler waits for may have to come from there.

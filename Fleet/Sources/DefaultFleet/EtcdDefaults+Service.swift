@@ -4,8 +4,8 @@ public import ServiceLifecycle
 extension EtcdDefaults: Service {
     /// Follows the cluster for this host, until the service is shut down or its task is cancelled.
     ///
-    /// Only one process of a host does so at a time; in the others the call waits, and takes over within a second when that one ends.
-    /// Without a cluster it goes on trying. Call it once per object.
+    /// Only one process of a host does so at a time; in the others the call waits, and takes over within a second when
+    /// that one ends. Without a cluster it goes on trying. Call it once per object.
     ///
     /// - Throws: Nothing; the type of the protocol is left as it is.
     public func run() async throws {
@@ -23,10 +23,12 @@ extension EtcdDefaults: Service {
 
     /// Waits until this host has everything that the cluster has at the time of the call.
     ///
-    /// A program calls it at its start, after ``run()`` has begun, if it needs the newest settings more than an early start.
+    /// A program calls it at its start, after ``run()`` has begun, if it needs the newest settings more than an early
+    /// start.
     ///
     /// - Parameter limit: How long to wait at most.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or ``DefaultsError/Code/storeReplaced``.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
+    ///   ``DefaultsError/Code/storeReplaced``.
     public func waitUntilCurrent(within limit: Duration) async throws {
         try await perform { [self] in
             try flush(until: Deadline(after: limit))

@@ -21,16 +21,17 @@ internal import Synchronization
 ///
 /// ## Reads
 ///
-/// Reads are local: they come from a ``FileDefaults`` suite of this host, its *replica*, never wait, and need no cluster. One process
-/// of the host follows the cluster and keeps the replica up to date: one that has called ``run()``. When it ends, another one takes
-/// over. What the cluster changed together becomes visible together, in the cluster's order, and never goes back.
+/// Reads are local: they come from a ``FileDefaults`` suite of this host, its *replica*, never wait, and need no
+/// cluster. One process of the host follows the cluster and keeps the replica up to date: one that has called
+/// ``run()``. When it ends, another one takes over. What the cluster changed together becomes visible together, in the
+/// cluster's order, and never goes back.
 ///
 /// ## Writes
 ///
-/// Writes block until the cluster has them and the replica has them too, at most until the deadline. So in asynchronous code they
-/// belong into ``perform(_:)``. ``transaction(_:)`` and everything called `update` store only if nothing of what they have read was
-/// changed by others meanwhile; otherwise **the body runs again**, until the deadline. A transaction reads 126 keys and writes 127 at
-/// most, and has about 1.5 MB.
+/// Writes block until the cluster has them and the replica has them too, at most until the deadline. So in asynchronous
+/// code they belong into ``perform(_:)``. ``transaction(_:)`` and everything called `update` store only if nothing of
+/// what they have read was changed by others meanwhile; otherwise **the body runs again**, until the deadline. A
+/// transaction reads 126 keys and writes 127 at most, and has about 1.5 MB.
 ///
 /// A write that throws has stored nothing, except for ``DefaultsError/Code/outcomeUnknown``: it may take effect.
 ///
@@ -64,16 +65,18 @@ public final class EtcdDefaults: Sendable {
     ///
     /// - Parameters:
     ///   - cluster: The cluster.
-    ///   - suiteName: One path component: 1 to 190 bytes of UTF-8, no slash, no NUL. The suite's keys in the cluster begin with
-    ///     `defaults/<suiteName>/`.
-    ///   - deadline: How long a write takes at most; two seconds by default. Electing a new leader takes about that long.
+    ///   - suiteName: One path component: 1 to 190 bytes of UTF-8, no slash, no NUL. The suite's keys in the cluster
+    ///     begin with `defaults/<suiteName>/`.
+    ///   - deadline: How long a write takes at most; two seconds by default. Electing a new leader takes about that
+    ///     long.
     ///   - replicaURL: The file URL of the replica's directory; by default `<suiteName>.fleet.defaults` where
-    ///     ``FileDefaults/init(suiteName:durability:lockTimeout:)`` puts its suites. All processes of a host that share a replica must
-    ///     run as one user.
+    ///     ``FileDefaults/init(suiteName:durability:lockTimeout:)`` puts its suites. All processes of a host that share
+    ///     a replica must run as one user.
     ///   - logger: Receives what the follower does.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``, ``DefaultsError/Code/storeUnavailable``
-    ///   (the replica can't be opened, the cluster has no endpoint or an invalid one, or a file of certificates can't be read),
-    ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
+    ///   ``DefaultsError/Code/storeUnavailable`` (the replica can't be opened, the cluster has no endpoint or an
+    ///   invalid one, or a file of certificates can't be read), ``DefaultsError/Code/storeBusy`` or
+    ///   ``DefaultsError/Code/newerFormat``.
     public convenience init(
         _ cluster: EtcdCluster,
         suiteName: String,

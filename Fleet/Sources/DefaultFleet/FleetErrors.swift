@@ -1,7 +1,8 @@
 public import Default
 
 extension DefaultsError.Code {
-    /// A write may or may not have been stored: the answer of the cluster was lost, and could not be found out before the deadline.
+    /// A write may or may not have been stored: the answer of the cluster was lost, and could not be found out before
+    /// the deadline.
     ///
     /// It may still take effect. Read what is stored, after ``EtcdDefaults/flush()``, before you try again.
     public static let outcomeUnknown = Self("fleet.outcomeUnknown")
@@ -15,8 +16,8 @@ extension DefaultsError.Code {
     public static let tooManyKeys = Self("fleet.tooManyKeys")
     /// A call that waits for the network was made in a task, where it holds a thread that other tasks need.
     public static let blockingCall = Self("fleet.blockingCall")
-    /// The cluster has accepted a write, but the host's copy did not have it at the deadline; reads may show the previous value for
-    /// some time.
+    /// The cluster has accepted a write, but the host's copy did not have it at the deadline; reads may show the
+    /// previous value for some time.
     public static let replicaBehind = Self("fleet.replicaBehind")
 }
 

@@ -4,13 +4,14 @@
 public struct Freshness: Sendable, Hashable {
     /// The revision of the cluster whose contents the host has; nil before the first time that it reached the cluster.
     ///
-    /// Revisions count the changes of the whole cluster, so this one may be below the cluster's own although nothing is missing.
+    /// Revisions count the changes of the whole cluster, so this one may be below the cluster's own although nothing is
+    /// missing.
     public let revision: Int64?
-    /// How long ago the host's copy was last found to have everything that the cluster had; nil if it wasn't since the host was
-    /// started.
+    /// How long ago the host's copy was last found to have everything that the cluster had; nil if it wasn't since the
+    /// host was started.
     ///
-    /// Between changes it is found out every 15 seconds. So much more than that means that the cluster can't be reached, or that no
-    /// process of the host follows it.
+    /// Between changes it is found out every 15 seconds. So much more than that means that the cluster can't be
+    /// reached, or that no process of the host follows it.
     public let unconfirmedFor: Duration?
     /// Whether this process follows the cluster for the host.
     public let isFollowing: Bool

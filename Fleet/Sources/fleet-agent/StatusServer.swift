@@ -12,8 +12,8 @@ struct StatusServer: Service {
         case loopback(host: String, port: Int)
         case socket(path: String)
 
-        /// Reads `127.0.0.1:9100`, `[::1]:9100` or `unix:/run/fleet-agent.sock`; nil for another text, or for an address that other
-        /// hosts can reach.
+        /// Reads `127.0.0.1:9100`, `[::1]:9100` or `unix:/run/fleet-agent.sock`; nil for another text, or for an
+        /// address that other hosts can reach.
         init?(_ text: String) {
             if text.hasPrefix("unix:/") {
                 self = .socket(path: String(text.dropFirst("unix:".count)))

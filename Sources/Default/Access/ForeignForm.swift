@@ -19,7 +19,7 @@ internal import Foundation
 /// | JSON `Data` | property-list `Data` | `df` with a `PropertyListEncoder` |
 /// | JSON `Data` | a number, Boolean or text, or the name of an enum's case | the type was another one |
 /// | JSON `Data` of an array or a set | an array of elements in their own or a foreign form | Defaults |
-/// | JSON `Data` of a dictionary | a dictionary of such elements; its keys are strings, also for number keys | Defaults |
+/// | JSON `Data` of a dictionary | a dictionary of such elements; its keys are strings, also for numbers | Defaults |
 /// | raw value | a string of JSON | Defaults |
 /// | raw value | JSON `Data` of an enum's case | the type had no raw values |
 /// | string of a URL | a string of JSON | Defaults |
@@ -28,7 +28,7 @@ internal import Foundation
 /// | array, set or dictionary | a collection of elements in a foreign form | Defaults |
 /// | array, set or dictionary | a string of JSON | AppStorage |
 /// | array of URLs or objects | one archive of an array | SwiftyUserDefaults |
-/// | any but `Data` | JSON or property-list `Data` | `df`, SwiftyUserDefaults, DefaultsKit; the type was stored as JSON |
+/// | any but `Data` | JSON or property-list `Data` | `df`, SwiftyUserDefaults, DefaultsKit; it was stored as JSON |
 enum ForeignForm {
     /// Translates a value from a foreign form to the own one.
     ///
@@ -97,7 +97,8 @@ extension ForeignForm {
         return text(of: value)
     }
 
-    /// The JSON of a dictionary; JSON has keys for strings and integers, and for other keys an array of keys and values.
+    /// The JSON of a dictionary; JSON has keys for strings and integers, and for other keys an array of keys and
+    /// values.
     private static func object(
         of entries: [String: PropertyListValue],
         keys: any Codable.Type,
@@ -188,7 +189,8 @@ extension ForeignForm {
         if case .string(let text) = stored, let date = try? Date.ISO8601FormatStyle().parse(text) {
             return .date(date)
         }
-        // From 2032 on it is more likely to be a number of seconds since 1970, which nothing distinguishes from the others.
+        // From 2032 on it is more likely to be a number of seconds since 1970, which nothing distinguishes from the
+        // others.
         guard let seconds = Double(propertyListValue: stored), seconds.isFinite,
             seconds < Date.timeIntervalBetween1970AndReferenceDate
         else { return nil }

@@ -307,8 +307,8 @@ extension KeyAccess {
         return value as? any Encodable
     }
 
-    /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, with a default or
-    /// without; and whether reads may share the value, nil before that had to be known.
+    /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, with a
+    /// default or without; and whether reads may share the value, nil before that had to be known.
     private typealias Remembered = (filling: Filling?, hadDefault: Bool, isShareable: Bool?)
 
     /// Fills in bytes that can't be decoded as a type.
@@ -389,8 +389,8 @@ extension KeyAccess {
     ///   - bridge: How the value is stored.
     ///   - initial: The value from which the stored one is filled in; nil for none.
     ///   - isReadable: Whether what was read under the key is known to be readable or absent.
-    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is unchanged
-    ///   then.
+    /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is
+    ///   unchanged then.
     func save<Value>(
         _ value: Value,
         by bridge: ValueBridge<Value>,
@@ -465,8 +465,8 @@ extension KeyAccess {
     /// Stores the newest quarantined value again that can be used, and quarantines the value that it replaces.
     ///
     /// - Returns: The value; nil when there is none.
-    /// - Throws: Why the newest can't be used, if none can; `invalidKey`, `typeMismatch`, or errors of the store. Nothing is
-    ///   changed then.
+    /// - Throws: Why the newest can't be used, if none can; `invalidKey`, `typeMismatch`, or errors of the store.
+    ///   Nothing is changed then.
     func restoreQuarantined<Value>(
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?

@@ -7,8 +7,8 @@ internal import Observation
 enum TrackedKeys {
     /// Records that a value under some keys is being read.
     ///
-    /// Outside `withObservationTracking`, and on systems without Observation, it returns after a cheap check, which evaluates
-    /// no argument.
+    /// Outside `withObservationTracking`, and on systems without Observation, it returns after a cheap check, which
+    /// evaluates no argument.
     static func access(_ keys: @autoclosure () -> [String], in storage: @autoclosure () -> any KeyValueStorage) {
         guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *),
             TrackingDetector.current.isTracking
@@ -30,8 +30,8 @@ enum TrackedKeys {
 
 /// A value that Observation can track.
 ///
-/// Keys and computed properties have no object that a registrar could belong to. So registrars are stored here by storage
-/// and key, from the first tracked read until the second change without a read in between.
+/// Keys and computed properties have no object that a registrar could belong to. So registrars are stored here by
+/// storage and key, from the first tracked read until the second change without a read in between.
 ///
 /// Observation doesn't know of a read yet when ``ObservationRegistrar/access(_:keyPath:)`` returns: it lists the key
 /// path, and installs the list when the tracked closure has returned. Until then the value may change any number of
@@ -153,8 +153,8 @@ private final class ReadToken: Sendable {
 
 /// Detects whether the calling code runs inside `withObservationTracking`.
 ///
-/// Otherwise each read would have to start observing its storage. Observation has no API for this. But it inserts the key
-/// path of each read property into a set, and so hashes the values that the key path captures.
+/// Otherwise each read would have to start observing its storage. Observation has no API for this. But it inserts the
+/// key path of each read property into a set, and so hashes the values that the key path captures.
 ///
 /// On Apple platforms Observation is a part of the system, and an update may change that. Therefore the detector
 /// tracks reads of its own first, once in a process. If it doesn't detect them, every read counts as tracked: reads

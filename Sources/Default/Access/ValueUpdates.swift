@@ -8,17 +8,17 @@ internal import DefaultJournal
 /// }
 /// ```
 ///
-/// - A value is read when it is delivered, so the last delivered value is the stored one. A slow reader misses values in
-///   between, but never the newest. Writing the value that is already stored delivers nothing. Neither does a value equal to
-///   the last one, if the type is `Equatable`.
+/// - A value is read when it is delivered, so the last delivered value is the stored one. A slow reader misses values
+///   in between, but never the newest. Writing the value that is already stored delivers nothing. Neither does a value
+///   equal to the last one, if the type is `Equatable`.
 /// - Changes in this process are seen through any handle on the storage, and changes by other processes on a
-///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple platforms also those
-///   that Foundation posts notifications for.
+///   ``FileDefaults``. On a `UserDefaults`, changes made through this library are seen, and on Apple platforms also
+///   those that Foundation posts notifications for.
 /// - Nothing is delivered for a stored value that can't be read, which is reported to ``DefaultsDiagnostics``: the last
 ///   value that could be read stays the current one, for each of several keys by itself. Only if it is the first value,
 ///   the default is delivered. A removed value is the default, too.
-/// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage until it is released or
-///   has ended.
+/// - The sequence ends when the task that reads it is cancelled. Each iterator observes the storage until it is
+///   released or has ended.
 public struct ValueUpdates<Element>: AsyncSequence {
     /// The sequence never fails; an event reports a value that can't be read, for which nothing is delivered.
     public typealias Failure = Never
@@ -157,9 +157,10 @@ extension ValueUpdates {
     /// }
     /// ```
     ///
-    /// The first call is made on the calling thread, unless the sequence leaves out the current value. The others are made on the
-    /// thread that made or noticed the change, with no lock held, and one at a time. So the handler may change what it observes,
-    /// and should return quickly. A call under way when the observation ends is completed, and no other begins.
+    /// The first call is made on the calling thread, unless the sequence leaves out the current value. The others are
+    /// made on the thread that made or noticed the change, with no lock held, and one at a time. So the handler may
+    /// change what it observes, and should return quickly. A call under way when the observation ends is completed, and
+    /// no other begins.
     ///
     /// - Parameter handler: Receives the values. One that changes again before it is delivered is left out.
     /// - Returns: The observation. It ends when it is cancelled or released, so keep a reference to it.
@@ -181,13 +182,14 @@ extension ValueUpdates {
     /// }
     /// ```
     ///
-    /// The calls are those of ``observe(_:)``. None begins after the object was deallocated. What is observed keeps the handler,
-    /// what that captures, and the store, until the next change after that. To release them at once, cancel the observation in
-    /// the object's `deinit`.
+    /// The calls are those of ``observe(_:)``. None begins after the object was deallocated. What is observed keeps the
+    /// handler, what that captures, and the store, until the next change after that. To release them at once, cancel
+    /// the observation in the object's `deinit`.
     ///
     /// - Parameters:
     ///   - owner: The object. It isn't retained.
-    ///   - handler: Receives the object and the values. It should not capture the object, which would never be deallocated.
+    ///   - handler: Receives the object and the values. It should not capture the object, which would never be
+    ///     deallocated.
     /// - Returns: The observation, which can be cancelled before. No reference to it has to be kept.
     @discardableResult
     public func observe<Owner: AnyObject & Sendable>(
@@ -208,17 +210,18 @@ extension ValueUpdates {
 /// }
 /// ```
 ///
-/// - Every change is delivered that one thread makes after another. Changes that several threads or processes make at the
-///   same time may be combined into one. The value before a change is always the value after the previous one, and the last
-///   delivered value is the stored one.
-/// - Changes wait for a slow reader up to a limit. Then the newest are combined into one, so the first value before and the
-///   last value after them are kept. It is left out if they are the same. ``ValueUpdates`` keeps the newest value only.
+/// - Every change is delivered that one thread makes after another. Changes that several threads or processes make at
+///   the same time may be combined into one. The value before a change is always the value after the previous one, and
+///   the last delivered value is the stored one.
+/// - Changes wait for a slow reader up to a limit. Then the newest are combined into one, so the first value before and
+///   the last value after them are kept. It is left out if they are the same. ``ValueUpdates`` keeps the newest value
+///   only.
 /// - Writing the value that is already stored is not a change. Removing the stored value is one to the default.
 /// - A stored value that can't be read is not a change, and is reported to ``DefaultsDiagnostics``. The next change
 ///   starts from the last value that could be read; storing that again is not a change.
 /// - The values of several keys are read one after the other. Those that change in one transaction are one change.
-/// - The sequence ends when the task that reads it is cancelled. See ``ValueUpdates`` for which changes are seen. Changes that
-///   are made while a handler runs, by itself or by other threads, are combined into one.
+/// - The sequence ends when the task that reads it is cancelled. See ``ValueUpdates`` for which changes are seen.
+///   Changes that are made while a handler runs, by itself or by other threads, are combined into one.
 public typealias ValueChanges<Value> = ValueUpdates<ValueChange<Value>>
 
 /// A change of a value.
@@ -319,8 +322,8 @@ final class ChangeLog: Sendable {
 /// }
 /// ```
 ///
-/// An empty set means that it isn't known which keys changed. See ``ValueUpdates`` for which changes are seen, and when the
-/// sequence ends.
+/// An empty set means that it isn't known which keys changed. See ``ValueUpdates`` for which changes are seen, and when
+/// the sequence ends.
 public typealias KeyChanges = ValueUpdates<Set<String>>
 
 extension KeyValueStorage {
@@ -349,7 +352,8 @@ extension KeyChanges {
 }
 
 extension StoreObservation {
-    /// Calls a body at each change of some keys of a storage, and before that if the keys are known; calls never overlap.
+    /// Calls a body at each change of some keys of a storage, and before that if the keys are known; calls never
+    /// overlap.
     static func serial(
         of keys: Set<String>?,
         in storage: any KeyValueStorage,
@@ -372,8 +376,8 @@ extension StoreObservation {
 extension StoreObservation {
     /// Starts an observation that lasts as long as an object, by which it isn't retained.
     ///
-    /// What is observed keeps it, by its handler, which ends it when it finds that the object is gone. Nothing else looks at the
-    /// object: a look retains it for a moment, and could be what deallocates it, on any thread.
+    /// What is observed keeps it, by its handler, which ends it when it finds that the object is gone. Nothing else
+    /// looks at the object: a look retains it for a moment, and could be what deallocates it, on any thread.
     ///
     /// - Parameters:
     ///   - owner: The object.

@@ -7,16 +7,16 @@ internal import Foundation
 
 /// Caches which stored bytes can be decoded as a type, and the values they decode to, for this process.
 ///
-/// Before a stored value is replaced, it has to be decoded, because undecodable bytes are quarantined. A read of unchanged
-/// bytes need not decode them again. Both results depend only on the bytes and the type, as long as a built-in coder decodes
-/// them. So an entry never becomes stale, even when other processes write to the store. The cache holds the latest
-/// bytes for each store, type and key.
+/// Before a stored value is replaced, it has to be decoded, because undecodable bytes are quarantined. A read of
+/// unchanged bytes need not decode them again. Both results depend only on the bytes and the type, as long as a
+/// built-in coder decodes them. So an entry never becomes stale, even when other processes write to the store. The
+/// cache holds the latest bytes for each store, type and key.
 ///
-/// A decoded value is cached when the same bytes are read for the second time, if ``ValueSemantics`` finds that two decoded
-/// values are interchangeable. So values that are read only once between writes are never inspected.
+/// A decoded value is cached when the same bytes are read for the second time, if ``ValueSemantics`` finds that two
+/// decoded values are interchangeable. So values that are read only once between writes are never inspected.
 ///
-/// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind that
-/// may be shared takes the place of the decoded one, as an entry that says so.
+/// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind
+/// that may be shared takes the place of the decoded one, as an entry that says so.
 struct DecodedValueCache: Sendable {
     private static let ofProcess = PerProcess { SharedGuarded(Table()) }
 
@@ -359,8 +359,8 @@ struct DecodedValueCache: Sendable {
 
 /// A value protected by a lock that readers share.
 final class SharedGuarded<Value>: @unchecked Sendable {
-    // `value` is only accessed under `lock`, which excludes overlapping accesses. Exclusivity checks would take a fifth of a
-    // read of unchanged settings.
+    // `value` is only accessed under `lock`, which excludes overlapping accesses. Exclusivity checks would take a fifth
+    // of a read of unchanged settings.
     private let lock = SharedLock()
     @exclusivity(unchecked) private var value: Value
 

@@ -31,8 +31,8 @@ struct TypeInfo: ~Copyable {
         return UnsafePointer(info)
     }
 
-    // A linked list that only grows, at its front, so it can be searched without a lock and without reference counting. A
-    // dictionary behind a shared lock would take a third of a read of unchanged settings.
+    // A linked list that only grows, at its front, so it can be searched without a lock and without reference counting.
+    // A dictionary behind a shared lock would take a third of a read of unchanged settings.
 
     /// The address of the latest type's information, or 0.
     private static let latest = Atomic<UInt>(0)

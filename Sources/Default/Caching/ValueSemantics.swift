@@ -6,11 +6,11 @@ internal import Foundation
 
 /// Determines whether several reads may return the same decoded value.
 ///
-/// They may if the value shares no mutable state, and if the caller can't notice that it was not decoded again. A property
-/// that isn't coded, such as `let id = UUID()`, has a different value after each decoding. A `Sendable` conformance would
-/// answer the first question, but can't be checked at run time. The answer also differs between values of one type, because
-/// a property of type `any Shape` may hold a struct in one and an object in another. So two values that were decoded from
-/// the same bytes are compared part by part.
+/// They may if the value shares no mutable state, and if the caller can't notice that it was not decoded again. A
+/// property that isn't coded, such as `let id = UUID()`, has a different value after each decoding. A `Sendable`
+/// conformance would answer the first question, but can't be checked at run time. The answer also differs between
+/// values of one type, because a property of type `any Shape` may hold a struct in one and an object in another. So two
+/// values that were decoded from the same bytes are compared part by part.
 enum ValueSemantics {
     /// Equatable types whose values share no mutable state.
     private static let leaves: [Any.Type] = {

@@ -40,7 +40,8 @@ public protocol DefaultsDecoder {
 /// }
 /// ```
 ///
-/// A coder may be used from several threads at once. Don't change an encoder or decoder after you created a coder with it.
+/// A coder may be used from several threads at once. Don't change an encoder or decoder after you created a coder with
+/// it.
 public struct DefaultsCoder: Sendable {
     // A coder is copied at each read, which counts no reference for a built-in one, and one for another.
     private enum Format: Sendable {
@@ -172,8 +173,9 @@ extension PropertyListDecoder: DefaultsDecoder {}
 
 /// A dictionary that wraps a value which an encoder rejects at the top level.
 ///
-/// The top level of a property list is a dictionary or an array, so `PropertyListEncoder` rejects a single number, string,
-/// Boolean, date or nil. No settings type has a property with this key, so the wrapper can't be mistaken for anything else.
+/// The top level of a property list is a dictionary or an array, so `PropertyListEncoder` rejects a single number,
+/// string, Boolean, date or nil. No settings type has a property with this key, so the wrapper can't be mistaken for
+/// anything else.
 private struct TopLevelValue: Encodable {
     static let key = PathKey(stringValue: "org.default.value")
 

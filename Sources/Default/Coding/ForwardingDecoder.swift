@@ -8,8 +8,8 @@ internal import Foundation
 class DecodingHooks {
     /// A part of a value.
     struct Part {
-        /// The name of its key, or its index in an unkeyed container; nil for the whole value, which a single-value container
-        /// decodes.
+        /// The name of its key, or its index in an unkeyed container; nil for the whole value, which a single-value
+        /// container decodes.
         let name: String?
         let isStored: () -> Bool
         let decode: (any Decodable.Type) throws -> any Decodable
@@ -27,7 +27,8 @@ class DecodingHooks {
     /// Called before a part is decoded if it is stored.
     func expects(_ type: any Decodable.Type, _ part: Part) {}
 
-    /// The decoder of what takes the place of a part that is not decoded as a value: a container, nil, or a super decoder.
+    /// The decoder of what takes the place of a part that is not decoded as a value: a container, nil, or a super
+    /// decoder.
     ///
     /// - Parameters:
     ///   - part: The part.
@@ -249,8 +250,8 @@ private struct ForwardingValue: SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(hooks.decode(type, whole)) }
 }
 
-// The standard library's requirements for the integers of 128 bits have default implementations that throw, and which take
-// precedence over a generic `decode`.
+// The standard library's requirements for the integers of 128 bits have default implementations that throw, and which
+// take precedence over a generic `decode`.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension ForwardingContainer {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try typed(decodeAny(type, forKey: key)) }
@@ -283,8 +284,8 @@ func unwrapped<Value>(_ value: Value?) throws -> Value {
 
 /// The string "$null" in property lists.
 ///
-/// Foundation's encoder writes it for nil, but doesn't mark strings that have that text. Its decoder takes each of them for
-/// nil, and fails where a string is needed, so that what was written can't be read.
+/// Foundation's encoder writes it for nil, but doesn't mark strings that have that text. Its decoder takes each of them
+/// for nil, and fails where a string is needed, so that what was written can't be read.
 enum NullText {
     private static let text = "$null"
     private static let scalars = [Bool.self, String.self, Date.self, Data.self].map { ObjectIdentifier($0) }

@@ -2,7 +2,8 @@
 internal import Foundation
 
 extension ValueBridge where Value: NSObject & NSSecureCoding {
-    /// Stores Foundation's property-list classes as property-list values, and objects of other classes as keyed archives.
+    /// Stores Foundation's property-list classes as property-list values, and objects of other classes as keyed
+    /// archives.
     static var object: ValueBridge { propertyListObject ?? archive }
 
     /// The bridge for a class of property-list objects; nil for other classes, mutable ones included.
@@ -45,8 +46,8 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
 enum ObjectArchive {
     /// Archives an object.
     ///
-    /// - Throws: `EncodingError` if an object in the graph is of a class that Foundation can't name, or does not support
-    ///   secure coding. Foundation would end the process.
+    /// - Throws: `EncodingError` if an object in the graph is of a class that Foundation can't name, or does not
+    ///   support secure coding. Foundation would end the process.
     static func data(of object: NSObject) throws -> Data {
         #if canImport(Darwin)
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)

@@ -7,8 +7,8 @@ internal import Foundation
 
 /// Converts values of a type to and from stored values.
 ///
-/// The conversion is chosen once, when a key or a container is created: by the compiler where the conformances are known
-/// statically, and by ``stored()`` where only `Codable` is known. No access inspects the type again.
+/// The conversion is chosen once, when a key or a container is created: by the compiler where the conformances are
+/// known statically, and by ``stored()`` where only `Codable` is known. No access inspects the type again.
 struct ValueBridge<Value>: @unchecked Sendable {
     // The functions capture only types and other bridges, which don't change.
 
@@ -44,8 +44,8 @@ extension ValueBridge where Value: PropertyListConvertible {
 
 /// The types of Swift and Foundation that are stored as single property-list values.
 ///
-/// A call of `init?(propertyListValue:)` in generic code looks up the type of its optional result at run time, which takes a
-/// fifth of a read. The default implementation below is compiled for each of the types.
+/// A call of `init?(propertyListValue:)` in generic code looks up the type of its optional result at run time, which
+/// takes a fifth of a read. The default implementation below is compiled for each of the types.
 private protocol NativeValue: PropertyListConvertible {
     static func decode(_ stored: PropertyListValue) throws -> Self
 }

@@ -18,12 +18,13 @@ internal import Foundation
 /// ```
 ///
 /// A container supports Observation: a view, or other code inside `withObservationTracking`, that reads ``value`` is
-/// notified of all changes of it. If the storage is neither a ``DefaultsStore`` nor a ``PersistentStorage``, only changes
-/// made through containers are seen, unless it implements ``KeyValueStorage/observeChanges(_:)``.
+/// notified of all changes of it. If the storage is neither a ``DefaultsStore`` nor a ``PersistentStorage``, only
+/// changes made through containers are seen, unless it implements ``KeyValueStorage/observeChanges(_:)``.
 ///
-/// A container holds no value itself: containers for the same key of the same storage have the same value. It may be used
-/// from several threads if its storage may, but is not `Sendable`, because its type doesn't say what its storage is. Tasks share
-/// the storage, such as a ``PersistentStorage``, and make containers where they need them, as the properties above do.
+/// A container holds no value itself: containers for the same key of the same storage have the same value. It may be
+/// used from several threads if its storage may, but is not `Sendable`, because its type doesn't say what its storage
+/// is. Tasks share the storage, such as a ``PersistentStorage``, and make containers where they need them, as the
+/// properties above do.
 public final class KeyValueContainer<Value: Codable> {
     /// The storage of the value.
     public let storage: any KeyValueStorage
@@ -39,7 +40,8 @@ public final class KeyValueContainer<Value: Codable> {
     ///   - storage: The storage of the value.
     ///   - key: The key of the value.
     ///   - defaultValue: The value that is read while nothing is stored. It is never stored itself.
-    ///   - coder: The coder whose `Data` is stored, and which alone reads it; nil, the default, for the value's own form.
+    ///   - coder: The coder whose `Data` is stored, and which alone reads it; nil, the default, for the value's own
+    ///     form.
     public init(
         storage: any KeyValueStorage,
         key: String,
@@ -56,8 +58,8 @@ public final class KeyValueContainer<Value: Codable> {
     ///
     /// Assigning nil removes the stored value.
     ///
-    /// A change in place, such as `container.value? += 1`, is atomic across threads and, on a ``FileDefaults``, processes. A
-    /// stored value that can't be read is quarantined before it is replaced.
+    /// A change in place, such as `container.value? += 1`, is atomic across threads and, on a ``FileDefaults``,
+    /// processes. A stored value that can't be read is quarantined before it is replaced.
     public var value: Value? {
         get {
             let access = storage.keyAccess(forKey: key)
@@ -75,8 +77,9 @@ public final class KeyValueContainer<Value: Codable> {
 
     /// The value of a container with a default, without an optional: the stored one, otherwise the default value.
     ///
-    /// Controls bind to it: `Slider(value: $volume.currentValue)`. Changes in place are atomic, as those of ``value``. In a
-    /// container without a ``defaultValue`` it must not be used: the program ends with a message that names the key.
+    /// Controls bind to it: `Slider(value: $volume.currentValue)`. Changes in place are atomic, as those of ``value``.
+    /// In a container without a ``defaultValue`` it must not be used: the program ends with a message that names the
+    /// key.
     public var currentValue: Value {
         get {
             let initial = requiredDefault
@@ -105,11 +108,11 @@ public final class KeyValueContainer<Value: Codable> {
     /// **The change may run more than once** on a storage that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
     ///
-    /// - Parameter change: Changes the value, which is the stored one, otherwise the default value. Nil removes the stored
-    ///   value. If it throws, nothing is stored.
+    /// - Parameter change: Changes the value, which is the stored one, otherwise the default value. Nil removes the
+    ///   stored value. If it throws, nothing is stored.
     /// - Returns: The result of the change.
-    /// - Throws: Any error that the change throws; ``DefaultsError`` when the stored value can't be read, or the new one
-    ///   can't be stored. The stored value is unchanged then.
+    /// - Throws: Any error that the change throws; ``DefaultsError`` when the stored value can't be read, or the new
+    ///   one can't be stored. The stored value is unchanged then.
     @discardableResult
     public func update<Result>(_ change: (inout Value?) throws -> Result) throws -> Result {
         try storage.withExclusiveAccess {
@@ -247,7 +250,8 @@ extension KeyValueStorage {
     /// - Parameters:
     ///   - defaultValue: The value that is read while nothing is stored.
     ///   - key: The key; the name of the property or method that calls this, by default.
-    ///   - coder: The coder whose `Data` is stored, and which alone reads it; nil, the default, for the value's own form.
+    ///   - coder: The coder whose `Data` is stored, and which alone reads it; nil, the default, for the value's own
+    ///     form.
     /// - Returns: The container.
     public func makeContainer<Value: Codable>(
         default defaultValue: Value? = nil,
@@ -275,8 +279,8 @@ extension KeyValueContainer {
     }
 }
 
-// Disfavored, because on Apple platforms UserDefaults has key-value coding's methods with the same names, and this library
-// must not change which method a program calls.
+// Disfavored, because on Apple platforms UserDefaults has key-value coding's methods with the same names, and this
+// library must not change which method a program calls.
 extension DefaultsStore {
     /// The value stored under a key.
     ///
@@ -318,12 +322,12 @@ extension DefaultsStore {
 /// }
 /// ```
 ///
-/// The suite is a `UserDefaults` on Apple platforms, and a ``FileDefaults`` elsewhere. Any number of storages, threads and
-/// processes may use one suite.
+/// The suite is a `UserDefaults` on Apple platforms, and a ``FileDefaults`` elsewhere. Any number of storages, threads
+/// and processes may use one suite.
 ///
-/// Two storages with different prefixes, neither of them empty, never see each other's keys. A prefix whose only dot is at
-/// its end is prepended to the key. With an empty prefix the key is used directly. Other prefixes are escaped: the prefix
-/// `"a"` and the key `"b"` become `"a%.b"`, and `"a.b."` and `"c"` become `"a%2Eb%2E%.c"`.
+/// Two storages with different prefixes, neither of them empty, never see each other's keys. A prefix whose only dot is
+/// at its end is prepended to the key. With an empty prefix the key is used directly. Other prefixes are escaped: the
+/// prefix `"a"` and the key `"b"` become `"a%.b"`, and `"a.b."` and `"c"` become `"a%2Eb%2E%.c"`.
 /// A storage can be a global constant, and may be used from any task.
 public struct PersistentStorage {
     /// The prefix of each key, before escaping.
@@ -364,8 +368,8 @@ public struct PersistentStorage {
     ///
     /// So no escaped prefix is the beginning of another, except the empty one.
     ///
-    /// A prefix that needs no escaping has its only dot at the end, and no percent sign. Other prefixes end with a percent
-    /// sign and a dot, which is not an escape sequence.
+    /// A prefix that needs no escaping has its only dot at the end, and no percent sign. Other prefixes end with a
+    /// percent sign and a dot, which is not an escape sequence.
     private static func escape(_ prefix: String) -> String {
         // Keys are compared by their bytes, so a combining character after the dot doesn't matter.
         var escaped = ""
@@ -391,7 +395,8 @@ public struct PersistentStorage {
     }
 }
 
-// A FileDefaults is Sendable. Apple documents UserDefaults as safe to use from several threads, but doesn't declare it so.
+// A FileDefaults is Sendable. Apple documents UserDefaults as safe to use from several threads, but doesn't declare it
+// so.
 extension PersistentStorage: @unchecked Sendable {}
 
 extension PersistentStorage: KeyValueStorage {

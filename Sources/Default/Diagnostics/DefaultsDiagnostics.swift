@@ -161,23 +161,23 @@ extension DefaultsDiagnostics.Event {
         /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and
         /// has the code ``DefaultsError/Code/encodingFailed``.
         public static let defaultUnusable = Kind("default unusable")
-        /// One of a type's ``DefaultStorable/renamedProperties`` ends at a name that no property has, so it was ignored:
-        /// otherwise it would take the value away from the property with the old name.
+        /// One of a type's ``DefaultStorable/renamedProperties`` ends at a name that no property has, so it was
+        /// ignored: otherwise it would take the value away from the property with the old name.
         ///
-        /// Usually it is stated the wrong way round: the old name comes first. Reported once per process, when a value with
-        /// the old name is read. The error names the type, and has the code ``DefaultsError/Code/valueMissing``.
+        /// Usually it is stated the wrong way round: the old name comes first. Reported once per process, when a value
+        /// with the old name is read. The error names the type, and has the code ``DefaultsError/Code/valueMissing``.
         public static let renameIgnored = Kind("rename ignored")
         /// A property was stored under a name that the type's decoder doesn't turn back, so that it reads as nil.
         ///
-        /// Foundation's strategies for snake case do that with names such as "imageURL": give the property a coding key whose
-        /// name survives, such as "imageUrl". Reported once per process, type and names; the error has the code
+        /// Foundation's strategies for snake case do that with names such as "imageURL": give the property a coding key
+        /// whose name survives, such as "imageUrl". Reported once per process, type and names; the error has the code
         /// ``DefaultsError/Code/encodingFailed``.
         public static let nameUnreadable = Kind("name unreadable")
         /// A value that could not be used was quarantined and replaced; see
         /// ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
-        /// A quarantined copy was removed to make room for another one: the oldest and the newest two of a key are kept, up to
-        /// 4 MiB beside the newest.
+        /// A quarantined copy was removed to make room for another one: the oldest and the newest two of a key are
+        /// kept, up to 4 MiB beside the newest.
         ///
         /// The error has the code ``DefaultsError/Code/quarantineFailed``.
         public static let quarantineFull = Kind("quarantine full")

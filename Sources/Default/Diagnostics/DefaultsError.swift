@@ -19,8 +19,8 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The ``description`` names the key, the type and the store, but never a stored value. The ``underlyingError`` may contain
-/// one, so be careful about logging it.
+/// The ``description`` names the key, the type and the store, but never a stored value. The ``underlyingError`` may
+/// contain one, so be careful about logging it.
 public struct DefaultsError: Error, Sendable {
     /// The kind of error.
     public var code: Code { contents.code }
@@ -145,12 +145,13 @@ extension DefaultsError {
         public static let synchronizationFailed = Code("synchronizationFailed")
         /// A suite can't be opened; the message names its path and the reason.
         public static let storeUnavailable = Code("storeUnavailable")
-        /// Another process has kept a suite's lock for longer than this one waits, five seconds by default; nothing was changed.
+        /// Another process has kept a suite's lock for longer than this one waits, five seconds by default; nothing was
+        /// changed.
         public static let storeBusy = Code("storeBusy")
         /// Nothing can be written to a suite; it can be read.
         ///
-        /// It is on a read-only disk, the system doesn't permit it, or it is another user's and the program runs as root. Nothing
-        /// was stored; the next write tries again.
+        /// It is on a read-only disk, the system doesn't permit it, or it is another user's and the program runs as
+        /// root. Nothing was stored; the next write tries again.
         public static let storeReadOnly = Code("storeReadOnly")
         /// A suite was written by a later version of this library, in a format unknown to this one; it is unchanged.
         public static let newerFormat = Code("newerFormat")
@@ -158,13 +159,15 @@ extension DefaultsError {
         public static let invalidSuiteName = Code("invalidSuiteName")
         /// A value is over 64 MiB, or a transaction over 1 GiB; nothing was stored.
         ///
-        /// For a `UserDefaults` on Apple platforms: a value has 4 MiB or more, or, on tvOS, all values have 512 KiB or more.
+        /// For a `UserDefaults` on Apple platforms: a value has 4 MiB or more, or, on tvOS, all values have 512 KiB or
+        /// more.
         public static let valueTooLarge = Code("valueTooLarge")
         /// Part of a suite's file could not be used; everything else was kept.
         public static let storeDamaged = Code("storeDamaged")
         /// A suite was deleted or replaced while it was open.
         public static let storeReplaced = Code("storeReplaced")
-        /// All users may write to a suite's directory, and so may replace what is stored there; reported when it is opened.
+        /// All users may write to a suite's directory, and so may replace what is stored there; reported when it is
+        /// opened.
         public static let storeExposed = Code("storeExposed")
         /// One of Foundation's property lists could not be imported; it is unchanged.
         public static let importFailed = Code("importFailed")
@@ -204,8 +207,8 @@ extension DefaultsError: LocalizedError {
     public var errorDescription: String? { contents.reason }
 }
 
-// All error messages of the library, in one place, so that it is easy to check that each names the key, type and store and
-// says what to do, and that none contains a stored value.
+// All error messages of the library, in one place, so that it is easy to check that each names the key, type and store
+// and says what to do, and that none contains a stored value.
 extension DefaultsError {
     static func invalidKey(_ key: String, because fault: String) -> DefaultsError {
         // Keeps the message short for a key that is too long.

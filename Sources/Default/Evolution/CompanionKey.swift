@@ -18,7 +18,8 @@ enum CompanionKey {
     private static func name(_ key: String, suffix: String) -> String {
         let room = StoreKey.maximumByteCount - suffix.utf8.count
         guard key.utf8.count > room else { return key + suffix }
-        // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its digest.
+        // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its
+        // digest.
         let ending = "~\(ContentDigest(Data(utf8Of: key)).text)\(suffix)"
         var length = StoreKey.maximumByteCount - ending.utf8.count
         while true {

@@ -2,7 +2,8 @@
 struct DecodingFault {
     /// The coding keys, or indexes, that lead from the value to the innermost one whose decoding failed.
     let names: [String]
-    /// The types of the values on that way, that of the whole value first; nil for containers that are decoded without one.
+    /// The types of the values on that way, that of the whole value first; nil for containers that are decoded without
+    /// one.
     let types: [(any Decodable.Type)?]
     let error: any Error
     /// The coding keys by which the error names what couldn't be decoded, from the value on; empty if it names nothing.
@@ -32,7 +33,8 @@ struct DecodingFault {
     /// Whether the error is of an initializer's own, which may depend on more than the bytes.
     var isOwnError: Bool { !(error is DecodingError || error is UnexpectedValue) }
 
-    /// Whether an object's initializer, such as that of an enum with cases for keys, doesn't accept its keys as a whole.
+    /// Whether an object's initializer, such as that of an enum with cases for keys, doesn't accept its keys as a
+    /// whole.
     var isOfKeys: Bool {
         guard case DecodingError.typeMismatch(let type, _) = error, let own = self.type else { return false }
         return type == own && !ValueSemantics.isLeaf(own)
@@ -51,9 +53,9 @@ struct DecodingFault {
 
 /// Decodes a value, and finds out which call of an initializer on the way failed.
 ///
-/// Where an error comes from is known from the call that threw it, so it may be of any type and have any path. Collections
-/// are decoded as they are: to look into them is a matter of ``StoredElements``, and Foundation's decoder has rules of its own
-/// for the keys of dictionaries.
+/// Where an error comes from is known from the call that threw it, so it may be of any type and have any path.
+/// Collections are decoded as they are: to look into them is a matter of ``StoredElements``, and Foundation's decoder
+/// has rules of its own for the keys of dictionaries.
 final class DecodingTrace {
     /// The innermost value that failed, in the last call of the outermost initializer that failed.
     private var innermost: TracedValue?

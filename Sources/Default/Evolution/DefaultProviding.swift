@@ -1,8 +1,8 @@
 /// A type with a default value, from which older stored values of it are filled in.
 ///
-/// Settings types conform. Let the other types that you store conform if they may gain properties: the elements of arrays
-/// and dictionaries, the values of optional properties, and the predecessors of a ``DefaultMigratable`` type. What lacks a
-/// property, or has one that can't be used, is then filled in instead of being dropped:
+/// Settings types conform. Let the other types that you store conform if they may gain properties: the elements of
+/// arrays and dictionaries, the values of optional properties, and the predecessors of a ``DefaultMigratable`` type.
+/// What lacks a property, or has one that can't be used, is then filled in instead of being dropped:
 ///
 /// ```swift
 /// struct Bookmark: DefaultProviding {
@@ -13,16 +13,17 @@
 /// }
 /// ```
 ///
-/// In a class that isn't final, the property has the type `Self` or `Self?`. A type that declares no default value, or one of
-/// another type, has none, which is reported when a value has to be filled in.
+/// In a class that isn't final, the property has the type `Self` or `Self?`. A type that declares no default value, or
+/// one of another type, has none, which is reported when a value has to be filled in.
 ///
-/// The conformance is used by any task, so it can't be isolated to an actor; see <doc:Gotchas>. For what is filled in, see
-/// <doc:ChangingYourSettings>.
+/// The conformance is used by any task, so it can't be isolated to an actor; see <doc:Gotchas>. For what is filled in,
+/// see <doc:ChangingYourSettings>.
 public protocol DefaultProviding: Codable, PlainDefaultProviding {
     /// The value that missing and unusable properties are taken from; nil for none.
     ///
-    /// Declare it as `Self?`, or as `Self`, such as `static let defaultValue = Bookmark()`: then this is the same value.
-    /// Evaluated when a stored value has to be filled in, on any thread. Reads of unchanged bytes may share the outcome.
+    /// Declare it as `Self?`, or as `Self`, such as `static let defaultValue = Bookmark()`: then this is the same
+    /// value. Evaluated when a stored value has to be filled in, on any thread. Reads of unchanged bytes may share the
+    /// outcome.
     static var defaultValue: Self? { get }
 }
 

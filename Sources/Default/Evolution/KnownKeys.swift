@@ -6,8 +6,8 @@ internal import Foundation
 
 /// The keys that a type asks for when it is decoded from some bytes.
 ///
-/// What is stored under other keys of its keyed containers is unknown to it: a newer version of the type, or another program,
-/// has added it. A key whose value is nil is known too, since it was asked for.
+/// What is stored under other keys of its keyed containers is unknown to it: a newer version of the type, or another
+/// program, has added it. A key whose value is nil is known too, since it was asked for.
 final class KnownKeys: DecodingHooks {
     private var isKeyed = false
     /// Whether the elements are keys and values in turn.
@@ -168,8 +168,8 @@ final class KnownKeys: DecodingHooks {
 
     /// Finds out what a type might use of bytes that it can't decode.
     ///
-    /// What it lacks is made up, so that its initializer asks for the rest. Where that isn't possible, it counts as using
-    /// something.
+    /// What it lacks is made up, so that its initializer asks for the rest. Where that isn't possible, it counts as
+    /// using something.
     static func claim(of type: any Decodable.Type, on data: Data, coder: DefaultsCoder) -> Claim {
         guard let (tree, format) = StoredTree.parse(data), let fields = tree.fields,
             fields.values.contains(where: { !$0.isNull })

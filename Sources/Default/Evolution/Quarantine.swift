@@ -4,11 +4,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Keeps the values of a key that could not be used and were replaced, as an array of dictionaries under a companion key,
-/// newest first.
+/// Keeps the values of a key that could not be used and were replaced, as an array of dictionaries under a companion
+/// key, newest first.
 ///
-/// The oldest value is kept as well as the newest ones. It is often the user's own, from before a fault that replaces one
-/// unusable value with another.
+/// The oldest value is kept as well as the newest ones. It is often the user's own, from before a fault that replaces
+/// one unusable value with another.
 ///
 /// It uses only the names of types, so that settings types and typed keys can share it.
 struct Quarantine {
@@ -24,7 +24,8 @@ struct Quarantine {
     private var context: ErrorContext { ErrorContext(key, type, in: store) }
     private var quarantineKey: String { CompanionKey.quarantine(of: key) }
 
-    /// Adds a value that is about to be replaced, unless it is quarantined already; the oldest and the newest two are kept.
+    /// Adds a value that is about to be replaced, unless it is quarantined already; the oldest and the newest two are
+    /// kept.
     ///
     /// Call it before the value is replaced, in the same transaction. When this throws, the value must not be replaced.
     ///
@@ -59,12 +60,12 @@ struct Quarantine {
     ///
     /// - Parameters:
     ///   - replacedVersion: The version of the value that is replaced; called with exclusive access.
-    ///   - use: Why a value with a version can only be used in part; nil if all of it can be used. It throws the reason why it
-    ///     can't be used at all.
-    /// - Returns: The value, and why only a part of it can be used; of those, the newest if none can be used as a whole. nil when
-    ///   there is none.
-    /// - Throws: The reason why the newest value can't be used, if none can; `invalidKey`, `typeMismatch` when something else is
-    ///   stored under a companion key, or errors of the store.
+    ///   - use: Why a value with a version can only be used in part; nil if all of it can be used. It throws the reason
+    ///     why it can't be used at all.
+    /// - Returns: The value, and why only a part of it can be used; of those, the newest if none can be used as a
+    ///   whole. nil when there is none.
+    /// - Throws: The reason why the newest value can't be used, if none can; `invalidKey`, `typeMismatch` when
+    ///   something else is stored under a companion key, or errors of the store.
     func restore(
         version replacedVersion: (PropertyListValue) -> SchemaVersion? = { _ in nil },
         by use: (PropertyListValue, SchemaVersion?) throws(DefaultsError) -> DefaultsError?
@@ -91,7 +92,8 @@ struct Quarantine {
         }
     }
 
-    /// The newest value that can be used as a whole, otherwise the newest that can be used in part; nil when there is none.
+    /// The newest value that can be used as a whole, otherwise the newest that can be used in part; nil when there is
+    /// none.
     private func usable(
         of values: [QuarantinedValue],
         by use: (PropertyListValue, SchemaVersion?) throws(DefaultsError) -> DefaultsError?
@@ -137,8 +139,8 @@ struct Quarantine {
 
     /// Removes the values.
     ///
-    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key, `invalidKey`,
-    ///   or errors of the store.
+    /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key,
+    ///   `invalidKey`, or errors of the store.
     func removeAll() throws(DefaultsError) {
         _ = try StoreKey(key)
         try DefaultsError.wrapping(context) {

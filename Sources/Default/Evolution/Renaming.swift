@@ -11,10 +11,10 @@ typealias PropertyNames = @Sendable (any Decodable.Type) -> [String: String]
 
 /// Stored bytes with the new names of renamed properties, those of the type and of all types in it.
 ///
-/// A value moves to the last name of its chain at once: with `["z": "y", "y": "x"]`, both "z" and "y" become "x". If several
-/// old names of a property are stored, the one nearest to the new name is used. Parents move before what is in them, and the
-/// names of nested properties are known under their parents' old and new names. So the outcome does not depend on the order
-/// in which the names are listed.
+/// A value moves to the last name of its chain at once: with `["z": "y", "y": "x"]`, both "z" and "y" become "x". If
+/// several old names of a property are stored, the one nearest to the new name is used. Parents move before what is in
+/// them, and the names of nested properties are known under their parents' old and new names. So the outcome does not
+/// depend on the order in which the names are listed.
 struct Renaming {
     /// The bytes with the new names; nil when no property has an old name.
     let data: Data?
@@ -58,7 +58,8 @@ struct Renaming {
         ([type] + TypeShape.types(in: type)).contains { type in
             names(type).keys.contains { name in
                 let key = name.split(separator: ".").last.map(String.init) ?? ""
-                // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
+                // Both formats have several forms for other characters, and JSON and XML may contain any in escaped
+                // form.
                 return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
             }
         }
@@ -155,7 +156,8 @@ private final class RenamingWalk {
         }
     }
 
-    /// The property through which two names lead into the elements of a collection, and what they mean there; nil if they don't.
+    /// The property through which two names lead into the elements of a collection, and what they mean there; nil if
+    /// they don't.
     private func elements(
         from old: String,
         to new: String,
@@ -215,8 +217,8 @@ private final class RenamingWalk {
     ) {
         guard !names.isEmpty else { return }
         let rules = Rule.all(of: names)
-        // A parent that moves may bring other old names with it, so this ends when nothing changes. No value moves twice
-        // from the same name, but a mistake in the names must not make it endless.
+        // A parent that moves may bring other old names with it, so this ends when nothing changes. No value moves
+        // twice from the same name, but a mistake in the names must not make it endless.
         for _ in 0...rules.count {
             guard rules.count(where: { tree.move(by: $0) }) > 0 else { break }
             isChanged = true
@@ -332,7 +334,8 @@ private struct Rule {
 extension StoredTree {
     /// Moves a value from its old name to its new one.
     ///
-    /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its path.
+    /// - Returns: Whether anything was changed; not when there is no value, or another has the new name or blocks its
+    ///   path.
     fileprivate mutating func move(by rule: Rule) -> Bool {
         guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.mayBeNull ?? true
         else { return false }

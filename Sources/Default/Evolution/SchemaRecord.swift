@@ -6,12 +6,12 @@ internal import Foundation
 
 /// The schema version stored beside a value, such as "2 c3ab8ff13720e8ad".
 ///
-/// It consists of the version, and the digest of the bytes that have it. In "3/2 c3ab8ff13720e8ad", version 2 of the type can
-/// read and write the bytes as well.
+/// It consists of the version, and the digest of the bytes that have it. In "3/2 c3ab8ff13720e8ad", version 2 of the
+/// type can read and write the bytes as well.
 ///
-/// The digest shows whether the bytes were written together with the version, or by a program that records no versions (an
-/// older release of the app, or another program). A record also covers the bytes that are about to be replaced, because on a
-/// store without transactions the process may end between the two writes.
+/// The digest shows whether the bytes were written together with the version, or by a program that records no versions
+/// (an older release of the app, or another program). A record also covers the bytes that are about to be replaced,
+/// because on a store without transactions the process may end between the two writes.
 struct SchemaRecord {
     struct Entry: Equatable {
         let version: SchemaVersion

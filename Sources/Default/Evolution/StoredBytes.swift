@@ -44,8 +44,8 @@ struct StoredBytes {
 
     /// Decodes bytes without a recorded version.
     ///
-    /// A type with a version records it at each write. So the bytes are those of a type without a version if such a type can
-    /// use any part of them, and only otherwise those of a type with one.
+    /// A type with a version records it at each write. So the bytes are those of a type without a version if such a
+    /// type can use any part of them, and only otherwise those of a type with one.
     private func readUnrecorded() throws -> StoredType.Outcome {
         // The current type is filled in last: its default has all that it needs, so it reads bytes of any other type.
         let currentLast = predecessors + [types[0]]
@@ -65,7 +65,8 @@ struct StoredBytes {
         return try last ?? types[0].read(data, coder: coder, fillingIn: true)
     }
 
-    /// The predecessor without a version that could mean the most by bytes that it can't read; nil when none can use anything.
+    /// The predecessor without a version that could mean the most by bytes that it can't read; nil when none can use
+    /// anything.
     private var strongestClaim: (type: StoredType, claim: KnownKeys.Claim)? {
         let unable = predecessors.filter {
             !$0.hasVersion && (try? $0.read(data, coder: coder, fillingIn: true)) == nil
@@ -74,8 +75,8 @@ struct StoredBytes {
         return claims.first { $0.claim == .all } ?? claims.first { $0.claim == .some }
     }
 
-    /// The first that succeeds: an exact decoding, a filled-in one that uses all stored values, or the filled-in one that
-    /// loses the fewest.
+    /// The first that succeeds: an exact decoding, a filled-in one that uses all stored values, or the filled-in one
+    /// that loses the fewest.
     private func bestReading(
         exactlyBy exact: [StoredType],
         orFilledInBy filledIn: [StoredType]

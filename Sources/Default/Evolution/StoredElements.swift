@@ -6,8 +6,8 @@ protocol StoredCollection: Decodable {
     static var isCodedInPairs: Bool { get }
     /// Whether an element that can't be used is left out; otherwise the collection is used as a whole or not at all.
     ///
-    /// It is where neither order nor count can have a meaning, in sets and dictionaries; and in arrays of types with a default
-    /// value of their own.
+    /// It is where neither order nor count can have a meaning, in sets and dictionaries; and in arrays of types with a
+    /// default value of their own.
     static var leavesOutUnusable: Bool { get }
     /// A type of which a keyed container with one name can be decoded if the name is a key; nil if every name is one.
     static var typeOfNames: (any Decodable.Type)? { get }
@@ -51,8 +51,8 @@ private struct AnyContent: Decodable {
 
 /// The elements of a collection in a document: each is a document of its own.
 ///
-/// Those that can't be decoded yet are decoded at once in each round. So the cost depends on how many elements there are, and
-/// on the most faults that one of them has, not on the faults of all.
+/// Those that can't be decoded yet are decoded at once in each round. So the cost depends on how many elements there
+/// are, and on the most faults that one of them has, not on the faults of all.
 final class StoredElements {
     private let collection: any StoredCollection.Type
     /// The keys of a keyed container, or the indexes.
@@ -114,7 +114,8 @@ final class StoredElements {
 
     /// Edits the elements until each can be decoded, or is left out.
     ///
-    /// - Returns: The fault of an element that the collection can't do without, and its index; nil if it can be decoded.
+    /// - Returns: The fault of an element that the collection can't do without, and its index; nil if it can be
+    ///   decoded.
     func edit(in context: FillingContext) -> (index: Int, fault: DecodingFault)? {
         while true {
             open.removeAll { leftOut[$0] != nil }

@@ -6,9 +6,9 @@ internal import Foundation
 
 /// Finds out under which keys the properties with some coding keys are stored.
 ///
-/// They differ when the coder converts keys ("themeName" is stored as "theme_name"). The conversion can be any function, and
-/// the encoder's need not be the reverse of the decoder's ("avatarURL" is written as "avatar_url", which is read as
-/// "avatarUrl"). So each is asked.
+/// They differ when the coder converts keys ("themeName" is stored as "theme_name"). The conversion can be any
+/// function, and the encoder's need not be the reverse of the decoder's ("avatarURL" is written as "avatar_url", which
+/// is read as "avatarUrl"). So each is asked.
 final class StoredKeys {
     private let coder: DefaultsCoder
     private let format: StoredTree.Format

@@ -4,8 +4,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Stored bytes as a tree of containers; everything else in them is kept as it was written, so that a number keeps all its
-/// digits.
+/// Stored bytes as a tree of containers; everything else in them is kept as it was written, so that a number keeps all
+/// its digits.
 enum StoredTree {
     case object([String: StoredTree])
     case array([StoredTree])

@@ -7,8 +7,8 @@ internal import Foundation
 
 /// What stored bytes have and a type doesn't know, which the type's next write keeps.
 ///
-/// A tree of the containers that the type knows, each with the fields that it doesn't know. The paths of its fields have indexes in
-/// brackets.
+/// A tree of the containers that the type knows, each with the fields that it doesn't know. The paths of its fields
+/// have indexes in brackets.
 final class UnknownFields {
     /// The fields of a keyed container that the type doesn't know, by their stored keys.
     var fields: [String: StoredTree] = [:]
@@ -83,8 +83,8 @@ final class UnknownFields {
         }
     }
 
-    /// The paths of the unknown fields that a stated name means: a field of that name as it is written, else nested ones, also
-    /// in elements.
+    /// The paths of the unknown fields that a stated name means: a field of that name as it is written, else nested
+    /// ones, also in elements.
     func paths(named name: String) -> [StoredTree.Path] {
         if elements != nil {
             return parts.flatMap { key, part in part.paths(named: name).map { [key] + $0 } }
@@ -207,8 +207,8 @@ final class UnknownFields {
 
     /// The indexes of the elements of an old array in a new one; nil for those that can't be found again.
     ///
-    /// An element is found again if it is written as before, the first of several equal ones as the first, and the value of a
-    /// pair if its key is.
+    /// An element is found again if it is written as before, the first of several equal ones as the first, and the
+    /// value of a pair if its key is.
     private static func matches(_ old: [StoredTree], _ new: [StoredTree], inPairs: Bool) -> [Int?] {
         let size = inPairs ? 2 : 1
         let (oldNames, newNames) = (old.map(\.identity), new.map(\.identity))

@@ -65,7 +65,8 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<Object>.object.optional, default: makeDefault)
     }
 
-    /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or archives.
+    /// Creates a key for an optional collection of objects, stored as a collection of property-list objects or
+    /// archives.
     ///
     /// This needs the package's trait `Foundation`.
     public convenience init<List: PropertyListCollection & SendableMetatype>(

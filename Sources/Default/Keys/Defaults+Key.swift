@@ -8,7 +8,8 @@ extension Defaults {
     /// Defaults[.launchCount] += 1
     /// ```
     ///
-    /// Keys are equal when the bytes of their names are equal. A key is not bound to a store and may be used with several.
+    /// Keys are equal when the bytes of their names are equal. A key is not bound to a store and may be used with
+    /// several.
     public class Keys: @unchecked Sendable {
         // Keys and their subclasses are immutable.
 
@@ -29,10 +30,10 @@ extension Defaults {
     /// A name, the type of the values stored under it, and the value that is read while nothing is stored.
     ///
     /// The type determines how values are stored. ``PropertyListConvertible`` types (`String`, `Bool`, numbers, `Data`,
-    /// `Date`, `URL`, `UUID`, and arrays, sets, ranges and dictionaries of those) are stored as property-list values, and so
-    /// are Foundation's classes for them, `[Any]`, `[String: Any]` and `Any?`. Enums and option sets are stored as such a raw
-    /// value, other `Codable` types as JSON `Data`, and other `NSSecureCoding` classes as keyed archives. Setting nil for an
-    /// optional removes the stored value.
+    /// `Date`, `URL`, `UUID`, and arrays, sets, ranges and dictionaries of those) are stored as property-list values,
+    /// and so are Foundation's classes for them, `[Any]`, `[String: Any]` and `Any?`. Enums and option sets are stored
+    /// as such a raw value, other `Codable` types as JSON `Data`, and other `NSSecureCoding` classes as keyed archives.
+    /// Setting nil for an optional removes the stored value.
     ///
     /// What other libraries stored in other forms is read too; see <doc:ComingFromOtherLibraries>.
     ///
@@ -46,12 +47,12 @@ extension Defaults {
     /// }
     /// ```
     ///
-    /// A default is evaluated when the key is created, or at each read if it is a closure or an object. It is never stored: if
-    /// a later version changes it, all users without a stored value get the new default.
+    /// A default is evaluated when the key is created, or at each read if it is a closure or an object. It is never
+    /// stored: if a later version changes it, all users without a stored value get the new default.
     ///
-    /// A stored value that lacks properties is filled in from the default, once in a process for its name, type and bytes. So
-    /// declare a name and type once, or with one default: of two keys that differ in that alone, in whichever suites, the one
-    /// that is read first decides with what such a value is filled in for both.
+    /// A stored value that lacks properties is filled in from the default, once in a process for its name, type and
+    /// bytes. So declare a name and type once, or with one default: of two keys that differ in that alone, in whichever
+    /// suites, the one that is read first decides with what such a value is filled in for both.
     public final class Key<Value>: Keys, @unchecked Sendable {
         // The default is created by a Sendable function, or is a value that nothing else refers to.
 
@@ -106,8 +107,8 @@ extension Defaults.Keys: Hashable {
     public func hash(into hasher: inout Hasher) { StoreKey(unchecked: name).hash(into: &hasher) }
 }
 
-// The initializers differ in how values are stored. If several of them fit a type, it is stored as a property-list value,
-// otherwise as its raw value, otherwise as JSON.
+// The initializers differ in how values are stored. If several of them fit a type, it is stored as a property-list
+// value, otherwise as its raw value, otherwise as JSON.
 
 extension Defaults.Key where Value: PropertyListConvertible {
     /// Creates a key for values that are stored as property-list values.
@@ -184,8 +185,8 @@ extension Defaults.Key {
         self.init(name, bridge: ValueBridge<Raw>.native.optional, constant: value)
     }
 
-    /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a property-list
-    /// type.
+    /// Creates a key for an optional value that is stored as JSON `Data`, or as its raw value if that is a
+    /// property-list type.
     @_disfavoredOverload
     public convenience init<Other: Codable>(_ name: String, default value: sending Value = nil) where Value == Other? {
         self.init(name, bridge: ValueBridge<Other>.storedInside().optional, constant: value)
@@ -196,9 +197,9 @@ extension Defaults.Key {
 extension Defaults.Key where Value: Codable {
     /// Creates a key for values that are stored as the `Data` of a coder, which alone reads them.
     ///
-    /// What it can't decode, such as bytes that it encrypted with another secret, is unreadable: reads return the default, and a
-    /// write quarantines it. Forms of other libraries are not read. Each read decodes: no decoded value is kept in memory. Missing
-    /// properties are not filled in.
+    /// What it can't decode, such as bytes that it encrypted with another secret, is unreadable: reads return the
+    /// default, and a write quarantines it. Forms of other libraries are not read. Each read decodes: no decoded value
+    /// is kept in memory. Missing properties are not filled in.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -233,7 +234,8 @@ extension Defaults.Key where Value: OptionSet, Value.RawValue: PropertyListConve
 }
 
 extension Defaults.Key where Value: EmptyValueProviding & Codable {
-    /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is stored.
+    /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is
+    /// stored.
     @_disfavoredOverload
     public convenience init(_ name: String) { self.init(name, bridge: .stored(), constant: Value.emptyValue) }
 }
@@ -241,15 +243,15 @@ extension Defaults.Key where Value: EmptyValueProviding & Codable {
 extension Defaults {
     /// Stores the values of keys in this library's own forms, where another library stored them in other ones.
     ///
-    /// Keys read these forms anyway, and the next write of a value stores the own form. Convert all of them at once, for
-    /// example when the program starts, if other code reads what is stored, such as `string(forKey:)`. Then the other
-    /// library can't read them any more. Values that are stored in their own form already are not changed, and neither are
-    /// those that can't be read completely. See <doc:ComingFromOtherLibraries>.
+    /// Keys read these forms anyway, and the next write of a value stores the own form. Convert all of them at once,
+    /// for example when the program starts, if other code reads what is stored, such as `string(forKey:)`. Then the
+    /// other library can't read them any more. Values that are stored in their own form already are not changed, and
+    /// neither are those that can't be read completely. See <doc:ComingFromOtherLibraries>.
     ///
     /// - Parameter keys: The keys.
     /// - Returns: The names of the keys whose values were converted.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's. Values that were
-    ///   converted before stay converted, unless the store has transactions: nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's. Values that
+    ///   were converted before stay converted, unless the store has transactions: nothing has changed then.
     @discardableResult
     public func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] { try convertForms(of: keys) }
 

@@ -4,8 +4,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// Keys for collections of enums, option sets and objects, which are stored as collections of what the elements are stored as.
-// Nothing but `Codable` need be said of other collections.
+// Keys for collections of enums, option sets and objects, which are stored as collections of what the elements are
+// stored as. Nothing but `Codable` need be said of other collections.
 
 extension Defaults.Key
 where
@@ -101,8 +101,8 @@ extension Defaults.Key where Value == Any? {
 
 /// A type with an empty value (0, false, or an empty collection), so that a key for it needs no default.
 ///
-/// A key for a type that does not conform, such as `Date`, does not compile without `default:`, unless it is a key for an
-/// optional.
+/// A key for a type that does not conform, such as `Date`, does not compile without `default:`, unless it is a key for
+/// an optional.
 public protocol EmptyValueProviding {
     /// The empty value: 0, false, or an empty collection. A key evaluates it once.
     static var emptyValue: Self { get }

@@ -1,4 +1,5 @@
-// Declarations that can't be used: each exists for its message, where the compiler's own diagnostic would not name the cause.
+// Declarations that can't be used: each exists for its message, where the compiler's own diagnostic would not name the
+// cause.
 
 extension Defaults {
     /// Matches a value of another type than the key's.

@@ -11,8 +11,8 @@ extension Defaults {
     /// The value of a string key.
     ///
     /// Assigning stores a property-list value: `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed
-    /// dictionaries of those; other ``PropertyListConvertible`` values, such as `URL`, are converted first. Nil removes the
-    /// stored value. Anything else is reported to ``DefaultsDiagnostics`` and changes nothing.
+    /// dictionaries of those; other ``PropertyListConvertible`` values, such as `URL`, are converted first. Nil removes
+    /// the stored value. Anything else is reported to ``DefaultsDiagnostics`` and changes nothing.
     ///
     /// - Parameter key: The key.
     @_disfavoredOverload
@@ -123,7 +123,8 @@ extension Defaults {
         try Defaults().restoreQuarantined(key)
     }
 
-    /// Removes the values that were stored under a key of the standard store, could not be read as its type, and were replaced.
+    /// Removes the values that were stored under a key of the standard store, could not be read as its type, and were
+    /// replaced.
     public static func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
         try Defaults().removeQuarantined(key)
     }
@@ -159,9 +160,9 @@ extension Defaults.Keys {
 extension Defaults {
     /// The value of a string key, which can be read as any type.
     ///
-    /// Each property reads the store again, and converts like `UserDefaults`: numbers, strings and Booleans are converted to
-    /// each other. If there is no value, or none of that type, properties return nil, and those with `Value` in their name
-    /// return 0, false or an empty value.
+    /// Each property reads the store again, and converts like `UserDefaults`: numbers, strings and Booleans are
+    /// converted to each other. If there is no value, or none of that type, properties return nil, and those with
+    /// `Value` in their name return 0, false or an empty value.
     public struct Proxy {
         let suite: any DefaultsStore
         /// The key.
@@ -190,8 +191,8 @@ extension Defaults.Proxy {
     /// The string, or a number's decimal notation ("1" and "0" for Booleans).
     public var string: String? { stored?.asString }
 
-    /// The number without its fraction, clamped to the range of `Int`; 1 for true and 0 for false; the number that a string
-    /// begins with.
+    /// The number without its fraction, clamped to the range of `Int`; 1 for true and 0 for false; the number that a
+    /// string begins with.
     public var int: Int? { stored.flatMap { $0.isNumeric ? $0.asInteger : nil } }
 
     /// The number; 1 for true and 0 for false; the number that a string begins with.
@@ -241,10 +242,10 @@ extension Defaults.Proxy {
 extension Defaults.Proxy {
     /// Adds to the stored number, atomically across threads and, on a ``FileDefaults``, processes.
     ///
-    /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the other number has a
-    /// fraction or more than 64 bits. A missing value counts as 0, true as 1, and a string as the number that it begins with. A
-    /// stored value of any other type is quarantined and counts as 0. A sum that overflows is reported to
-    /// ``DefaultsDiagnostics`` with the code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
+    /// The stored type is kept: a floating-point number remains one, and an integer remains one unless the other number
+    /// has a fraction or more than 64 bits. A missing value counts as 0, true as 1, and a string as the number that it
+    /// begins with. A stored value of any other type is quarantined and counts as 0. A sum that overflows is reported
+    /// to ``DefaultsDiagnostics`` with the code ``DefaultsError/Code/arithmeticOverflow``, and changes nothing.
     ///
     /// - Parameters:
     ///   - proxy: The stored number.

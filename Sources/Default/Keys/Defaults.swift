@@ -11,20 +11,20 @@
 /// ```
 ///
 /// Subscripts never throw. Reading returns the key's default when nothing is stored or the stored value can't be read.
-/// Assigning a value that can't be stored leaves the stored value unchanged. Both report errors to ``DefaultsDiagnostics``.
-/// The throwing counterparts are ``load(_:)-swift.method``, ``save(_:for:)-swift.method`` and ``update(_:_:)-swift.method``,
-/// which throw a ``DefaultsError``.
+/// Assigning a value that can't be stored leaves the stored value unchanged. Both report errors to
+/// ``DefaultsDiagnostics``. The throwing counterparts are ``load(_:)-swift.method``, ``save(_:for:)-swift.method`` and
+/// ``update(_:_:)-swift.method``, which throw a ``DefaultsError``.
 ///
-/// **Changes in place are atomic:** `Defaults[.launchCount] += 1` or `Defaults[.libraries].append("Default")` reads, changes
-/// and stores the value with exclusive access to the store. So no increment is lost when several threads or, on a
-/// ``FileDefaults``, processes do so at once. Don't pass a value `inout` to an `async` function this way, because exclusive
-/// access belongs to a thread.
+/// **Changes in place are atomic:** `Defaults[.launchCount] += 1` or `Defaults[.libraries].append("Default")` reads,
+/// changes and stores the value with exclusive access to the store. So no increment is lost when several threads or, on
+/// a ``FileDefaults``, processes do so at once. Don't pass a value `inout` to an `async` function this way, because
+/// exclusive access belongs to a thread.
 ///
-/// **Unreadable values are kept:** a stored value that can't be read as the key's type is quarantined before it is replaced;
-/// see ``quarantined(_:)-swift.method``.
+/// **Unreadable values are kept:** a stored value that can't be read as the key's type is quarantined before it is
+/// replaced; see ``quarantined(_:)-swift.method``.
 ///
-/// An instance can be a global constant, and may be used from any task. So its store is `Sendable`, as those of this library are,
-/// or a `UserDefaults`:
+/// An instance can be a global constant, and may be used from any task. So its store is `Sendable`, as those of this
+/// library are, or a `UserDefaults`:
 ///
 /// ```swift
 /// enum Player {
@@ -36,11 +36,11 @@
 /// }
 /// ```
 ///
-/// Values in any store, also one of your own that isn't `Sendable`, are accessed by keys on the store itself, without an
-/// instance: `store[.volume] += 0.1`; see ``DefaultsStore/subscript(_:)``.
+/// Values in any store, also one of your own that isn't `Sendable`, are accessed by keys on the store itself, without
+/// an instance: `store[.volume] += 0.1`; see ``DefaultsStore/subscript(_:)``.
 public struct Defaults: @unchecked Sendable {
-    // The public initializers take a Sendable store, or a UserDefaults, which Apple documents as safe to use from several
-    // threads, but doesn't declare so on all systems.
+    // The public initializers take a Sendable store, or a UserDefaults, which Apple documents as safe to use from
+    // several threads, but doesn't declare so on all systems.
 
     /// The store; nil for the standard one.
     private let explicitStore: (any DefaultsStore)?
@@ -65,8 +65,8 @@ public struct Defaults: @unchecked Sendable {
 extension Defaults {
     /// The value of a key.
     ///
-    /// Reading returns the key's default when nothing is stored or the stored value can't be read. Assigning a value that
-    /// can't be stored changes nothing. Errors are reported. A change in place is atomic; see ``Defaults``.
+    /// Reading returns the key's default when nothing is stored or the stored value can't be read. Assigning a value
+    /// that can't be stored changes nothing. Errors are reported. A change in place is atomic; see ``Defaults``.
     ///
     /// - Parameter key: The key.
     public subscript<Value>(key: Key<Value>) -> Value {
@@ -85,8 +85,9 @@ extension Defaults {
     ///
     /// - Parameter key: The key.
     /// - Returns: The value; the key's default when nothing is stored.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
-    ///   ``DefaultsError/Code/invalidKey`` or ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``,
+    ///   ``DefaultsError/Code/typeMismatch``, ``DefaultsError/Code/invalidKey`` or
+    ///   ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
         TrackedKeys.access([key.name], in: suite)
         return try KeyAccess(key.name, in: suite).load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
@@ -97,8 +98,8 @@ extension Defaults {
     /// - Parameters:
     ///   - value: The value; nil, for a key of an optional, removes the stored value.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey`` or
-    ///   one of the store's. The stored value is unchanged then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``,
+    ///   ``DefaultsError/Code/invalidKey`` or one of the store's. The stored value is unchanged then.
     public func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
         try KeyAccess(key.name, in: suite).save(value, by: key.bridge, default: key.defaultValue)
     }
@@ -110,13 +111,13 @@ extension Defaults {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - change: Changes the value, which is the stored one, or the key's default when nothing is stored. If it throws,
-    ///     nothing is stored. It may use the store itself. If it stores a value under the same key, that is replaced by the
-    ///     changed value.
+    ///   - change: Changes the value, which is the stored one, or the key's default when nothing is stored. If it
+    ///     throws, nothing is stored. It may use the store itself. If it stores a value under the same key, that is
+    ///     replaced by the changed value.
     /// - Returns: The result of the change.
     /// - Throws: Any error that the change throws, and the same errors as ``load(_:)-swift.method`` and
-    ///   ``save(_:for:)-swift.method``. The stored value is unchanged then, so a value that can't be read as the key's type
-    ///   is not replaced.
+    ///   ``save(_:for:)-swift.method``. The stored value is unchanged then, so a value that can't be read as the key's
+    ///   type is not replaced.
     @discardableResult
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
         let access = KeyAccess(key.name, in: suite)
@@ -131,29 +132,31 @@ extension Defaults {
     /// Whether a value is stored under a key, or registered with the store; the key's default does not count.
     public func exists(key: Keys) -> Bool { hasKey(key.name) }
 
-    /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read again.
+    /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read
+    /// again.
     public func reset(_ keys: Keys...) { remove(keys.map(\.name)) }
 
     /// The values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
     /// - Returns: At most three distinct values, the oldest and the newest two, newest first.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored under
-    ///   `"<key>.quarantine"`.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored
+    ///   under `"<key>.quarantine"`.
     public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
         try KeyAccess(key.name, in: suite).quarantine(of: Value.self).values()
     }
 
     /// Stores the newest quarantined value again that can be read as the key's type now.
     ///
-    /// A value counts if all of it can be used; it may be filled in. It is stored as it was, and taken out of the quarantine. The
-    /// value that it replaces is quarantined in its place, so calling it again exchanges the two. The exchange is one operation,
-    /// also between processes on a ``FileDefaults``.
+    /// A value counts if all of it can be used; it may be filled in. It is stored as it was, and taken out of the
+    /// quarantine. The value that it replaces is quarantined in its place, so calling it again exchanges the two. The
+    /// exchange is one operation, also between processes on a ``FileDefaults``.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value that was stored again; nil when none of the quarantined values can be read, or there is none.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else is stored under `"<key>.quarantine"`, or one of the store's. Nothing is changed then.
+    /// - Returns: The value that was stored again; nil when none of the quarantined values can be read, or there is
+    ///   none.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch``
+    ///   when something else is stored under `"<key>.quarantine"`, or one of the store's. Nothing is changed then.
     @discardableResult
     public func restoreQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> QuarantinedValue? {
         try KeyAccess(key.name, in: suite).restoreQuarantined(by: key.bridge, default: key.defaultValue)
@@ -162,8 +165,8 @@ extension Defaults {
     /// Removes the values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else is stored under `"<key>.quarantine"`, or one of the store's.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch``
+    ///   when something else is stored under `"<key>.quarantine"`, or one of the store's.
     public func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
         try KeyAccess(key.name, in: suite).quarantine(of: Value.self).removeAll()
     }
@@ -224,9 +227,10 @@ extension DefaultsStore {
     /// store[.launchCount] += 1
     /// ```
     ///
-    /// It works as on ``Defaults``: reading returns the key's default when nothing is stored or the stored value can't be read,
-    /// assigning a value that can't be stored changes nothing, and both report errors to ``DefaultsDiagnostics``. A change in
-    /// place is one operation across threads and, on a ``FileDefaults``, processes. For calls that throw, make a ``Defaults``.
+    /// It works as on ``Defaults``: reading returns the key's default when nothing is stored or the stored value can't
+    /// be read, assigning a value that can't be stored changes nothing, and both report errors to
+    /// ``DefaultsDiagnostics``. A change in place is one operation across threads and, on a ``FileDefaults``,
+    /// processes. For calls that throw, make a ``Defaults``.
     ///
     /// - Parameter key: The key.
     public subscript<Value>(key: Defaults.Key<Value>) -> Value {
@@ -248,8 +252,8 @@ extension Defaults {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - initial: Whether the current value is delivered first; if not, the first one is that of the first change after
-    ///     iteration has started.
+    ///   - initial: Whether the current value is delivered first; if not, the first one is that of the first change
+    ///     after iteration has started.
     /// - Returns: The values.
     public func updates<Value>(_ key: Key<Value>, initial: Bool = true) -> ValueUpdates<Value> {
         // The current store is captured here, because another task may iterate the sequence.
@@ -260,7 +264,8 @@ extension Defaults {
         }
     }
 
-    /// A sequence of the values of several keys, with a new element each time one of them changes; see ``ValueUpdates``.
+    /// A sequence of the values of several keys, with a new element each time one of them changes; see
+    /// ``ValueUpdates``.
     ///
     /// - Parameters:
     ///   - first: A key.
@@ -286,8 +291,8 @@ extension Defaults {
         Defaults().updates(key, initial: initial)
     }
 
-    /// A sequence of the values of several keys in the standard store, with a new element each time one of them changes; see
-    /// ``ValueUpdates``.
+    /// A sequence of the values of several keys in the standard store, with a new element each time one of them
+    /// changes; see ``ValueUpdates``.
     public static func updates<First, Second, each Other>(
         _ first: Key<First>,
         _ second: Key<Second>,
@@ -301,7 +306,8 @@ extension Defaults {
     ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - limit: The number of changes that wait for a slow reader; when there are more, the newest are combined into one.
+    ///   - limit: The number of changes that wait for a slow reader; when there are more, the newest are combined into
+    ///     one.
     /// - Returns: The changes that happen after iteration has started.
     public func changes<Value>(_ key: Key<Value>, limit: Int = 100) -> ValueChanges<Value> {
         let store = suite
@@ -311,13 +317,15 @@ extension Defaults {
         }
     }
 
-    /// A sequence of the changes of several keys' values, each with all values before and after it; see ``ValueChanges``.
+    /// A sequence of the changes of several keys' values, each with all values before and after it; see
+    /// ``ValueChanges``.
     ///
     /// - Parameters:
     ///   - first: A key.
     ///   - second: Another one.
     ///   - others: More of them.
-    ///   - limit: The number of changes that wait for a slow reader; when there are more, the newest are combined into one.
+    ///   - limit: The number of changes that wait for a slow reader; when there are more, the newest are combined into
+    ///     one.
     /// - Returns: The changes that happen after iteration has started, as tuples of the values.
     public func changes<First, Second, each Other>(
         _ first: Key<First>,
@@ -467,8 +475,8 @@ extension DefaultsAccessor {
     ///   - value: The value.
     ///   - key: The key.
     ///   - encoder: The encoder; JSON by default.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey`` or
-    ///   one of the store's. The stored value is unchanged then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``,
+    ///   ``DefaultsError/Code/invalidKey`` or one of the store's. The stored value is unchanged then.
     public func save<Value: Encodable>(
         _ value: Value,
         forKey key: String,
@@ -484,8 +492,8 @@ extension DefaultsAccessor {
     ///   - type: The type of the value.
     ///   - decoder: The decoder; JSON by default.
     /// - Returns: The value; nil when nothing is stored.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch`` or
-    ///   ``DefaultsError/Code/invalidKey``. The stored value is left unchanged.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``,
+    ///   ``DefaultsError/Code/typeMismatch`` or ``DefaultsError/Code/invalidKey``. The stored value is left unchanged.
     public func load<Value: Decodable>(
         forKey key: String,
         type: Value.Type,

@@ -8,13 +8,14 @@
 /// ```
 ///
 /// It can be used in structs, classes and actors. Reading, assigning and changes in place work as in ``Defaults``:
-/// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because they
-/// only change the store. A change in place that throws stores what it has changed so far, unlike one of ``Defaults``:
-/// the compiler doesn't pass the error on to a property wrapper (Swift 6.3).
+/// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because
+/// they only change the store. A change in place that throws stores what it has changed so far, unlike one of
+/// ``Defaults``: the compiler doesn't pass the error on to a property wrapper (Swift 6.3).
 ///
-/// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is empty, or
-/// the store if one is given. A property that is declared without its key, to be given one by an initializer, needs both
-/// types: `@Stored<Double, Void> var volume`, or `@Stored<Double, any DefaultsStore> var volume` in a given store.
+/// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is
+/// empty, or the store if one is given. A property that is declared without its key, to be given one by an initializer,
+/// needs both types: `@Stored<Double, Void> var volume`, or `@Stored<Double, any DefaultsStore> var volume` in a given
+/// store.
 ///
 /// A property in the standard store is `Sendable`. So a struct of such properties can be a global constant, and may be
 /// used from any task. In a given store it is not, because its type doesn't say what the store is. Where
@@ -27,7 +28,8 @@ public struct Stored<Value, Projection> {
 
     /// Creates a property whose projected value another module defines.
     ///
-    /// A projected value can't be added by an extension, so its type is a parameter, which follows from the initializer.
+    /// A projected value can't be added by an extension, so its type is a parameter, which follows from the
+    /// initializer.
     package init(
         _ key: Defaults.Key<Value>,
         in defaults: Defaults,

@@ -19,8 +19,8 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to read; nil, the default, for all keys that ``load(from:forKey:)`` tries.
-    /// - Returns: The value and the report, which is empty when the value has exactly the stored values; nil when nothing is
-    ///   stored.
+    /// - Returns: The value and the report, which is empty when the value has exactly the stored values; nil when
+    ///   nothing is stored.
     /// - Throws: The same errors as ``load(from:forKey:)``. The stored value is left unchanged.
     public static func loadWithReport(
         from store: (any DefaultsStore)? = nil,
@@ -34,16 +34,17 @@ extension DefaultStorable {
 
     /// Stores the value in the type's current form, if the stored form differs.
     ///
-    /// This is the case when the value was migrated, filled in, renamed, has one of the ``removedProperties``, or was found under
-    /// one of the ``previousIdentifiers``. The call is optional: reading returns the same value without it, and the next write has
-    /// the same effect. The stored value is replaced once, at the end, with exclusive access. So calling it again, or in two
-    /// processes at once, has no further effect.
+    /// This is the case when the value was migrated, filled in, renamed, has one of the ``removedProperties``, or was
+    /// found under one of the ``previousIdentifiers``. The call is optional: reading returns the same value without it,
+    /// and the next write has the same effect. The stored value is replaced once, at the end, with exclusive access. So
+    /// calling it again, or in two processes at once, has no further effect.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to migrate; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: Whether anything was stored.
-    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then.
+    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged
+    ///   then.
     @discardableResult
     public static func migrate(
         in store: (any DefaultsStore)? = nil,
@@ -62,18 +63,18 @@ extension DefaultStorable {
 
     /// The stored values that could not be used and were replaced.
     ///
-    /// A write quarantines the value that it replaces if that can't be decoded, has parts that the type can't use, is not
-    /// `Data`, or was stored by a newer version of the app. So does ``move(from:sourceKey:to:forKey:removingOriginal:)`` with
-    /// what it could not use. Each distinct value is quarantined once; the oldest and the newest two of a key are kept. They
-    /// are stored under `"<key>.quarantine"`, as an array of dictionaries. If they can't be stored there, the write fails and
-    /// replaces nothing.
+    /// A write quarantines the value that it replaces if that can't be decoded, has parts that the type can't use, is
+    /// not `Data`, or was stored by a newer version of the app. So does
+    /// ``move(from:sourceKey:to:forKey:removingOriginal:)`` with what it could not use. Each distinct value is
+    /// quarantined once; the oldest and the newest two of a key are kept. They are stored under `"<key>.quarantine"`,
+    /// as an array of dictionaries. If they can't be stored there, the write fails and replaces nothing.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key that they were stored under; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: The values, newest first.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored under
-    ///   that key.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored
+    ///   under that key.
     public static func quarantined(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
@@ -83,11 +84,11 @@ extension DefaultStorable {
 
     /// Stores the newest quarantined value again that can be read now.
     ///
-    /// A later release may read what an earlier one could not: because an error in it was mended, or because the user went back to an
-    /// older version of the app for a while. It may be migrated or filled in. If no value can be used as a whole, the newest is
-    /// stored of which a part can be used, and what can't be is reported, as by each read. It is stored as it was, and taken out of
-    /// the quarantine. The value that it replaces is quarantined in its place, so nothing is lost, and calling it again exchanges the
-    /// two.
+    /// A later release may read what an earlier one could not: because an error in it was mended, or because the user
+    /// went back to an older version of the app for a while. It may be migrated or filled in. If no value can be used
+    /// as a whole, the newest is stored of which a part can be used, and what can't be is reported, as by each read. It
+    /// is stored as it was, and taken out of the quarantine. The value that it replaces is quarantined in its place, so
+    /// nothing is lost, and calling it again exchanges the two.
     ///
     /// ```swift
     /// if let restored = try VisualSettings.restoreQuarantined() {
@@ -101,9 +102,9 @@ extension DefaultStorable {
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key that it was stored under; nil, the default, for the type's ``defaultIdentifier``.
     /// - Returns: The value that was stored again; nil when nothing is quarantined.
-    /// - Throws: ``DefaultsError`` with the reason why the newest quarantined value can't be read, if none can; with the code
-    ///   ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when something else is stored under the key of
-    ///   the quarantine, or one of the store's. Nothing is changed then.
+    /// - Throws: ``DefaultsError`` with the reason why the newest quarantined value can't be read, if none can; with
+    ///   the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when something else is stored
+    ///   under the key of the quarantine, or one of the store's. Nothing is changed then.
     @discardableResult
     public static func restoreQuarantined(
         in store: (any DefaultsStore)? = nil,
@@ -126,8 +127,8 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key that they were stored under; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch`` when
-    ///   something else is stored under the key of the quarantine, or one of the store's.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch``
+    ///   when something else is stored under the key of the quarantine, or one of the store's.
     public static func removeQuarantined(
         in store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
@@ -148,17 +149,18 @@ extension DefaultStorable {
     /// }
     /// ```
     ///
-    /// It reads values of this library, in any version of the type; JSON or a property list in `Data`, whatever the type's
-    /// own coder is; JSON in a string; and a native property-list dictionary. Missing properties are filled in. If source
-    /// and target are the same key of one store, it converts a string or a dictionary in place. An original that is
-    /// converted in place, or has parts that the type can't use, is quarantined in the target; see
-    /// ``quarantined(in:forKey:)``. Properties that the type doesn't know are moved as well, or quarantined if the formats differ; see
-    /// ``keepsUnknownFields``.
+    /// It reads values of this library, in any version of the type; JSON or a property list in `Data`, whatever the
+    /// type's own coder is; JSON in a string; and a native property-list dictionary. Missing properties are filled in.
+    /// If source and target are the same key of one store, it converts a string or a dictionary in place. An original
+    /// that is converted in place, or has parts that the type can't use, is quarantined in the target; see
+    /// ``quarantined(in:forKey:)``. Properties that the type doesn't know are moved as well, or quarantined if the
+    /// formats differ; see ``keepsUnknownFields``.
     ///
-    /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even if it
-    /// has been removed since. A mark under `"<key>.moved"` records that a value was moved.
+    /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even
+    /// if it has been removed since. A mark under `"<key>.moved"` records that a value was moved.
     ///
-    /// When several threads or, for a ``FileDefaults``, processes call it at the same time, one of them moves the value.
+    /// When several threads or, for a ``FileDefaults``, processes call it at the same time, one of them moves the
+    /// value.
     ///
     /// - Parameters:
     ///   - source: The store to read the value from. It is left unchanged, unless `removingOriginal` is true.
@@ -166,11 +168,11 @@ extension DefaultStorable {
     ///     ``load(from:forKey:)`` tries.
     ///   - target: The store to move to; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
-    ///   - removingOriginal: Whether to remove the value from the source after it has been stored in the target; false by
-    ///     default. A value that was stored in the source in the meantime is left there.
+    ///   - removingOriginal: Whether to remove the value from the source after it has been stored in the target; false
+    ///     by default. A value that was stored in the source in the meantime is left there.
     /// - Returns: Whether a value was moved.
-    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then,
-    ///   and the original is still in the source.
+    /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged
+    ///   then, and the original is still in the source.
     @discardableResult
     public static func move(
         from source: any DefaultsStore,

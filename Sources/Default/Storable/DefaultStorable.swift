@@ -17,10 +17,10 @@ public import Foundation
 /// let settings = VisualSettings.read()
 /// ```
 ///
-/// A value is stored as the encoder's `Data`, without a wrapper, under the type's plain name, in the platform's standard
-/// store. Each of these can be changed with a static property: ``defaultCoder``, ``defaultIdentifier`` and ``defaults``.
-/// ``defaultValue`` is read while nothing is stored. Every call also takes a store, for one suite per tenant, per document
-/// or per test:
+/// A value is stored as the encoder's `Data`, without a wrapper, under the type's plain name, in the platform's
+/// standard store. Each of these can be changed with a static property: ``defaultCoder``, ``defaultIdentifier`` and
+/// ``defaults``. ``defaultValue`` is read while nothing is stored. Every call also takes a store, for one suite per
+/// tenant, per document or per test:
 ///
 /// ```swift
 /// let suite = MemoryDefaults()
@@ -30,14 +30,14 @@ public import Foundation
 ///
 /// Each operation comes in two forms. ``write(to:withKey:)``, ``read(from:forKey:)`` and
 /// ``clear(in:forKey:)-swift.type.method`` never throw. They report errors to ``DefaultsDiagnostics``.
-/// ``save(to:withKey:)``, ``load(from:forKey:)`` and ``remove(from:forKey:)`` throw a ``DefaultsError``. A call that fails
-/// leaves the stored value unchanged.
+/// ``save(to:withKey:)``, ``load(from:forKey:)`` and ``remove(from:forKey:)`` throw a ``DefaultsError``. A call that
+/// fails leaves the stored value unchanged.
 ///
-/// Reading unchanged settings again decodes nothing, if the type uses a built-in coder and consists only of structs, enums,
-/// collections and Foundation's value types. The reads share one decoded value then.
+/// Reading unchanged settings again decodes nothing, if the type uses a built-in coder and consists only of structs,
+/// enums, collections and Foundation's value types. The reads share one decoded value then.
 ///
-/// All operations may be called from any thread from which the store may be used. So the type can't be isolated to an actor, and
-/// isn't where declarations are isolated to the main actor by default; see <doc:Gotchas>.
+/// All operations may be called from any thread from which the store may be used. So the type can't be isolated to an
+/// actor, and isn't where declarations are isolated to the main actor by default; see <doc:Gotchas>.
 public protocol DefaultStorable: DefaultProviding {
     /// The type of the store, inferred from ``defaults``.
     associatedtype DefaultsSuite: DefaultsStore = StandardDefaults
@@ -66,66 +66,69 @@ public protocol DefaultStorable: DefaultProviding {
     /// The coder for values; ``DefaultsCoder/json`` by default.
     static var defaultCoder: DefaultsCoder { get }
 
-    /// The value that ``read(from:forKey:)`` returns when nothing usable is stored, and that ``update(in:forKey:_:)`` starts
-    /// from when nothing is stored; nil by default.
+    /// The value that ``read(from:forKey:)`` returns when nothing usable is stored, and that ``update(in:forKey:_:)``
+    /// starts from when nothing is stored; nil by default.
     ///
-    /// Declare it as an optional or not, as a constant or computed: `static let defaultValue = Settings()`. In a class that isn't
-    /// final its type is `Self` or `Self?`. In generic code it is an optional. One of another type is not used.
+    /// Declare it as an optional or not, as a constant or computed: `static let defaultValue = Settings()`. In a class
+    /// that isn't final its type is `Self` or `Self?`. In generic code it is an optional. One of another type is not
+    /// used.
     ///
-    /// Values that older versions of the app stored are also filled in from it, if properties are missing or have another
-    /// type. See <doc:ChangingYourSettings>.
+    /// Values that older versions of the app stored are also filled in from it, if properties are missing or have
+    /// another type. See <doc:ChangingYourSettings>.
     static var defaultValue: Self? { get }
 
     /// The earlier values of ``defaultIdentifier``; none by default.
     ///
     /// If nothing is stored under the identifier, a value is looked up under these keys, in order, and then under
-    /// `"<Name>.Type"`, which version 3 of the older library of this name used. A value found there is left there. It is also
-    /// used, until the next write, when the value under a newer key can't be decoded, which is reported.
+    /// `"<Name>.Type"`, which version 3 of the older library of this name used. A value found there is left there. It
+    /// is also used, until the next write, when the value under a newer key can't be decoded, which is reported.
     static var previousIdentifiers: [String] { get }
 
     /// The new names of renamed properties by their old names; none by default.
     ///
     /// The names are the stored keys, with dots between the keys of nested properties: `["colour": "color"]`,
-    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name, or null; otherwise
-    /// it counts as unusable. Names may form chains, and parents may be renamed as well, in any order:
+    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name, or null;
+    /// otherwise it counts as unusable. Names may form chains, and parents may be renamed as well, in any order:
     /// `["z": "y", "y": "x", "old": "window"]`. Names that lead back to themselves are ignored.
     ///
-    /// An old name may become the name of another property again only if the one with the new name is always stored, which an
-    /// optional property isn't while it is nil.
+    /// An old name may become the name of another property again only if the one with the new name is always stored,
+    /// which an optional property isn't while it is nil.
     static var renamedProperties: [String: String] { get }
 
     /// Whether a write keeps what the replaced value has and this type doesn't know; true by default.
     ///
-    /// So a version of the app that a user goes back to loses nothing of what a newer one has added, in nested structs as
-    /// well, in entries of dictionaries, in the values of an enum's case, and in elements of arrays and sets that are written back as
-    /// they were. The properties that the type asks for when it is decoded are known to it, also those that are nil. If something
-    /// unknown has no place in the new value, because its container is gone or its element was changed, the old value is
-    /// quarantined. The same holds for what neither a ``DefaultMigratable`` predecessor nor this type knows. A value that a coder of
-    /// your own encodes as neither JSON nor a property list is replaced as a whole.
+    /// So a version of the app that a user goes back to loses nothing of what a newer one has added, in nested structs
+    /// as well, in entries of dictionaries, in the values of an enum's case, and in elements of arrays and sets that
+    /// are written back as they were. The properties that the type asks for when it is decoded are known to it, also
+    /// those that are nil. If something unknown has no place in the new value, because its container is gone or its
+    /// element was changed, the old value is quarantined. The same holds for what neither a ``DefaultMigratable``
+    /// predecessor nor this type knows. A value that a coder of your own encodes as neither JSON nor a property list is
+    /// replaced as a whole.
     ///
-    /// A write costs more only while there is something to keep. Return false for a type whose `init(from:)` does not always
-    /// ask for the same keys.
+    /// A write costs more only while there is something to keep. Return false for a type whose `init(from:)` does not
+    /// always ask for the same keys.
     static var keepsUnknownFields: Bool { get }
 
     /// The names of properties that the type once had and that the next write removes; none by default.
     ///
-    /// Without this, a removed property is unknown to the type, and stays stored. The names are the stored keys, with dots
-    /// between the keys of nested properties. List what should not stay behind, such as private data.
+    /// Without this, a removed property is unknown to the type, and stays stored. The names are the stored keys, with
+    /// dots between the keys of nested properties. List what should not stay behind, such as private data.
     static var removedProperties: [String] { get }
 
     /// The version of the type, 1 or more, which is stored beside the value; 0, for no version, by default.
     ///
     /// The version identifies which type in a chain of ``DefaultMigratable`` types the stored bytes belong to, which
-    /// otherwise has to be guessed. It also identifies values that a newer version of the app stored. It is stored under a
-    /// separate key, `"<key>.schemaVersion"`, in one transaction with the value.
+    /// otherwise has to be guessed. It also identifies values that a newer version of the app stored. It is stored
+    /// under a separate key, `"<key>.schemaVersion"`, in one transaction with the value.
     static var schemaVersion: Int { get }
 
-    /// The oldest version of the type whose code can read and write what this version stores; ``schemaVersion`` by default.
+    /// The oldest version of the type whose code can read and write what this version stores; ``schemaVersion`` by
+    /// default.
     ///
-    /// It is for users who go back to an older version of the app. A version that is at least this one reads what this version
-    /// stored like its own, and keeps the properties that it doesn't know. For an older one, the value is one of a newer
-    /// version: ``read(from:forKey:)`` returns the ``defaultValue``, and what replaces the stored value quarantines it. State
-    /// it when a new version only adds properties. It is stored with the version.
+    /// It is for users who go back to an older version of the app. A version that is at least this one reads what this
+    /// version stored like its own, and keeps the properties that it doesn't know. For an older one, the value is one
+    /// of a newer version: ``read(from:forKey:)`` returns the ``defaultValue``, and what replaces the stored value
+    /// quarantines it. State it when a new version only adds properties. It is stored with the version.
     static var readableSince: Int { get }
 }
 
@@ -161,8 +164,8 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value; errors are reported to ``DefaultsDiagnostics`` and leave the stored value unchanged.
     ///
-    /// If the currently stored value can't be used, or was stored by a newer version of the app, it is quarantined before it is
-    /// replaced; see ``quarantined(in:forKey:)``.
+    /// If the currently stored value can't be used, or was stored by a newer version of the app, it is quarantined
+    /// before it is replaced; see ``quarantined(in:forKey:)``.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
@@ -173,16 +176,16 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
-    /// If nothing is stored under the type's ``defaultIdentifier``, the value is looked up under the ``previousIdentifiers``
-    /// and under `"<Name>.Type"`, the key that version 3 of the older library of this name used. If the stored value does
-    /// not match the type, it is migrated or filled in; see <doc:ChangingYourSettings>.
+    /// If nothing is stored under the type's ``defaultIdentifier``, the value is looked up under the
+    /// ``previousIdentifiers`` and under `"<Name>.Type"`, the key that version 3 of the older library of this name
+    /// used. If the stored value does not match the type, it is migrated or filled in; see <doc:ChangingYourSettings>.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Returns: The value; ``defaultValue`` when nothing is stored or the stored value can't be read, such as one that a
-    ///   newer version of the app stored. The latter is reported to ``DefaultsDiagnostics``, once for each content and reason,
-    ///   and the stored value is left unchanged.
+    /// - Returns: The value; ``defaultValue`` when nothing is stored or the stored value can't be read, such as one
+    ///   that a newer version of the app stored. The latter is reported to ``DefaultsDiagnostics``, once for each
+    ///   content and reason, and the stored value is left unchanged.
     public static func read(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) -> Self? {
         let store = store ?? ownStore
         do throws(FastPathUnavailable) {
@@ -213,14 +216,15 @@ extension DefaultStorable {
 extension DefaultStorable {
     /// Stores the value.
     ///
-    /// If the currently stored value can't be used, or was stored by a newer version of the app, it is quarantined before it is
-    /// replaced; see ``quarantined(in:forKey:)``.
+    /// If the currently stored value can't be used, or was stored by a newer version of the app, it is quarantined
+    /// before it is replaced; see ``quarantined(in:forKey:)``.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to store under; nil, the default, for the type's ``defaultIdentifier``.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``, ``DefaultsError/Code/invalidKey``,
-    ///   ``DefaultsError/Code/quarantineFailed`` or one of the store's. The stored value is unchanged then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``,
+    ///   ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/quarantineFailed`` or one of the store's. The stored
+    ///   value is unchanged then.
     public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {
         let store = store ?? Self.ownStore
         let access = Self.access(key, in: store)
@@ -232,18 +236,19 @@ extension DefaultStorable {
 
     /// The stored value.
     ///
-    /// If the stored value does not match the type, it is migrated or filled in (see <doc:ChangingYourSettings>). This call
-    /// reports the differences to ``DefaultsDiagnostics``; ``loadWithReport(from:forKey:)`` returns them. The stored value
-    /// is left unchanged.
+    /// If the stored value does not match the type, it is migrated or filled in (see <doc:ChangingYourSettings>). This
+    /// call reports the differences to ``DefaultsDiagnostics``; ``loadWithReport(from:forKey:)`` returns them. The
+    /// stored value is left unchanged.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
-    ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, if nothing is stored under it,
-    ///     the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
+    ///   - key: The key to read; nil, the default, for the type's ``defaultIdentifier`` and, if nothing is stored under
+    ///     it, the ``previousIdentifiers`` and the key that version 3 of the older library of this name used.
     /// - Returns: The value; nil when nothing is stored.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``, ``DefaultsError/Code/typeMismatch``,
-    ///   ``DefaultsError/Code/newerVersion``, ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``.
-    ///   The stored value is left unchanged.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``,
+    ///   ``DefaultsError/Code/typeMismatch``, ``DefaultsError/Code/newerVersion``,
+    ///   ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``. The stored value is left
+    ///   unchanged.
     public static func load(
         from store: (any DefaultsStore)? = nil,
         forKey key: String? = nil
@@ -277,10 +282,10 @@ extension DefaultStorable {
 
     /// Reads, changes and stores the value as one operation.
     ///
-    /// Between reading and storing, no other thread of this process changes the store through this library. If the store is
-    /// a ``FileDefaults``, no other process does either. So concurrent updates never lose a change. The change may read and
-    /// write the same store. If it stores a value under the same key, that is replaced by the changed value. It must not
-    /// wait for other threads' writes.
+    /// Between reading and storing, no other thread of this process changes the store through this library. If the
+    /// store is a ``FileDefaults``, no other process does either. So concurrent updates never lose a change. The change
+    /// may read and write the same store. If it stores a value under the same key, that is replaced by the changed
+    /// value. It must not wait for other threads' writes.
     ///
     /// **The change may run more than once** on a store that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``. On the stores of this library it runs once.
@@ -292,12 +297,12 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to update; nil, the default, for the type's ``defaultIdentifier``.
-    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. Bytes that can't be
-    ///     decoded, or were stored by a newer version of the app, are treated like missing ones, and quarantined when the
-    ///     changed value replaces them. If the change throws, nothing is stored.
+    ///   - change: Changes the value, which is the stored one or, when nothing is stored, ``defaultValue``. Bytes that
+    ///     can't be decoded, or were stored by a newer version of the app, are treated like missing ones, and
+    ///     quarantined when the changed value replaces them. If the change throws, nothing is stored.
     /// - Returns: The result of the change.
-    /// - Throws: Any error that the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing`` when
-    ///   nothing is stored and there is no ``defaultValue``; ``DefaultsError/Code/newerVersion`` or
+    /// - Throws: Any error that the change throws; ``DefaultsError`` with the code ``DefaultsError/Code/valueMissing``
+    ///   when nothing is stored and there is no ``defaultValue``; ``DefaultsError/Code/newerVersion`` or
     ///   ``DefaultsError/Code/undecodable`` when the stored value can't be read and there is none; the other errors of
     ///   ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged then.
     @discardableResult
@@ -331,8 +336,8 @@ struct FastPathUnavailable: Error {}
 extension DefaultStorable {
     /// The keys that a value may be stored under when a call specifies none, the current one first.
     ///
-    /// The last is the key that version 3 of the older library of this name used. It described the metatype instead of the
-    /// type.
+    /// The last is the key that version 3 of the older library of this name used. It described the metatype instead of
+    /// the type.
     static var identifiers: [String] {
         [defaultIdentifier] + previousIdentifiers + ["\(TypeInfo.of(Self.self).pointee.plainName).Type"]
     }
@@ -342,8 +347,9 @@ extension DefaultStorable {
 
     /// The stored value, if it can be read by only decoding the stored bytes, as most values can.
     ///
-    /// - Throws: ``FastPathUnavailable`` when ``StoredSettings/find(_:in:forKey:)`` has to find it. An optional result would double the
-    ///   cost of a read, because the runtime has to look up the metadata of the optional in unspecialized generic code.
+    /// - Throws: ``FastPathUnavailable`` when ``StoredSettings/find(_:in:forKey:)`` has to find it. An optional result
+    ///   would double the cost of a read, because the runtime has to look up the metadata of the optional in
+    ///   unspecialized generic code.
     static func fastPathValue(
         in store: any DefaultsStore,
         forKey key: String?

@@ -41,8 +41,8 @@ public final class LiveSettings<Settings: DefaultStorable> {
 
     /// Creates an object for the settings stored under a key.
     ///
-    /// The type must have a ``DefaultStorable/defaultValue``; if that is nil, the program ends with a message that names the
-    /// type. Use ``init(default:in:forKey:)`` for a type without one.
+    /// The type must have a ``DefaultStorable/defaultValue``; if that is nil, the program ends with a message that
+    /// names the type. Use ``init(default:in:forKey:)`` for a type without one.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``DefaultStorable/defaults``.

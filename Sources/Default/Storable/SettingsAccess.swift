@@ -30,7 +30,8 @@ extension DefaultStorable {
 }
 
 /// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
-/// `isLoaded` says whether the value was loaded, and `isShareable` whether reads may share it; nil before that had to be known.
+/// `isLoaded` says whether the value was loaded, and `isShareable` whether reads may share it; nil before that had to
+/// be known.
 //
 // A tuple, as the types of those that only the cache holds need no metadata of their own.
 private typealias Remembered = (form: Result<StoredForm, any Error>, isLoaded: Bool, isShareable: Bool?)
@@ -78,7 +79,8 @@ extension SettingsAccess {
         return try read(data, storedAs: version ?? recordedVersion(of: value)).loss
     }
 
-    /// Decodes bytes of a known version, or bytes without a recorded version; as they were decoded before, if they were.
+    /// Decodes bytes of a known version, or bytes without a recorded version; as they were decoded before, if they
+    /// were.
     func read(
         _ data: Data,
         ofVersion version: SchemaVersion?,
@@ -125,7 +127,8 @@ extension SettingsAccess {
     fileprivate func share(_ stored: StoredSettings) {
         guard stored.form.cause == .bytes else { return }
         let (data, cache) = (stored.data, DecodedValueCache.of(store))
-        // The record may have changed since, but the value depends only on the bytes and the version that it gives them.
+        // The record may have changed since, but the value depends only on the bytes and the version that it gives
+        // them.
         let recordKey = CompanionKey.version(of: key)
         let record = store.storedValue(forKey: recordKey)
         let version: SchemaVersion? =

@@ -53,7 +53,8 @@ final class ChangeHub: Sendable {
     /// Calls all handlers; the caller must not hold a lock that a handler may need.
     func notify(_ keys: Set<String>?) {
         let observers = observers.withLock { $0 }
-        // First for all, so that a handler that blocks this thread does not keep the others from being called by the next.
+        // First for all, so that a handler that blocks this thread does not keep the others from being called by the
+        // next.
         for observer in observers {
             observer.add(keys)
         }
@@ -81,8 +82,9 @@ final class ChangeHub: Sendable {
 
 /// A handler, and the changes that it has not been called for.
 ///
-/// Its calls never overlap: a thread that finds one under way leaves its change to the thread of that call. So a handler that
-/// blocks holds up its own calls only, and one that changes what it observes is called again after it has returned.
+/// Its calls never overlap: a thread that finds one under way leaves its change to the thread of that call. So a
+/// handler that blocks holds up its own calls only, and one that changes what it observes is called again after it has
+/// returned.
 ///
 /// A handler may block for as long as it likes, so the changes that wait for it are limited. Those beyond the limit are
 /// combined into one call that says only that anything may have changed.
@@ -182,7 +184,8 @@ protocol KeyObservable: KeyValueStorage {
 extension StoreObservation {
     /// Calls a handler at each change of some keys of a storage, or of all.
     ///
-    /// It is not a method of the storage, because that would appear in the diagnostics of programs that use `UserDefaults`.
+    /// It is not a method of the storage, because that would appear in the diagnostics of programs that use
+    /// `UserDefaults`.
     static func of(
         _ keys: Set<String>?,
         in storage: any KeyValueStorage,
@@ -252,8 +255,8 @@ final class ChangeSignal: Sendable {
 
 /// A recursive lock that notifies observers of the changes made under it when it is released.
 ///
-/// Observers may use any store, so they are never called while a lock is held. Otherwise two stores that mirror each other
-/// would deadlock.
+/// Observers may use any store, so they are never called while a lock is held. Otherwise two stores that mirror each
+/// other would deadlock.
 final class ExclusiveAccess: @unchecked Sendable {
     // Except for the owner, the state is only used by the thread that holds the lock.
     private let lock = ThreadLock(isRecursive: true)
@@ -262,8 +265,8 @@ final class ExclusiveAccess: @unchecked Sendable {
     private var depth = 0
     private var changes = PendingChanges()
 
-    /// The lock of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
-    /// third-party store may be a struct.
+    /// The lock of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and
+    /// a third-party store may be a struct.
     static var ofProcess: ExclusiveAccess { shared.current }
 
     private static let shared = PerProcess { ExclusiveAccess() }
@@ -344,14 +347,14 @@ private struct PendingChanges {
 #if canImport(Darwin) || DEBUG
 /// Finds out what changed in a suite whose signals say only that something may have changed.
 ///
-/// Foundation's signals on Apple platforms are of this kind: there may be several for one change, on any thread, and also
-/// for this library's own writes, from inside `set` and while the caller has exclusive access. So a signal only makes the
-/// watch compare what is stored with what it knows. The first that finds a change reports it, with its key, and the later
-/// ones find nothing.
+/// Foundation's signals on Apple platforms are of this kind: there may be several for one change, on any thread, and
+/// also for this library's own writes, from inside `set` and while the caller has exclusive access. So a signal only
+/// makes the watch compare what is stored with what it knows. The first that finds a change reports it, with its key,
+/// and the later ones find nothing.
 ///
-/// The suite is read without a lock, because Foundation may send a signal while it holds locks of its own. So two threads may
-/// read a key and note its value in another order than they read it. The later of two comparisons wins: it was begun by the
-/// signal for the later change, or after it.
+/// The suite is read without a lock, because Foundation may send a signal while it holds locks of its own. So two
+/// threads may read a key and note its value in another order than they read it. The later of two comparisons wins: it
+/// was begun by the signal for the later change, or after it.
 final class SuiteWatch: @unchecked Sendable {
     // The store is only read.
     private let store: any DefaultsStore

@@ -6,8 +6,8 @@ internal import Foundation
 
 /// A store of property-list values under string keys.
 ///
-/// `UserDefaults`, ``FileDefaults`` and ``MemoryDefaults`` are stores. Your own store implements the five members that have
-/// no default implementation, and fits on a page:
+/// `UserDefaults`, ``FileDefaults`` and ``MemoryDefaults`` are stores. Your own store implements the five members that
+/// have no default implementation, and fits on a page:
 ///
 /// ```swift
 /// final class Archive: DefaultsStore, @unchecked Sendable {
@@ -56,8 +56,8 @@ internal import Foundation
 /// - Keys are distinguished by their UTF-8 bytes, and may contain any character but NUL. ``setStoredValue(_:forKey:)``
 ///   throws ``DefaultsError/Code/invalidKey`` for keys that contain NUL, are empty, or have more than 65,535 bytes.
 ///   ``StoreKey`` checks and compares keys in this way.
-/// - A value is returned exactly as it was set: same case, same value. ``DefaultsError/Code/unsupportedValue`` is thrown for
-///   values that nest more than 256 levels.
+/// - A value is returned exactly as it was set: same case, same value. ``DefaultsError/Code/unsupportedValue`` is
+///   thrown for values that nest more than 256 levels.
 /// - A mutating call that throws has changed nothing.
 /// - Several threads may use a store at once, if its type supports that. Writes wait while another thread has exclusive
 ///   access.
@@ -65,8 +65,8 @@ internal import Foundation
 ///   wait for it, and further ones are combined.
 ///
 /// The module `DefaultTesting` checks all of this for your own store. Settings types, typed keys and containers encode
-/// before they call a store. If the store throws an error of its own, they wrap it in a ``DefaultsError`` that names the key
-/// and the type.
+/// before they call a store. If the store throws an error of its own, they wrap it in a ``DefaultsError`` that names
+/// the key and the type.
 public protocol DefaultsStore: KeyValueStorage {
     /// The value for a key.
     ///
@@ -80,8 +80,8 @@ public protocol DefaultsStore: KeyValueStorage {
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or the store's own errors. Nothing has changed
-    ///   then.
+    /// - Throws: ``DefaultsError`` when the key or the value can't be stored, or the store's own errors. Nothing has
+    ///   changed then.
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws
 
     /// The keys that have a stored value, in no particular order.
@@ -94,15 +94,16 @@ public protocol DefaultsStore: KeyValueStorage {
     /// - Throws: ``DefaultsError`` or the store's own errors.
     func flush() throws
 
-    /// The name of the store in errors and events: the same for two handles on one suite, different for different suites.
+    /// The name of the store in errors and events: the same for two handles on one suite, different for different
+    /// suites.
     var storeDescription: String { get }
 
     /// Throws when the store can't be read at this time, so that a value may exist even though it wasn't found.
     ///
     /// The default implementation does nothing: the store can always be read.
     ///
-    /// - Throws: ``DefaultsError``, preferably with the code ``DefaultsError/Code/storeUnavailable``, or the store's own
-    ///   errors.
+    /// - Throws: ``DefaultsError``, preferably with the code ``DefaultsError/Code/storeUnavailable``, or the store's
+    ///   own errors.
     func checkAvailability() throws
 
     /// Changes a value in one step: looks it up, stores what a body leaves of it, and tells observers.
@@ -127,9 +128,9 @@ public protocol DefaultsStore: KeyValueStorage {
 
     /// Makes several changes as one unit, as far as the store can.
     ///
-    /// ``FileDefaults`` makes them visible and durable together, in all processes, or not at all. ``MemoryDefaults`` rolls
-    /// them back when the body throws. The default implementation runs the body with exclusive access: changes made before
-    /// it throws remain.
+    /// ``FileDefaults`` makes them visible and durable together, in all processes, or not at all. ``MemoryDefaults``
+    /// rolls them back when the body throws. The default implementation runs the body with exclusive access: changes
+    /// made before it throws remain.
     ///
     /// **The body may run more than once** on a store that detects conflicts; see
     /// ``KeyValueStorage/withExclusiveAccess(_:)``.
@@ -219,13 +220,13 @@ public protocol KeyValueStorage {
 
     /// Runs a body during which no other thread changes the storage through this library.
     ///
-    /// Calls nest: a body may read, write and update the same storage, on the same thread. Other threads' writes wait until
-    /// the body has returned, so a body that waits for another thread's write deadlocks. So do two bodies that access each
-    /// other's storage. Reads don't wait. A ``FileDefaults`` also excludes other processes.
+    /// Calls nest: a body may read, write and update the same storage, on the same thread. Other threads' writes wait
+    /// until the body has returned, so a body that waits for another thread's write deadlocks. So do two bodies that
+    /// access each other's storage. Reads don't wait. A ``FileDefaults`` also excludes other processes.
     ///
-    /// **The body may run more than once** on a storage that detects conflicts instead of preventing them, such as one that
-    /// several machines share. The writes of a run that had a conflict are discarded first. So a body should have no effects
-    /// other than its writes to the storage. The storages of this library run it exactly once.
+    /// **The body may run more than once** on a storage that detects conflicts instead of preventing them, such as one
+    /// that several machines share. The writes of a run that had a conflict are discarded first. So a body should have
+    /// no effects other than its writes to the storage. The storages of this library run it exactly once.
     ///
     /// The default implementation calls ``beginExclusiveAccess()`` and ``endExclusiveAccess()`` around the body.
     ///
@@ -234,14 +235,14 @@ public protocol KeyValueStorage {
     /// - Throws: Any error that the body throws, and the storage's own errors when the body could not run.
     func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// Prevents other threads from changing the storage through this library, until the matching ``endExclusiveAccess()``
-    /// on the same thread.
+    /// Prevents other threads from changing the storage through this library, until the matching
+    /// ``endExclusiveAccess()`` on the same thread.
     ///
     /// For changes in place, which can't use a closure. Use ``withExclusiveAccess(_:)`` wherever a closure is possible.
     /// Calls nest.
     ///
-    /// The default implementation uses one recursive lock per process, shared by all storages that don't have their own. It
-    /// does not exclude other processes.
+    /// The default implementation uses one recursive lock per process, shared by all storages that don't have their
+    /// own. It does not exclude other processes.
     ///
     /// - Throws: The storage's own errors. Exclusive access has not begun then.
     func beginExclusiveAccess() throws
@@ -251,15 +252,15 @@ public protocol KeyValueStorage {
 
     /// Calls a handler when values of the storage may have changed, until the observation is cancelled or released.
     ///
-    /// The default implementation reports changes made through this library's typed calls (settings types, typed and string
-    /// keys, containers), but not those made through the storage's own methods. During shared exclusive access it reports
-    /// them at the end. A storage that has its own exclusive access, or rolls back transactions, has to notify its observers
-    /// itself.
+    /// The default implementation reports changes made through this library's typed calls (settings types, typed and
+    /// string keys, containers), but not those made through the storage's own methods. During shared exclusive access
+    /// it reports them at the end. A storage that has its own exclusive access, or rolls back transactions, has to
+    /// notify its observers itself.
     ///
-    /// - Parameter handler: Receives the keys, or nil when it isn't known which. It is called on the thread that made the
-    ///   change, when the new values can be read and the thread's exclusive access has ended. It may use the storage, and
-    ///   should return quickly: its calls don't overlap, and of the changes made during one, 256 wait to be reported
-    ///   one by one. Further ones are combined into one call with nil.
+    /// - Parameter handler: Receives the keys, or nil when it isn't known which. It is called on the thread that made
+    ///   the change, when the new values can be read and the thread's exclusive access has ended. It may use the
+    ///   storage, and should return quickly: its calls don't overlap, and of the changes made during one, 256 wait to
+    ///   be reported one by one. Further ones are combined into one call with nil.
     /// - Returns: The observation. Keep a reference to it for as long as it should last.
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation
 }
@@ -306,8 +307,8 @@ extension StoreKey {
     /// Creates a key to store a value under, and checks it.
     ///
     /// - Parameter string: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` for a key that is empty, contains NUL, or has
-    ///   over 65,535 bytes of UTF-8.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` for a key that is empty, contains
+    ///   NUL, or has over 65,535 bytes of UTF-8.
     public init(_ string: String) throws(DefaultsError) {
         self.init(unchecked: string)
         if let fault { throw .invalidKey(string, because: fault) }
@@ -351,7 +352,8 @@ extension [StoreKey: PropertyListValue] {
         }
     }
 
-    /// The values by strings, which are equal if they are canonically equivalent: only one of several such keys is included.
+    /// The values by strings, which are equal if they are canonically equivalent: only one of several such keys is
+    /// included.
     var byString: [String: PropertyListValue] {
         var values: [String: PropertyListValue] = [:]
         for (key, value) in self {

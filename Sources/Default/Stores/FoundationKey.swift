@@ -1,8 +1,8 @@
 /// The name under which a `UserDefaults` stores a key's value: usually the key itself.
 ///
 /// On Linux, `synchronize` copies the keys to a Swift dictionary, which drops one of two canonically
-/// equivalent keys. So there a key that is not in Unicode's normalization form C is stored under the private-use character
-/// U+E000 followed by its percent-encoded bytes. So is a key that begins with that character.
+/// equivalent keys. So there a key that is not in Unicode's normalization form C is stored under the private-use
+/// character U+E000 followed by its percent-encoded bytes. So is a key that begins with that character.
 enum FoundationKey {
     static let marker: Unicode.Scalar = "\u{E000}"
 

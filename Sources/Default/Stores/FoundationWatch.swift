@@ -5,12 +5,13 @@ internal import ObjectiveC
 
 /// The signals for one suite's `SuiteWatch`, from Foundation on Apple platforms.
 ///
-/// It relies on two documented behaviours. Key-value observation of a `UserDefaults` reports a change of a key by any object
-/// for the suite, and by other processes. `UserDefaults.didChangeNotification` is posted for changes by this process only.
+/// It relies on two documented behaviours. Key-value observation of a `UserDefaults` reports a change of a key by any
+/// object for the suite, and by other processes. `UserDefaults.didChangeNotification` is posted for changes by this
+/// process only.
 ///
-/// A key that contains a dot, or begins with "@", is not a key but a path in key-value coding, and observing it would end the
-/// process. Changes of such a key by another process are therefore only found with the next change of any key by this
-/// process.
+/// A key that contains a dot, or begins with "@", is not a key but a path in key-value coding, and observing it would
+/// end the process. Changes of such a key by another process are therefore only found with the next change of any key
+/// by this process.
 final class FoundationWatch: NSObject, @unchecked Sendable {
     // Everything is set up and ended under `registrationLock`.
     private let suite: UserDefaults
@@ -28,7 +29,8 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - suite: The suite.
     ///   - name: The name of the suite's hub.
-    ///   - keys: The keys whose changes by other processes have to be found, stored or not; nil for those that are stored.
+    ///   - keys: The keys whose changes by other processes have to be found, stored or not; nil for those that are
+    ///     stored.
     ///   - handler: The handler.
     /// - Returns: The observation.
     static func observe(

@@ -72,8 +72,8 @@ extension MemoryDefaults: DefaultsStore {
 
     /// Calls a handler at each change of this store.
     ///
-    /// - Parameter handler: Receives the keys, on the thread that changed them, while no lock is held. It is not called for
-    ///   a transaction that was rolled back, or for a write of the value that is already stored.
+    /// - Parameter handler: Receives the keys, on the thread that changed them, while no lock is held. It is not called
+    ///   for a transaction that was rolled back, or for a write of the value that is already stored.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         changes.add(handler)
@@ -81,8 +81,8 @@ extension MemoryDefaults: DefaultsStore {
 
     /// Makes several changes as one unit; when the body throws, all of them are rolled back.
     ///
-    /// - Parameter body: Makes the changes. Other threads' writes wait until it has returned. Their reads don't, and see
-    ///   each change immediately.
+    /// - Parameter body: Makes the changes. Other threads' writes wait until it has returned. Their reads don't, and
+    ///   see each change immediately.
     /// - Returns: What the body returns.
     /// - Throws: Any error that the body throws.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {

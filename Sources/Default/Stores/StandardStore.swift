@@ -14,13 +14,15 @@ public typealias StandardDefaults = FileDefaults
 /// The store of calls that don't specify one: the platform's standard store, or a task's substitute for it.
 enum StandardStore {
     private struct Substitute: @unchecked Sendable {
-        // Only the tasks started in the body see it. The caller of `withDefaults` is responsible for their use of the store.
+        // Only the tasks started in the body see it. The caller of `withDefaults` is responsible for their use of the
+        // store.
         let store: any DefaultsStore
     }
 
     @TaskLocal private static var substituted: Substitute?
 
-    /// Whether any task of the process has ever substituted a store; until then, reads skip the lookup of the task local.
+    /// Whether any task of the process has ever substituted a store; until then, reads skip the lookup of the task
+    /// local.
     private static let hasSubstitutes = Atomic<Bool>(false)
 
     static var current: any DefaultsStore { substitute ?? StandardDefaults.standard }
@@ -43,7 +45,8 @@ enum StandardStore {
     }
 }
 
-/// Runs a body in which another store replaces the standard one, so that tests share no settings and leave none on disk.
+/// Runs a body in which another store replaces the standard one, so that tests share no settings and leave none on
+/// disk.
 ///
 /// ```swift
 /// withDefaults(MemoryDefaults()) {
@@ -52,10 +55,10 @@ enum StandardStore {
 /// }
 /// ```
 ///
-/// Inside the body, and in the tasks that it starts except detached ones, the given store is used by ``DefaultStorable``
-/// types that specify no store or the standard one, by ``Defaults`` and ``Stored`` without a suite, and by
-/// ``PersistentStorage`` without a name. Threads that the body starts are not affected. Neither are direct uses of the
-/// standard store, such as `FileDefaults.standard.string(forKey:)`. Calls nest.
+/// Inside the body, and in the tasks that it starts except detached ones, the given store is used by
+/// ``DefaultStorable`` types that specify no store or the standard one, by ``Defaults`` and ``Stored`` without a suite,
+/// and by ``PersistentStorage`` without a name. Threads that the body starts are not affected. Neither are direct uses
+/// of the standard store, such as `FileDefaults.standard.string(forKey:)`. Calls nest.
 ///
 /// - Parameters:
 ///   - store: The store. Child tasks may use it at the same time, so it has to be safe to use from several threads.

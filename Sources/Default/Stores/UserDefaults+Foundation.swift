@@ -7,22 +7,23 @@ internal import ObjectiveC
 /// Makes `UserDefaults` a store.
 ///
 /// When it is used as a ``DefaultsStore`` (by ``DefaultStorable``, by ``DefaultsStore/df``, in generic code), a
-/// `UserDefaults` checks keys and values, and throws where Foundation would trap. Foundation's own methods are unchanged.
+/// `UserDefaults` checks keys and values, and throws where Foundation would trap. Foundation's own methods are
+/// unchanged.
 ///
 /// On Linux, each write and removal through this library also calls `synchronize`, because Foundation
 /// never saves by itself there. When that fails, the previous value is restored and
-/// ``DefaultsError/Code/synchronizationFailed`` is thrown. Some faults of Foundation on these systems remain: a process that
-/// is killed while Foundation writes the file leaves an empty suite, two processes that write to one suite lose each other's
-/// values, and a damaged file is treated as empty. Dates are read back in whole seconds, and -0.0 as 0.0. ``FileDefaults``
-/// has none of these faults.
+/// ``DefaultsError/Code/synchronizationFailed`` is thrown. Some faults of Foundation on these systems remain: a process
+/// that is killed while Foundation writes the file leaves an empty suite, two processes that write to one suite lose
+/// each other's values, and a damaged file is treated as empty. Dates are read back in whole seconds, and -0.0 as 0.0.
+/// ``FileDefaults`` has none of these faults.
 ///
 /// On Linux, this needs the package's trait `Foundation`, which is on by default.
 extension UserDefaults: FoundationStore, LayeredStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library.
 ///
-/// Members in an extension of `UserDefaults` itself would conflict with those that a program declares in its own extensions
-/// and subclasses.
+/// Members in an extension of `UserDefaults` itself would conflict with those that a program declares in its own
+/// extensions and subclasses.
 protocol FoundationStore: UserDefaults {}
 
 extension FoundationStore {
@@ -75,7 +76,8 @@ extension FoundationStore {
 
     /// Calls `synchronize`.
     ///
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/synchronizationFailed`` when Foundation reports failure.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/synchronizationFailed`` when Foundation reports
+    ///   failure.
     public func flush() throws(DefaultsError) {
         guard synchronize() else { throw DefaultsError.synchronizationFailed(ErrorContext(in: self)) }
     }
@@ -83,12 +85,12 @@ extension FoundationStore {
     /// Calls a handler at each change of the suite.
     ///
     /// On Apple platforms these are the changes by this process, through any object for the suite, and changes by other
-    /// processes of the keys that are stored when the observation begins; changes by other processes of keys that contain a
-    /// dot, or begin with "@", are reported with the next change by this process. Settings types, typed keys and containers
-    /// also watch their own keys before anything is stored under them.
+    /// processes of the keys that are stored when the observation begins; changes by other processes of keys that
+    /// contain a dot, or begin with "@", are reported with the next change by this process. Settings types, typed keys
+    /// and containers also watch their own keys before anything is stored under them.
     ///
-    /// On other systems Foundation has no change notifications, so only changes made through this library are reported, not
-    /// those made through Foundation's own methods or by other processes.
+    /// On other systems Foundation has no change notifications, so only changes made through this library are reported,
+    /// not those made through Foundation's own methods or by other processes.
     ///
     /// - Parameter handler: Receives the keys that changed.
     /// - Returns: The observation.
@@ -100,8 +102,8 @@ extension FoundationStore {
         #endif
     }
 
-    /// "UserDefaults.standard", or a description with the suite's name; on Apple platforms with the object's address unless
-    /// this library opened the suite, because Foundation has no getter for the name there.
+    /// "UserDefaults.standard", or a description with the suite's name; on Apple platforms with the object's address
+    /// unless this library opened the suite, because Foundation has no getter for the name there.
     public var storeDescription: String {
         if self === UserDefaults.standard { return "UserDefaults.standard" }
         let name = FoundationSuite.name(of: self).map { "suiteName: \($0.debugDescription)" }
@@ -158,8 +160,8 @@ enum FoundationSuite {
     ///
     /// - Throws: `invalidSuiteName` for a name under which Foundation stores nothing.
     static func open(_ name: String) throws(DefaultsError) -> UserDefaults {
-        // Foundation's initializer refuses the program's own domain and the global one. It accepts the other names here, but
-        // takes them for paths, or stores nothing.
+        // Foundation's initializer refuses the program's own domain and the global one. It accepts the other names
+        // here, but takes them for paths, or stores nothing.
         guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), let suite = UserDefaults(suiteName: name) else {
             throw .invalidSuiteName(name)
         }

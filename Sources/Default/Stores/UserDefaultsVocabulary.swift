@@ -19,7 +19,8 @@ public import Foundation
 public protocol UserDefaultsVocabulary: DefaultsStore {
     /// Registers values for keys that have no stored value, for as long as the process runs. Nothing is stored.
     ///
-    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same keys.
+    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same
+    ///   keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError)
@@ -35,8 +36,8 @@ extension UserDefaultsVocabulary {
     /// The value for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or `[String: Any]`;
-    ///   nil when there is none.
+    /// - Returns: `String`, `Bool`, `Int` (`UInt` over `Int.max`), `Double`, `Data`, `Date`, `[Any]` or
+    ///   `[String: Any]`; nil when there is none.
     public func object(forKey key: String) -> Any? { storedValue(forKey: key)?.object }
 
     /// The `Data` for a key.
@@ -51,15 +52,15 @@ extension UserDefaultsVocabulary {
     /// The string for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The string, or a number's decimal notation ("1" and "0" for Booleans, "12.34" for a `Float`); nil for anything
-    ///   else.
+    /// - Returns: The string, or a number's decimal notation ("1" and "0" for Booleans, "12.34" for a `Float`); nil for
+    ///   anything else.
     public func string(forKey key: String) -> String? { storedValue(forKey: key)?.asString }
 
     /// The integer for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: A number without its fraction, clamped to the range of `Int`; the number that a string begins with; 1 for
-    ///   true; 0 for anything else.
+    /// - Returns: A number without its fraction, clamped to the range of `Int`; the number that a string begins with; 1
+    ///   for true; 0 for anything else.
     public func integer(forKey key: String) -> Int { storedValue(forKey: key)?.asInteger ?? 0 }
 
     /// The floating-point number for a key.
@@ -77,8 +78,8 @@ extension UserDefaultsVocabulary {
     /// The Boolean for a key.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The Boolean; true for numbers other than 0 and for strings that begin like "YES", "true" or "1"; false for
-    ///   anything else.
+    /// - Returns: The Boolean; true for numbers other than 0 and for strings that begin like "YES", "true" or "1";
+    ///   false for anything else.
     public func bool(forKey key: String) -> Bool { storedValue(forKey: key)?.asBool ?? false }
 
     /// The array for a key.
@@ -108,8 +109,8 @@ extension UserDefaultsVocabulary {
 
     /// All keys and values, including those that are only registered.
     ///
-    /// - Returns: The values by their keys, as returned by ``object(forKey:)``. Only one of several canonically equivalent
-    ///   keys is included.
+    /// - Returns: The values by their keys, as returned by ``object(forKey:)``. Only one of several canonically
+    ///   equivalent keys is included.
     public func dictionaryRepresentation() -> [String: Any] { allValues().mapValues(\.object) }
 }
 
@@ -117,11 +118,11 @@ extension UserDefaultsVocabulary {
     /// Stores a value of a property-list type.
     ///
     /// - Parameters:
-    ///   - value: The value: a string, Boolean, number, `Data`, `Date`, `URL` (stored as its absolute string), or an array or
-    ///     dictionary of those.
+    ///   - value: The value: a string, Boolean, number, `Data`, `Date`, `URL` (stored as its absolute string), or an
+    ///     array or dictionary of those.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
-    ///   or one of the store's. Nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue`` or one of the store's. Nothing has changed then.
     public func set<Value: PropertyListConvertible>(_ value: Value, forKey key: String) throws(DefaultsError) {
         try setWrappingErrors(value.propertyListValue, forKey: key)
     }
@@ -129,11 +130,11 @@ extension UserDefaultsVocabulary {
     /// Stores an object that contains only property-list types, or removes the stored value.
     ///
     /// - Parameters:
-    ///   - value: The object, of Swift types, Foundation classes (`NSURL` among them, stored as its absolute string) or a
-    ///     ``PropertyListConvertible`` type; nil removes.
+    ///   - value: The object, of Swift types, Foundation classes (`NSURL` among them, stored as its absolute string) or
+    ///     a ``PropertyListConvertible`` type; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/unsupportedValue``
-    ///   or one of the store's. Nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue`` or one of the store's. Nothing has changed then.
     public func set(_ value: Any?, forKey key: String) throws(DefaultsError) {
         try setWrappingErrors(PropertyListValue(value, forKey: key, in: self), forKey: key)
     }
@@ -163,8 +164,8 @@ extension UserDefaultsVocabulary {
 
     /// Registers values for keys that have no stored value, for as long as the process runs; nothing is stored.
     ///
-    /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for the
-    ///   same keys.
+    /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for
+    ///   the same keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func register(defaults: [String: Any]) throws(DefaultsError) {

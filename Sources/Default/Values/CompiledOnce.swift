@@ -1,5 +1,6 @@
-// Generic functions of the standard library, each compiled for one type instead of for many, or written for one: reading a number takes
-// one and a half kilobytes for each type of number and of text, and a comparison of two strings' UTF-8 as much.
+// Generic functions of the standard library, each compiled for one type instead of for many, or written for one:
+// reading a number takes one and a half kilobytes for each type of number and of text, and a comparison of two strings'
+// UTF-8 as much.
 
 internal import DefaultJournal
 #if canImport(FoundationEssentials)

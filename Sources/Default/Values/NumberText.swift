@@ -65,7 +65,8 @@ extension NumberText {
         return next.map("123456789".contains) ?? false
     }
 
-    /// A path that begins with "~" or "~user", with the home directory in their place; the path itself if there is none.
+    /// A path that begins with "~" or "~user", with the home directory in their place; the path itself if there is
+    /// none.
     static func expandingTilde(in path: String) -> String {
         let user = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)[0].dropFirst()
         let home =

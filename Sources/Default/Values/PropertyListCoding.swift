@@ -8,8 +8,8 @@ internal import Foundation
 extension PropertyListValue {
     /// The value of a property list in any form; nil for other bytes, and for damaged ones.
     ///
-    /// What ``BinaryPropertyList`` leaves to Foundation is read with its `Codable` decoder, because PropertyListSerialization
-    /// traps on some damaged bytes on Linux.
+    /// What ``BinaryPropertyList`` leaves to Foundation is read with its `Codable` decoder, because
+    /// PropertyListSerialization traps on some damaged bytes on Linux.
     static func decoded(from data: Data) -> PropertyListValue? {
         if let value = BinaryPropertyList.value(of: data) { return value }
         // Binary property lists may share containers. Without the check, a small one could expand without limit.
@@ -129,9 +129,9 @@ struct PathKey: CodingKey {
 
 /// Checks that all offsets and counts in a binary property list are in bounds.
 ///
-/// Foundation's decoder uses counts and offsets before it checks them against the number of bytes, at least on systems other
-/// than Apple's, and so traps on some damaged property lists. The format is that of CFBinaryPList.c: a header, objects, a
-/// table of their offsets, and a trailer of 32 bytes, all numbers big-endian.
+/// Foundation's decoder uses counts and offsets before it checks them against the number of bytes, at least on systems
+/// other than Apple's, and so traps on some damaged property lists. The format is that of CFBinaryPList.c: a header,
+/// objects, a table of their offsets, and a trailer of 32 bytes, all numbers big-endian.
 struct BinaryPropertyList {
     private let bytes: UnsafeRawBufferPointer
     private let offsetSize: Int
@@ -143,8 +143,8 @@ struct BinaryPropertyList {
     /// A shared object counts each time, so that a small list can't take exponential time.
     private var budget: Int
 
-    /// Returns true for a binary property list whose offsets and counts are in bounds, and for bytes that are not a binary
-    /// property list.
+    /// Returns true for a binary property list whose offsets and counts are in bounds, and for bytes that are not a
+    /// binary property list.
     @inline(never)
     static func isSafe(_ data: Data) -> Bool {
         guard data.starts(with: "bplist") else { return true }
@@ -158,7 +158,8 @@ struct BinaryPropertyList {
 
     /// The value of a binary property list; nil for other bytes, and for values that Foundation's decoder has to judge.
     ///
-    /// Foundation's decoder has to be asked for one type after the other, and throws an error for each that doesn't fit.
+    /// Foundation's decoder has to be asked for one type after the other, and throws an error for each that doesn't
+    /// fit.
     @inline(never)
     static func value(of data: Data) -> PropertyListValue? {
         guard data.starts(with: "bplist00"), isSafe(data) else { return nil }

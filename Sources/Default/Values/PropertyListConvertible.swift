@@ -4,12 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A type whose values are stored as property-list values, so that `object(forKey:)`, `string(forKey:)` and the like can
-/// read and write them too.
+/// A type whose values are stored as property-list values, so that `object(forKey:)`, `string(forKey:)` and the like
+/// can read and write them too.
 ///
-/// `String`, `Bool`, integers, `Float`, `Double`, `Data`, `Date`, `URL`, and arrays and string-keyed dictionaries of those
-/// conform. Typed keys and containers store every other `Codable` type as JSON `Data`. Conform your own type to choose how
-/// it is stored:
+/// `String`, `Bool`, integers, `Float`, `Double`, `Data`, `Date`, `URL`, and arrays and string-keyed dictionaries of
+/// those conform. Typed keys and containers store every other `Codable` type as JSON `Data`. Conform your own type to
+/// choose how it is stored:
 ///
 /// ```swift
 /// struct Color: PropertyListConvertible {
@@ -24,15 +24,16 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An enum or option set with such a raw value needs the conformance only when it is an element of an array or a dictionary.
-/// Both members have default implementations then: `extension Theme: PropertyListConvertible {}`.
+/// An enum or option set with such a raw value needs the conformance only when it is an element of an array or a
+/// dictionary. Both members have default implementations then: `extension Theme: PropertyListConvertible {}`.
 public protocol PropertyListConvertible: SendableMetatype {
     /// The value as a property-list value.
     var propertyListValue: PropertyListValue { get }
 
     /// Creates a value from a stored value.
     ///
-    /// The result is nil when the stored value can't be converted to this type. It stays stored, and an event reports it.
+    /// The result is nil when the stored value can't be converted to this type. It stays stored, and an event reports
+    /// it.
     ///
     /// - Parameter propertyListValue: The stored value.
     init?(propertyListValue: PropertyListValue)
@@ -90,7 +91,8 @@ extension URL: PropertyListConvertible {
     /// The absolute string.
     public var propertyListValue: PropertyListValue { .string(absoluteString) }
 
-    /// Creates a URL from a stored string; the result is nil when the value is not a string, or when the string is not a URL.
+    /// Creates a URL from a stored string; the result is nil when the value is not a string, or when the string is not
+    /// a URL.
     public init?(propertyListValue: PropertyListValue) {
         // Foundation escapes a quotation mark, which begins no URL, but the JSON of one that another library stored.
         guard case .string(let string) = propertyListValue, !string.hasPrefix("\"") else { return nil }
@@ -109,8 +111,8 @@ extension UUID: PropertyListConvertible {
     }
 }
 
-// A number can be read as any numeric type that represents it exactly, and as a Boolean. So can a Boolean as 0 or 1, and the
-// whole text of a launch argument, or of a string that `defaults write` stored.
+// A number can be read as any numeric type that represents it exactly, and as a Boolean. So can a Boolean as 0 or 1,
+// and the whole text of a launch argument, or of a string that `defaults write` stored.
 
 extension PropertyListConvertible where Self: FixedWidthInteger {
     /// The number.
@@ -125,8 +127,8 @@ extension PropertyListConvertible where Self: FixedWidthInteger {
 
     /// Creates a number from a stored value.
     ///
-    /// A Boolean is 1 or 0, and a string counts as the number that it consists of: "5", not "5 apples". The result is nil
-    /// when the value is not a whole number, or when this type can't represent it.
+    /// A Boolean is 1 or 0, and a string counts as the number that it consists of: "5", not "5 apples". The result is
+    /// nil when the value is not a whole number, or when this type can't represent it.
     ///
     /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
@@ -158,8 +160,8 @@ extension Double: PropertyListConvertible {
 
     /// Creates a number from a stored value.
     ///
-    /// A Boolean is 1 or 0, and a string counts as the number that it consists of: "2.5", not "2.5 l". The result is nil
-    /// when the value is not a number, or when it is a whole number that this type can't represent exactly.
+    /// A Boolean is 1 or 0, and a string counts as the number that it consists of: "2.5", not "2.5 l". The result is
+    /// nil when the value is not a number, or when it is a whole number that this type can't represent exactly.
     ///
     /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
@@ -180,8 +182,8 @@ extension Float: PropertyListConvertible {
     /// The number, in double precision.
     public var propertyListValue: PropertyListValue { .real(Double(self)) }
 
-    /// Creates a number from a stored value, rounded to single precision; the result is nil when the value is not a number, or
-    /// is too large.
+    /// Creates a number from a stored value, rounded to single precision; the result is nil when the value is not a
+    /// number, or is too large.
     public init?(propertyListValue: PropertyListValue) {
         guard let double = Double(propertyListValue: propertyListValue) else { return nil }
         self.init(double)
@@ -196,8 +198,8 @@ extension Bool: PropertyListConvertible {
 
     /// Creates a Boolean from a stored value.
     ///
-    /// Any number but 0 is true. Of strings, those that consist of a number, or of "yes", "true", "y", "t", "no", "false",
-    /// "n" or "f" in any case, are Booleans. The result is nil for anything else.
+    /// Any number but 0 is true. Of strings, those that consist of a number, or of "yes", "true", "y", "t", "no",
+    /// "false", "n" or "f" in any case, are Booleans. The result is nil for anything else.
     ///
     /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
@@ -254,7 +256,8 @@ extension PropertyListCollection where StoredElement: PropertyListConvertible {
     /// The elements as property-list values; those of a set are sorted, so that equal sets are stored as equal arrays.
     public var propertyListValue: PropertyListValue { propertyListValue(of: \.propertyListValue) }
 
-    /// Creates a collection from a stored value; the result is nil for anything else, and when any element can't be converted.
+    /// Creates a collection from a stored value; the result is nil for anything else, and when any element can't be
+    /// converted.
     ///
     /// - Parameter propertyListValue: The stored value.
     public init?(propertyListValue: PropertyListValue) {
@@ -279,8 +282,8 @@ extension Range: PropertyListConvertible where Bound: PropertyListConvertible {
     /// An array of the two bounds, the lower one first.
     public var propertyListValue: PropertyListValue { [lowerBound, upperBound].propertyListValue }
 
-    /// Creates a range from a stored array of two bounds; the result is nil for anything else, and when the upper bound is
-    /// less than the lower one.
+    /// Creates a range from a stored array of two bounds; the result is nil for anything else, and when the upper bound
+    /// is less than the lower one.
     public init?(propertyListValue: PropertyListValue) {
         guard let bounds = [Bound](propertyListValue: propertyListValue), bounds.count == 2, bounds[0] <= bounds[1]
         else { return nil }
@@ -292,19 +295,19 @@ extension ClosedRange: PropertyListConvertible where Bound: PropertyListConverti
     /// An array of the two bounds, the lower one first.
     public var propertyListValue: PropertyListValue { [lowerBound, upperBound].propertyListValue }
 
-    /// Creates a range from a stored array of two bounds; the result is nil for anything else, and when the upper bound is
-    /// less than the lower one.
+    /// Creates a range from a stored array of two bounds; the result is nil for anything else, and when the upper bound
+    /// is less than the lower one.
     public init?(propertyListValue: PropertyListValue) {
         guard let range = Range<Bound>(propertyListValue: propertyListValue) else { return nil }
         self = range.lowerBound...range.upperBound
     }
 }
 
-/// A collection that is stored as a property-list array or dictionary if each of its elements is stored as a property-list
-/// value.
+/// A collection that is stored as a property-list array or dictionary if each of its elements is stored as a
+/// property-list value.
 ///
-/// Arrays, sets and string-keyed dictionaries conform. So an array of enums is stored as an array of raw values, and an array
-/// of `NSSecureCoding` objects as an array of archives. A collection of your own that conforms, and is
+/// Arrays, sets and string-keyed dictionaries conform. So an array of enums is stored as an array of raw values, and an
+/// array of `NSSecureCoding` objects as an array of archives. A collection of your own that conforms, and is
 /// ``EmptyValueProviding``, can be the value of a typed key in the same way:
 ///
 /// ```swift
@@ -339,7 +342,8 @@ public protocol PropertyListCollection {
 
     /// Creates a collection from a stored value.
     ///
-    /// The result is nil when the stored value is not such an array or dictionary. It stays stored, and an event reports it.
+    /// The result is nil when the stored value is not such an array or dictionary. It stays stored, and an event
+    /// reports it.
     ///
     /// - Parameters:
     ///   - propertyListValue: The stored value.

@@ -39,8 +39,8 @@ extension NSNumber {
 internal import FoundationEssentials
 
 extension PropertyListValue {
-    /// Creates a value from a number or a Boolean; nil for objects, `NSNumber` included: in a program that imports Foundation it could
-    /// be cast to several of these types, and only Foundation says which it has.
+    /// Creates a value from a number or a Boolean; nil for objects, `NSNumber` included: in a program that imports
+    /// Foundation it could be cast to several of these types, and only Foundation says which it has.
     init?(number object: Any) {
         guard !(type(of: object) is AnyObject.Type) else { return nil }
         switch object {

@@ -29,8 +29,8 @@ extension PropertyListValue {
 
     /// Creates a value from an object that contains only property-list types.
     ///
-    /// Accepts `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed dictionaries of those, as Swift types
-    /// or Foundation classes. A non-empty optional is unwrapped.
+    /// Accepts `String`, `Bool`, numbers, `Data`, `Date`, and arrays and string-keyed dictionaries of those, as Swift
+    /// types or Foundation classes. A non-empty optional is unwrapped.
     ///
     /// - Parameter object: The object. It is copied, so changing it later does not change the value.
     /// - Throws: ``UnsupportedObject`` for any other object, and for one that nests more than 256 levels.

@@ -6,9 +6,9 @@ public import Foundation
 
 /// A property-list value with an explicit type: what a store holds for a key.
 ///
-/// `Any` can hold objects that change later, objects that a property list can't hold, and objects whose type is ambiguous
-/// (an `NSNumber` casts to `Bool` and to `Int`). Stores use this type instead, and ``PropertyListConvertible`` types convert
-/// themselves to it.
+/// `Any` can hold objects that change later, objects that a property list can't hold, and objects whose type is
+/// ambiguous (an `NSNumber` casts to `Bool` and to `Int`). Stores use this type instead, and
+/// ``PropertyListConvertible`` types convert themselves to it.
 public enum PropertyListValue: Hashable, Sendable {
     /// A string.
     case string(String)
@@ -104,7 +104,8 @@ extension [PropertyListValue?] {
     }
 }
 
-// The conversions of UserDefaults's typed getters: numbers and strings are converted to each other, other types are not.
+// The conversions of UserDefaults's typed getters: numbers and strings are converted to each other, other types are
+// not.
 extension PropertyListValue {
     /// The result of `string(forKey:)`.
     var asString: String? {
@@ -120,8 +121,8 @@ extension PropertyListValue {
 
     /// The text of a number; that of a `Float`, 12.34 and not 12.34000015258789, where this is one.
     ///
-    /// A stored `Float` has become a `Double`. A `Double` that has a fraction, needs more than 15 digits, and is a `Float` as well,
-    /// was hardly anything else before.
+    /// A stored `Float` has become a `Double`. A `Double` that has a fraction, needs more than 15 digits, and is a
+    /// `Float` as well, was hardly anything else before.
     private static func text(of real: Double) -> String {
         if real.rounded() != real, let float = Float(exactly: real), digitCount(of: real) > 15 {
             return "\(float)"
@@ -209,8 +210,8 @@ extension PropertyListValue {
         return isNumeric || !scanner.take("yYtTnNfF").isEmpty
     }
 
-    // How a value is stored in a journal. The article "File format" describes it for implementations in other languages.
-    // Existing files contain these bytes, so a change needs a new format version.
+    // How a value is stored in a journal. The article "File format" describes it for implementations in other
+    // languages. Existing files contain these bytes, so a change needs a new format version.
 
     /// The first byte of a value, which identifies its type.
     enum Tag: UInt8 {

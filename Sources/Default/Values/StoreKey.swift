@@ -2,9 +2,9 @@ internal import DefaultJournal
 
 /// A key as stores distinguish keys: by its bytes.
 ///
-/// Swift's `String` treats canonically equivalent strings as equal ("é" as one scalar or as two), so in a dictionary keyed
-/// by `String` two keys of a store would share one value. Stores that keep values in a dictionary use this type as its key;
-/// ``init(_:)`` also checks that the key is valid.
+/// Swift's `String` treats canonically equivalent strings as equal ("é" as one scalar or as two), so in a dictionary
+/// keyed by `String` two keys of a store would share one value. Stores that keep values in a dictionary use this type
+/// as its key; ``init(_:)`` also checks that the key is valid.
 public struct StoreKey: Hashable, Sendable {
     /// The maximum length of a key, in bytes of UTF-8.
     package static let maximumByteCount = 65_535
@@ -51,8 +51,8 @@ public struct StoreKey: Hashable, Sendable {
 
 /// Whether two values have the same bits and so are equal.
 ///
-/// Copies of one `String` or `Data` do, because a short one is stored inline and a long one as the address of its storage.
-/// Equal values may have different bits.
+/// Copies of one `String` or `Data` do, because a short one is stored inline and a long one as the address of its
+/// storage. Equal values may have different bits.
 ///
 /// Each of the two comparisons of contents that this avoids would take a tenth of a read.
 func haveSameRepresentation<Value>(_ one: Value, _ other: Value) -> Bool {

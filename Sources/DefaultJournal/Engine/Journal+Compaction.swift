@@ -314,8 +314,8 @@ extension Journal {
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
     ///
-    /// - Returns: The file; nil if a request isn't needed any more, since another process has replaced the journal: so of several
-    ///   processes that compact at the same time, none waits for all others.
+    /// - Returns: The file; nil if a request isn't needed any more, since another process has replaced the journal: so
+    ///   of several processes that compact at the same time, none waits for all others.
     private func openCompactionTarget(
         in directory: SuiteDirectory,
         insteadOf journal: JournalFile,

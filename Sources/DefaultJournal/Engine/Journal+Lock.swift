@@ -33,9 +33,9 @@ extension Journal {
     /// Polling alone isn't fair: a process that unlocks and locks again at once comes before those that sleep. A second
     /// lock, the turnstile, makes it fair. A process that finds the lock taken, or had it for long the last time, polls
     /// for the turnstile first, and polls for the lock only when it has the turnstile. Others may still take short
-    /// turns in between. The turnstile only decides who comes first, and protects nothing. It is a lock of the open journal:
-    /// while the journal is replaced, two processes may each have one, and where the system has no such lock, all poll
-    /// for the lock alone.
+    /// turns in between. The turnstile only decides who comes first, and protects nothing. It is a lock of the open
+    /// journal: while the journal is replaced, two processes may each have one, and where the system has no such lock,
+    /// all poll for the lock alone.
     private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
         // One thread of a process queues, since the turnstile is the open file's, and all threads have that.
         let turnstile = writer.isQueued ? nil : stateLock.withLock { state.file }

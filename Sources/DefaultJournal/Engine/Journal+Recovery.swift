@@ -105,7 +105,8 @@ extension Journal {
         )
     }
 
-    /// Under `stateLock`: whether an overwritten journal that isn't whole may still be written by a program that copies.
+    /// Under `stateLock`: whether an overwritten journal that isn't whole may still be written by a program that
+    /// copies.
     ///
     /// A process that hasn't noticed the copy goes on appending to it, which changes the file, but not what is damaged.
     private func mayBeCopied(_ status: FileStatus, damage: [Range<UInt64>]) -> Bool {
@@ -299,7 +300,8 @@ extension Journal {
         }
     }
 
-    /// Copies a damaged journal to a file of its own, puts that on the disk unless a lock is held, and returns its path.
+    /// Copies a damaged journal to a file of its own, puts that on the disk unless a lock is held, and returns its
+    /// path.
     func backUp(_ file: JournalFile, size: UInt64, isSynced: Bool = true) throws(JournalError) -> String {
         guard let directory = file.directory else { throw JournalError(.replaced, path: path) }
         let name = SuiteDirectory.damagedPrefix + Clock.stamp()

@@ -15,10 +15,11 @@ package struct JournalOptions: Sendable {
     var worker: BackgroundWorker?
     /// Whether the suite is only read, even if it could be written: nothing is created, repaired or locked.
     package var isReadOnly = false
-    /// Runs a flush or a compaction on the background thread, on systems that may suspend the process: it must not be while
-    /// the work holds the suite's lock.
+    /// Runs a flush or a compaction on the background thread, on systems that may suspend the process: it must not be
+    /// while the work holds the suite's lock.
     ///
-    /// It returns when the work is done, or returns false when the system allows none, and is called again a second later.
+    /// It returns when the work is done, or returns false when the system allows none, and is called again a second
+    /// later.
     package var backgroundActivity: @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool = { work in
         work()
         return true

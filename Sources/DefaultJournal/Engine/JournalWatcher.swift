@@ -38,11 +38,11 @@ final class JournalWatch: @unchecked Sendable {
 extension Journal {
     /// Watches for what other processes write, until ``stopWatching()``.
     ///
-    /// Once a second the suite is compared with what is at its path. Where the system refuses to watch the directory, changes are
-    /// looked for twice a second, and the first refusal is reported. Each time, watching is tried again.
+    /// Once a second the suite is compared with what is at its path. Where the system refuses to watch the directory,
+    /// changes are looked for twice a second, and the first refusal is reported. Each time, watching is tried again.
     ///
-    /// - Parameter onChange: Called on a thread of the library when the entries may have changed. The calls don't overlap, and
-    ///   a change during a call leads to another one.
+    /// - Parameter onChange: Called on a thread of the library when the entries may have changed. The calls don't
+    ///   overlap, and a change during a call leads to another one.
     package func startWatching(_ onChange: @escaping @Sendable () -> Void) {
         guard DirectoryEvents.isSupported else { return }
         watch.withLock { watch in
@@ -97,8 +97,9 @@ extension Journal {
 /// Watches the directories of all watched journals of the process.
 ///
 /// It watches a suite's directory, not the journal, which compaction replaces by another file. One thread waits for the
-/// system's events, blocked in the kernel while nothing changes. It starts with the first watch and ends with the last. Journals
-/// that may have changed are looked at by a second one. When a handler blocks it, a third one goes on with the other journals.
+/// system's events, blocked in the kernel while nothing changes. It starts with the first watch and ends with the last.
+/// Journals that may have changed are looked at by a second one. When a handler blocks it, a third one goes on with the
+/// other journals.
 ///
 /// **Once a second** each journal is looked at, since no event says that its directory was replaced. **Where the system
 /// refuses** to watch a directory, that is done twice a second.

@@ -1,10 +1,10 @@
 public import CDefaultSystem
 
-// The standard library's `Atomic` needs macOS 15, iOS 18 and so on. These are C11's atomics, inlined from a header. All threads see
-// all operations in one order: weaker orderings would gain too little here.
+// The standard library's `Atomic` needs macOS 15, iOS 18 and so on. These are C11's atomics, inlined from a header. All
+// threads see all operations in one order: weaker orderings would gain too little here.
 //
-// Public, since the compiler inlines nothing of `package` access into the layer above: there a load would be two calls of
-// unspecialized code instead of an instruction. The module belongs to no product.
+// Public, since the compiler inlines nothing of `package` access into the layer above: there a load would be two calls
+// of unspecialized code instead of an instruction. The module belongs to no product.
 
 /// A word at an address that others own, which threads, or processes that map it, change without a lock.
 public struct AtomicWord: @unchecked Sendable {
@@ -65,7 +65,8 @@ public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
         word.replace(Self.bits(of: expected), with: Self.bits(of: value))
     }
 
-    // Not properties of the values: a public extension of `Int` would be visible in every program that uses the library.
+    // Not properties of the values: a public extension of `Int` would be visible in every program that uses the
+    // library.
 
     @inlinable static func bits(of value: Value) -> UInt64 {
         var bits: UInt64 = 0

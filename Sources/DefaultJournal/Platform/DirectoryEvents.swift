@@ -17,7 +17,8 @@ final class DirectoryEvents: Sendable {
 
     private let events: OwnedDescriptor
 
-    /// Creates them without watching a directory; the system may have no descriptors left, or none of this kind for this user.
+    /// Creates them without watching a directory; the system may have no descriptors left, or none of this kind for
+    /// this user.
     init(calls: SystemCalls) throws(JournalError) { events = try calls.makeDirectoryEvents() }
 
     /// Watches an open directory: writes to its files, and files that are created in it or renamed into it.

@@ -20,7 +20,8 @@ struct LookWindow: ~Copyable {
         if forkCount == ForkCount.current { GuardedPages.shared.release(memory) }
     }
 
-    /// The word at an offset of a file, a multiple of 8, as it is in the file whenever it is loaded, until the next call.
+    /// The word at an offset of a file, a multiple of 8, as it is in the file whenever it is loaded, until the next
+    /// call.
     ///
     /// After ``renew()`` the file may be another one.
     ///
@@ -50,7 +51,8 @@ struct LookWindow: ~Copyable {
         }
     }
 
-    /// Has the next call of ``word(at:of:calls:)`` map the file again: a page that it once lacked stays as it is otherwise.
+    /// Has the next call of ``word(at:of:calls:)`` map the file again: a page that it once lacked stays as it is
+    /// otherwise.
     mutating func renew() {
         base = .max
         isRefused = false
@@ -59,9 +61,9 @@ struct LookWindow: ~Copyable {
 
 /// Addresses for mapped parts of files that other programs may shorten at any time.
 ///
-/// Reading a page that its file lacks would end the process with SIGBUS. A page that is mapped here reads as ones from then on
-/// instead, until it is mapped again. The first one sets the process's handler of SIGBUS; it passes on what isn't about these
-/// pages.
+/// Reading a page that its file lacks would end the process with SIGBUS. A page that is mapped here reads as ones from
+/// then on instead, until it is mapped again. The first one sets the process's handler of SIGBUS; it passes on what
+/// isn't about these pages.
 final class GuardedPages: Sendable {
     static let ofProcess = PerProcess { GuardedPages() }
 

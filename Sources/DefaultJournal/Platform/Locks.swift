@@ -1,10 +1,10 @@
 /// A value behind a lock.
 ///
-/// As the standard library's `Mutex`, but with the platform's mutex, which the thread sanitizer understands. Public for the same
-/// reason as ``Atomic``: specialized, its uses in the layer above take 8 KB less.
+/// As the standard library's `Mutex`, but with the platform's mutex, which the thread sanitizer understands. Public for
+/// the same reason as ``Atomic``: specialized, its uses in the layer above take 8 KB less.
 public final class Guarded<Value>: @unchecked Sendable {
-    // `value` is used under `lock` only, which also excludes overlapping accesses. Leaving the dynamic check for those out
-    // takes 775 instead of 896 instructions for a look-up in a MemoryDefaults.
+    // `value` is used under `lock` only, which also excludes overlapping accesses. Leaving the dynamic check for those
+    // out takes 775 instead of 896 instructions for a look-up in a MemoryDefaults.
     @usableFromInline let lock = ThreadLock()
     @usableFromInline @exclusivity(unchecked) var value: Value
 
@@ -41,9 +41,9 @@ public final class Guarded<Value>: @unchecked Sendable {
 
 /// A lock that readers share, for many short reads on several processors.
 ///
-/// The cache line of a mutex, or of a single count of readers, would move between processors with each look-up, which takes
-/// longer than the look-up. Here each processor counts its readers in a slot of its own, and only a writer checks all
-/// slots. This is known as a distributed or "big-reader" lock.
+/// The cache line of a mutex, or of a single count of readers, would move between processors with each look-up, which
+/// takes longer than the look-up. Here each processor counts its readers in a slot of its own, and only a writer checks
+/// all slots. This is known as a distributed or "big-reader" lock.
 ///
 /// Readers never wait for each other. They must be short, since a writer spins while it waits for them.
 package final class SharedLock: @unchecked Sendable {
@@ -78,8 +78,8 @@ package final class SharedLock: @unchecked Sendable {
     /// Takes the lock exclusively.
     package func lock() {
         writerMutex.lock()
-        // New readers are refused from here on, and earlier ones are waited for. Both sides store before they load, so at
-        // least one of them sees the other.
+        // New readers are refused from here on, and earlier ones are waited for. Both sides store before they load, so
+        // at least one of them sees the other.
         writerActive.store(1)
         var rounds = 0
         while haveReaders {
@@ -139,7 +139,8 @@ struct LockWait {
 enum LockHolder {
     /// The process that has the `flock` of an open file; nil where the system does not name it.
     ///
-    /// Linux names it in `/proc/locks`. Some file systems have another device number there, and processes of other containers have none.
+    /// Linux names it in `/proc/locks`. Some file systems have another device number there, and processes of other
+    /// containers have none.
     static func process(of descriptor: Int32) -> Int32? {
         #if os(Linux)
         do throws(JournalError) { return try find(descriptor, SystemCalls()) } catch {}

@@ -14,7 +14,8 @@ extension Trial {
     }
 }
 
-// The layers above a store work on one that brings requirements of its own as on one that leaves them to their defaults.
+// The layers above a store work on one that brings requirements of its own as on one that leaves them to their
+// defaults.
 extension StoreConformance.Check {
     static let ofUpperLayers: [Self] = [
         Self("df stores settings types and other Codable values as Data, loads and replaces them.") { trial, store in

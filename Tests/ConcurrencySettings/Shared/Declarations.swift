@@ -1,4 +1,5 @@
-// In each test target beside this folder: the settings for concurrency that an app can have. What counts is that it compiles.
+// In each test target beside this folder: the settings for concurrency that an app can have. What counts is that it
+// compiles.
 import Default
 import Foundation
 import Observation

@@ -1,5 +1,5 @@
-// What goes into tasks, actors and concurrent functions. Where declarations are isolated to the main actor, `nonisolated` exempts
-// keys and constants; settings types need nothing.
+// What goes into tasks, actors and concurrent functions. Where declarations are isolated to the main actor,
+// `nonisolated` exempts keys and constants; settings types need nothing.
 import Default
 
 nonisolated extension Defaults.Keys {

@@ -4,8 +4,8 @@ import JournalProbe
 
 /// A pessimistic disk: the images that a recorded trace may have left when power was lost.
 ///
-/// Content is modelled per inode. Data that was not synchronized may be present, missing, or present in parts of 512 bytes;
-/// each directory entry may be present or not, regardless of the order that journaling file systems guarantee.
+/// Content is modelled per inode. Data that was not synchronized may be present, missing, or present in parts of 512
+/// bytes; each directory entry may be present or not, regardless of the order that journaling file systems guarantee.
 struct PessimisticDisk {
     /// A change that may not have reached the disk yet.
     private enum FileChange {

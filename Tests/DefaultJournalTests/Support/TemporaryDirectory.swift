@@ -47,7 +47,8 @@ final class TemporaryDirectory: Sendable {
         guard fclose(file) == 0, count == bytes.count else { throw NotWritten(name: name) }
     }
 
-    /// Writes into a file as it is, without giving it another inode; without an offset the file gets this content alone.
+    /// Writes into a file as it is, without giving it another inode; without an offset the file gets this content
+    /// alone.
     func overwriteInPlace(_ name: String, at offset: UInt64? = nil, with bytes: [UInt8]) throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/" + name))
         defer { file.closeFile() }

@@ -43,7 +43,8 @@ private struct HandmadeList {
 struct BinaryPropertyListBoundsTests {
     @Test("are left to Foundation where they are not what it writes")
     func unusual() {
-        // Half a surrogate pair, a byte that is not ASCII, a reference to another object, null, and a large negative number.
+        // Half a surrogate pair, a byte that is not ASCII, a reference to another object, null, and a large negative
+        // number.
         let objects: [[UInt8]] = [
             [0x61, 0xD8, 0], [0x51, 0xE9], [0x80, 1], [0x00], [0x14] + Array(repeating: 0xFF, count: 16),
             [0x14] + Array(repeating: 0, count: 16),

@@ -120,8 +120,8 @@ private struct ForeignSettings {
         #expect((try? defaults.quarantined(key).isEmpty) == true, sourceLocation: location)
     }
 
-    /// Checks that a settings type reads a value before and after it was written, that the other library's stays where it is,
-    /// and that nothing is reported or quarantined.
+    /// Checks that a settings type reads a value before and after it was written, that the other library's stays where
+    /// it is, and that nothing is reported or quarantined.
     func check<Settings: DefaultStorable & Equatable>(
         _ value: Settings,
         forKey key: String? = nil,

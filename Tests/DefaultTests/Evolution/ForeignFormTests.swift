@@ -41,8 +41,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
     /// Checks all ways to read and replace the value in a store.
     let check: @Sendable (any DefaultsStore) throws -> Void
 
-    /// A row for a type that containers can hold as well; `isOwn` if the own form is read in the same way, so that there is
-    /// nothing to convert.
+    /// A row for a type that containers can hold as well; `isOwn` if the own form is read in the same way, so that
+    /// there is nothing to convert.
     init<Value: Codable & Equatable & Sendable>(
         _ testDescription: String,
         _ foreign: PropertyListValue,

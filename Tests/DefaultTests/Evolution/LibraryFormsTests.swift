@@ -2,8 +2,8 @@ import Default
 import Foundation
 import Testing
 
-// The forms in which other libraries store values, from their sources and tests, one row each. A row is not edited once it is
-// here: users have these values.
+// The forms in which other libraries store values, from their sources and tests, one row each. A row is not edited once
+// it is here: users have these values.
 
 private enum Theme: String, Codable { case light, dark }
 private enum Rank: Int, Codable { case first = 1, second }

@@ -140,7 +140,8 @@ struct MutationTests {
             case .success(let found?):
                 let text = String(decoding: data, as: UTF8.self)
                 let stored = try #require(StoredTree.parse(data), "\(text)").tree
-                // What the type doesn't know is quarantined where it has no place in the default value, and kept elsewhere.
+                // What the type doesn't know is quarantined where it has no place in the default value, and kept
+                // elsewhere.
                 let isLost = !found.report.unusable.isEmpty || hasFieldsWithoutPlace(stored)
                 #expect(quarantined == (isLost ? [data] : []), "\(text)")
                 if found.report.unusable.isEmpty {

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Default
 
-/// Has custom coding, renamed properties, elements with a default of their own, and bytes with fields that it doesn't know.
+/// Has custom coding, renamed properties, elements with a default of their own, and bytes with fields that it doesn't
+/// know.
 private struct Rich: DefaultStorable, Equatable {
     enum Kind: String, Codable, CaseIterable { case web, mail, chat }
     struct Page: DefaultProviding, Hashable {
@@ -142,7 +143,8 @@ struct StructuralMutationTests {
         let (value, report) = try #require(try Rich.loadWithReport(), "\(text())")
         #expect(store.data(forKey: "Rich") == data)
         let read = try #require(StoredTree.parse(Rich.coder.encode(value))).tree
-        // The bounds are checked together, so one of them may be lost for the other. The order of sets and dictionaries varies.
+        // The bounds are checked together, so one of them may be lost for the other. The order of sets and dictionaries
+        // varies.
         for path in known where !path.contains("bounds") && path != ["kinds"] && path != ["byKind"] {
             #expect(read[path] == tree[path], "\(path) of \(text())")
             #expect(!report.unusable.contains { $0.path == path.joined(separator: ".") }, "\(path) of \(text())")

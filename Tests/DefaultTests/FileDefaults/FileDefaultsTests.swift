@@ -651,7 +651,8 @@ struct DamagedSuiteTests {
 }
 
 extension FileDefaults {
-    /// Has the next write compare the suite with what is at its path, as it does a millisecond after the last comparison.
+    /// Has the next write compare the suite with what is at its path, as it does a millisecond after the last
+    /// comparison.
     func letMillisecondPass() throws {
         let journal = try suite.open().journal
         journal.stateLock.lock()

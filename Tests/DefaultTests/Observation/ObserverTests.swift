@@ -605,8 +605,8 @@ struct ObserverTests {
     func lostWakeUp() async {
         let rounds = TestExtent.pick(brief: 2_000, full: 20_000)
         let signal = ChangeSignal()
-        // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before, or a
-        // little later each time, so that some come between the reader's look and its wait.
+        // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before,
+        // or a little later each time, so that some come between the reader's look and its wait.
         let taken = Counter()
         Thread {
             for round in 0..<rounds {

@@ -390,7 +390,8 @@ struct AccessForAll: FaultyStore {
     }
 }
 
-/// Excludes those who ask for exclusive access only, and doesn't let the first of them read before another thread has written.
+/// Excludes those who ask for exclusive access only, and doesn't let the first of them read before another thread has
+/// written.
 struct WritesThatDoNotWait: FaultyStore {
     let base = MemoryDefaults()
     private let access = BreakableLock(isRecursive: true)

@@ -5,7 +5,8 @@ struct GuestProgram {
     struct Statement {
         /// The source; only the first line of a function or type.
         var text: String
-        /// The syntax tree after type checking, in which each reference names its declaration with module and signature.
+        /// The syntax tree after type checking, in which each reference names its declaration with module and
+        /// signature.
         var tree: [String] = []
         /// Names of the declarations in the tree.
         var declarations: Set<String> = []
@@ -61,7 +62,8 @@ struct GuestProgram {
         }
     }
 
-    /// The statements that have a different result in another compilation of the same program, each with the differences.
+    /// The statements that have a different result in another compilation of the same program, each with the
+    /// differences.
     func differences(from other: GuestProgram) throws -> [String] {
         var found: [String] = []
         for line in Set(statements.keys).union(other.statements.keys).sorted() {
@@ -131,8 +133,8 @@ struct GuestProgram {
     /// Addresses, locations, and the number of candidates for an operator.
     private static let incidentalKeys: Set = ["decl_context", "number_of_decls", "range"]
 
-    /// A node without parts that differ between any two compilations, and without the conformances that a subclass inherits
-    /// from its superclass because of the imported module.
+    /// A node without parts that differ between any two compilations, and without the conformances that a subclass
+    /// inherits from its superclass because of the imported module.
     private func normalized(_ value: Any, declarations: inout Set<String>) -> Any {
         switch value {
         case let node as [String: Any]:

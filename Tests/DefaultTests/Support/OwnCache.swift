@@ -4,8 +4,8 @@ import Testing
 
 /// Gives each test a cache of decoded values of its own.
 ///
-/// That of the process has a limited number of slots, which types and keys share by chance, and tests that use the same type and
-/// key replace each other's entries.
+/// That of the process has a limited number of slots, which types and keys share by chance, and tests that use the same
+/// type and key replace each other's entries.
 struct OwnCacheTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 

@@ -11,8 +11,8 @@ enum StoreKind: CaseIterable, Sendable {
     static let allCases: [StoreKind] =
         userDefaults(named: "any") == nil ? [.memory, .file] : [.memory, .userDefaults, .file]
 
-    /// How often each of eight threads writes in a test of such: on a UserDefaults, Foundation rewrites the suite's file each
-    /// time, and looks at all suites of the process.
+    /// How often each of eight threads writes in a test of such: on a UserDefaults, Foundation rewrites the suite's
+    /// file each time, and looks at all suites of the process.
     var rounds: Int { self == .userDefaults ? 10 : 50 }
 
     /// Runs a test on an empty store of this kind, which is removed afterwards.

@@ -72,7 +72,8 @@ struct PropertyListValueTests {
         }
         #expect(PropertyListValue.unsigned(1 << 63).asDouble == 0x1p63)
         #expect(PropertyListValue.unsigned(.max).asString == "18446744073709551615")
-        // What has at most 15 digits was a `Double`, as far as can be told; what has more, and is a `Float` as well, was one.
+        // What has at most 15 digits was a `Double`, as far as can be told; what has more, and is a `Float` as well,
+        // was one.
         #expect(PropertyListValue.real(0x1p-21).asString == "4.76837158203125e-07")
         #expect(PropertyListValue.real(0x1p-22).asString == "2.3841858e-07")
         // Zeros before the first digit don't count, those after it do.

@@ -2,12 +2,12 @@ import SimulatedKernel
 
 /// What processes have called and got, and whether that is what the engine promises.
 ///
-/// Every key counts up, and each step of it is one update under the lock. So the values alone say in which order the updates were.
-/// What holds for reads:
+/// Every key counts up, and each step of it is one update under the lock. So the values alone say in which order the
+/// updates were. What holds for reads:
 ///
 /// - A read gives at least what was written by calls that had returned before it, and what its process has read before.
-/// - Where no process has a second thread, it gives at least what any process has read before. With one, a write that hasn't
-///   returned may be seen by other processes before the threads of its own.
+/// - Where no process has a second thread, it gives at least what any process has read before. With one, a write that
+///   hasn't returned may be seen by other processes before the threads of its own.
 /// - A value that was flushed is there after a loss of power, and in every image that one could leave.
 /// - When a backup is restored over the suite, what it holds takes the place of all that. A write that begins within a
 ///   millisecond of it may be lost, and a read may give what was there for a second ("Durability").

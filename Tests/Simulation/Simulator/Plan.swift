@@ -1,6 +1,7 @@
 import SimulatedKernel
 
-/// What is given in a run: everything but its decisions follows from the seed, or is written out to repeat a run that failed.
+/// What is given in a run: everything but its decisions follows from the seed, or is written out to repeat a run that
+/// failed.
 struct Plan {
     var seed: UInt64
     /// How many processes use the suite from the beginning; each that is killed is followed by another one.

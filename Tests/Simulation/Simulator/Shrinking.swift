@@ -40,7 +40,8 @@ extension Plan {
 
     /// A plan that fails too, with less in it.
     ///
-    /// That is fewer kills and stops, and decisions made 0, many at once and then one by one (A. Zeller and R. Hildebrandt, 2002).
+    /// That is fewer kills and stops, and decisions made 0, many at once and then one by one (A. Zeller and R.
+    /// Hildebrandt, 2002).
     func shrunk() -> Plan {
         guard let decided = withDecisions, decided.fails else { return self }
         var best = decided

@@ -29,7 +29,8 @@ enum Work {
     }
 }
 
-/// Notices changes that aren't reported: one of a process's reads differs from the one before, and no change was noted meanwhile.
+/// Notices changes that aren't reported: one of a process's reads differs from the one before, and no change was noted
+/// meanwhile.
 private final class Observer: JournalObserver {
     let isObserving = true
     private var changed = [Bool](repeating: true, count: History.keys)

@@ -4,8 +4,9 @@ import SwiftParser
 import SwiftSyntax
 
 // Prints a list of mutants for .ci/mutate.swift, chosen by chance from all that it can make of some files:
-// `generate COUNT SEED EXCLUDED FILE…`, with the filters of tests as input, one to a line: file, tab, filter. A file without one gets
-// all tests. EXCLUDED is a file of places, such as `Sources/Default/Keys/Defaults.swift:12`, whose mutants don't compile.
+// `generate COUNT SEED EXCLUDED FILE…`, with the filters of tests as input, one to a line: file, tab, filter. A file
+// without one gets all tests. EXCLUDED is a file of places, such as `Sources/Default/Keys/Defaults.swift:12`, whose
+// mutants don't compile.
 
 /// A change of a part of one line.
 struct Mutant {

@@ -40,7 +40,8 @@ extension Registration {
         }
     }
 
-    /// A set now and then, as programs make them: what it needs has left the processor's caches, and nothing is kept ready.
+    /// A set now and then, as programs make them: what it needs has left the processor's caches, and nothing is kept
+    /// ready.
     private func addPaced() {
         add(.dataSetPaced, .library, each: 5_000) { keys in
             let suite = try Workspace.suite(keys)

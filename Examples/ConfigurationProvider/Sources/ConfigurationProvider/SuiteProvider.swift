@@ -11,9 +11,9 @@ public import Default
 /// config.int(forKey: "http.port", default: 8080)
 /// ```
 ///
-/// The key `http.port` is the value stored under `"http.port"`; else the entry `port` of a dictionary stored under `"http"`,
-/// or the property `port` of a settings type stored there as JSON. Values may change while a program runs, by this
-/// process or another one, and it gets the new ones.
+/// The key `http.port` is the value stored under `"http.port"`; else the entry `port` of a dictionary stored under
+/// `"http"`, or the property `port` of a settings type stored there as JSON. Values may change while a program runs, by
+/// this process or another one, and it gets the new ones.
 public struct SuiteProvider<Store: DefaultsStore & Sendable>: Sendable {
     let store: Store
     let secrets: SecretsSpecifier<String, PropertyListValue>

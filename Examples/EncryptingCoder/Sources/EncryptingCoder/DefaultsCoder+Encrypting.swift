@@ -6,14 +6,15 @@ extension DefaultsCoder {
     /// Stores values encrypted, by AES-GCM, over another coder.
     ///
     /// A changed byte, another key and another purpose are all found out when the value is read: loading throws
-    /// `undecodable` with a ``DecryptionFailure`` as its cause, and the bytes stay as they are. What can't be hidden is that something is stored, under which name, and
-    /// how long it is about.
+    /// `undecodable` with a ``DecryptionFailure`` as its cause, and the bytes stay as they are. What can't be hidden is
+    /// that something is stored, under which name, and how long it is about.
     ///
     /// - Parameters:
-    ///   - purpose: What the value is, the settings type's name, say. A value that was stored for one purpose can't be read
-    ///     for another one, so one secret can't be passed off as another by copying bytes.
+    ///   - purpose: What the value is, the settings type's name, say. A value that was stored for one purpose can't be
+    ///     read for another one, so one secret can't be passed off as another by copying bytes.
     ///   - base: How the value is encoded before it is encrypted.
-    ///   - key: Gives the key, 256 bits, from outside of the suite. When it throws nothing is stored, and what is stored stays.
+    ///   - key: Gives the key, 256 bits, from outside of the suite. When it throws nothing is stored, and what is
+    ///     stored stays.
     /// - Returns: The coder.
     public static func encrypting(
         for purpose: String,
@@ -46,7 +47,8 @@ public enum DecryptionFailure: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// What is stored: a random nonce (12 bytes), the encrypted bytes, and the tag that authenticates them and the purpose (16 bytes).
+/// What is stored: a random nonce (12 bytes), the encrypted bytes, and the tag that authenticates them and the purpose
+/// (16 bytes).
 private struct SealedBoxCoder: DefaultsEncoder, DefaultsDecoder, Sendable {
     let purpose: Data
     let base: DefaultsCoder

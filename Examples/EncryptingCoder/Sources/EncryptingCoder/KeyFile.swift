@@ -58,8 +58,8 @@ public struct KeyFile: Sendable {
 
     /// Makes the file with a new random key, unless there is one.
     ///
-    /// To be called where the program is set up, never where a secret is read: a key made because the old one was not found
-    /// does not open what the old one closed.
+    /// To be called where the program is set up, never where a secret is read: a key made because the old one was not
+    /// found does not open what the old one closed.
     ///
     /// - Throws: The system's error when the file can't be written.
     public func createIfMissing() throws {

@@ -54,7 +54,8 @@ do {
         fail("Usage: KeepSecret set < token, KeepSecret show, or KeepSecret hint [WORDS]", status: 64)
     }
 } catch {
-    // What the coder threw is the cause of the library's error, which doesn't print it: other coders' errors may hold values.
+    // What the coder threw is the cause of the library's error, which doesn't print it: other coders' errors may hold
+    // values.
     let cause = (error as? DefaultsError)?.underlyingError
     let failure = cause as? DecryptionFailure as (any Error)? ?? cause as? KeyFile.Failure
     fail("The token can't be kept or shown. \(failure ?? error)", status: 1)

@@ -55,7 +55,8 @@ enum KillSwitch {
         try await flags.perform(body)
     }
 
-    /// Serves a page with the flags until it is ended; it shows changes by anybody, and what became of the operator's own.
+    /// Serves a page with the flags until it is ended; it shows changes by anybody, and what became of the operator's
+    /// own.
     private static func serve(_ flags: EtcdDefaults, logger: Logger) async throws {
         var page = SettingsPage(of: SingleSuite(FlagsPage(flags: flags), name: "shop"))
         page.isWritable = true

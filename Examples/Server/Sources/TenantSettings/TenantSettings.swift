@@ -74,8 +74,8 @@ extension TenantSettings {
 
     /// Changes a tenant's settings, as one operation across all threads and processes.
     ///
-    /// It waits for others that change the suite at this moment, which takes them some microseconds; that is little enough
-    /// for a handler of requests.
+    /// It waits for others that change the suite at this moment, which takes them some microseconds; that is little
+    /// enough for a handler of requests.
     ///
     /// - Parameters:
     ///   - tenant: The tenant's name.

@@ -21,7 +21,8 @@ public struct PageSecret: Sendable {
 
     /// A secret that stays the same when the server is started again.
     ///
-    /// - Parameter text: At least 32 letters, digits, hyphens and underscores, which nobody can guess; nil for any other text.
+    /// - Parameter text: At least 32 letters, digits, hyphens and underscores, which nobody can guess; nil for any
+    ///   other text.
     public init?(_ text: String) {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -8,7 +8,8 @@ import SettingsValues
 
 /// A page in a browser that shows suites and their changes, and changes them if that is allowed.
 ///
-/// It listens on the loopback address only, and answers only those who know its secret. See ``PageSource`` for what it shows.
+/// It listens on the loopback address only, and answers only those who know its secret. See ``PageSource`` for what it
+/// shows.
 ///
 /// ```swift
 /// var page = SettingsPage(of: FileSuites())

@@ -4,8 +4,8 @@ package import Foundation
 /// Reads binary property lists, which may come from anywhere: on Linux Foundation's reader ends the process on some
 /// damaged ones.
 ///
-/// The format is that of CFBinaryPList.c: a header, objects, a table of their offsets, and a trailer of 32 bytes that says
-/// where the table is; all numbers are big-endian.
+/// The format is that of CFBinaryPList.c: a header, objects, a table of their offsets, and a trailer of 32 bytes that
+/// says where the table is; all numbers are big-endian.
 package struct BinaryPropertyListReader {
     /// What a value may nest, the dictionary of all values around it, and a last value that is not a container.
     private static let maximumDepth = 257

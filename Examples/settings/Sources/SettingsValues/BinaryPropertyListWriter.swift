@@ -1,8 +1,8 @@
 package import Default
 package import Foundation
 
-/// Writes binary property lists that are the same bytes for the same value: entries are sorted by their keys, while Foundation
-/// takes the order of a dictionary, which differs from one process to the next.
+/// Writes binary property lists that are the same bytes for the same value: entries are sorted by their keys, while
+/// Foundation takes the order of a dictionary, which differs from one process to the next.
 ///
 /// ``BinaryPropertyListReader`` describes the format.
 package struct BinaryPropertyListWriter {

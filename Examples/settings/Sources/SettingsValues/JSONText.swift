@@ -59,7 +59,8 @@ extension JSONText {
         return text.string
     }
 
-    /// A string as JSON has it, with escapes for all that a terminal may act on; compact, for those only that JSON asks for.
+    /// A string as JSON has it, with escapes for all that a terminal may act on; compact, for those only that JSON asks
+    /// for.
     package static func quoted(_ string: String, isCompact: Bool = false) -> String {
         var quoted = "\""
         for scalar in string.unicodeScalars {

@@ -10,7 +10,8 @@ package struct SalvagedValue {
 
     package func hasKey(_ key: String) -> Bool { self.key.utf8.elementsEqual(key.utf8) }
 
-    /// The values in a backup: those of intact records as the library reads them, and then what can be made out of damaged ones.
+    /// The values in a backup: those of intact records as the library reads them, and then what can be made out of
+    /// damaged ones.
     package static func all(in copy: URL) throws -> [SalvagedValue] {
         try TemporaryDirectory.with { directory in
             // The library reads a suite. That it reports the damage is nothing new here.
@@ -29,8 +30,8 @@ package struct SalvagedValue {
         }
     }
 
-    /// The values in a part of a journal whose checksums are wrong, as the article "File format" describes records; of several
-    /// for a key, the last.
+    /// The values in a part of a journal whose checksums are wrong, as the article "File format" describes records; of
+    /// several for a key, the last.
     private static func values(in bytes: [UInt8], _ range: Range<UInt64>) -> [SalvagedValue] {
         var found: [SalvagedValue] = []
         var position = Int(range.lowerBound)

@@ -1,11 +1,12 @@
 import Foundation
 
-// What others have stored may hold anything, and a terminal obeys what is printed: colours, titles, answers typed into the shell,
-// text in reverse. So all text is escaped before it is printed, into pipes as well, except by `read --raw` and `export`.
+// What others have stored may hold anything, and a terminal obeys what is printed: colours, titles, answers typed into
+// the shell, text in reverse. So all text is escaped before it is printed, into pipes as well, except by `read --raw`
+// and `export`.
 
 extension Unicode.Scalar {
-    /// Whether a terminal may act on it, or show the text around it as another one: control characters (C0, DEL and C1), marks
-    /// of direction and other invisible ones, and separators of lines.
+    /// Whether a terminal may act on it, or show the text around it as another one: control characters (C0, DEL and
+    /// C1), marks of direction and other invisible ones, and separators of lines.
     package var isUnsafeOnTerminal: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true

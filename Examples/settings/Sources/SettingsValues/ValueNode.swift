@@ -16,8 +16,8 @@ package enum ValueNode {
 
     /// Finds `KEY` or `KEY.NAME.NAME…` in a suite.
     ///
-    /// Keys and names may have dots themselves: the longest key that there is counts, and then the longest names. Elements of
-    /// arrays have their index as their name, from 0.
+    /// Keys and names may have dots themselves: the longest key that there is counts, and then the longest names.
+    /// Elements of arrays have their index as their name, from 0.
     package static func find(_ path: String, in store: FileDefaults) -> Match? {
         find(path.components(separatedBy: ".")) { store.storedValue(forKey: $0).map { .value($0) } }
     }

@@ -57,7 +57,8 @@ struct Edit: ParsableCommand {
     private func edit(_ file: URL) throws {
         let environment = ProcessInfo.processInfo.environment
         let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
-        // In a shell, since the variable may hold arguments; and not with Process, which would take the terminal from it.
+        // In a shell, since the variable may hold arguments; and not with Process, which would take the terminal from
+        // it.
         let path = "'" + file.plainPath.replacing("'", with: "'\\''") + "'"
         let status = runInShell("\(editor) \(path)")
         guard status == 0 else {

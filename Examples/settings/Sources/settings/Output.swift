@@ -1,8 +1,8 @@
 import Foundation
 import SettingsValues
 
-/// Writes to standard output at once, so that a reader sees each line as soon as it is written; what a terminal may act on is
-/// escaped.
+/// Writes to standard output at once, so that a reader sees each line as soon as it is written; what a terminal may act
+/// on is escaped.
 func write(_ text: String) throws {
     try writeAsIs(Data(text.escapedLinesForTerminal.utf8))
 }

@@ -30,8 +30,9 @@ struct Watch: AsyncParsableCommand {
         // On standard error, so that standard output holds changes alone.
         note("Watching \(suite).")
         while let keys = await changes.next(isolation: nil) {
-            // Storing an equal value is not a change. An empty set says that the store doesn't know which keys have changed;
-            // and keys that are equal as strings may differ in their bytes, which a set of strings doesn't show.
+            // Storing an equal value is not a change. An empty set says that the store doesn't know which keys have
+            // changed; and keys that are equal as strings may differ in their bytes, which a set of strings doesn't
+            // show.
             let changed =
                 keys.isEmpty || keys.contains { !$0.utf8.allSatisfy { $0 < 0x80 } }
                 ? known.update(to: try SuiteContents(of: store)) : known.update(keys, from: store)
@@ -41,8 +42,8 @@ struct Watch: AsyncParsableCommand {
         }
     }
 
-    /// A sound suite is opened as any program does, which changes none of its values and makes each change cheap to find; of
-    /// another one a look must not become a repair.
+    /// A sound suite is opened as any program does, which changes none of its values and makes each change cheap to
+    /// find; of another one a look must not become a repair.
     private func openStore() throws -> FileDefaults {
         let url = try suite.existingURL()
         // A write that is going on looks like one that was cut short.

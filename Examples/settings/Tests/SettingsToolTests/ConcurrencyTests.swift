@@ -8,7 +8,8 @@ struct ConcurrencyTests {
     func writersMeet() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
-            // Many keys between the two that are changed together, so that an export which reads them by and by is found out.
+            // Many keys between the two that are changed together, so that an export which reads them by and by is
+            // found out.
             try suite.transaction {
                 for number in 0..<2_000 {
                     try suite.set(number, forKey: "m.\(number)")

@@ -6,7 +6,8 @@ internal import Synchronization
 
 /// Keeps a host's replica equal to the cluster's suite, as long as this process has the host's lock.
 ///
-/// It has a thread of its own: code that blocks Swift's concurrency must not keep it from delivering what that code waits for.
+/// It has a thread of its own: code that blocks Swift's concurrency must not keep it from delivering what that code
+/// waits for.
 final class Follower: Sendable {
     private let replica: Replica
     private let lock: HostLock
@@ -163,7 +164,8 @@ final class Follower: Sendable {
         timing.authenticationJitter * Double.random(in: 0...1)
     }
 
-    /// Compares the replica with the cluster, and applies changes until something ends that; calls back when the watch has begun.
+    /// Compares the replica with the cluster, and applies changes until something ends that; calls back when the watch
+    /// has begun.
     private func stayConnected(
         to member: inout Int,
         connection: Int,
@@ -211,7 +213,8 @@ final class Follower: Sendable {
         do throws(EtcdClient.Failure) {
             (found, succession) = try look()
             if succession != .same || found.identity != replica.state?.identity {
-                // A wrong bit in an answer looks like another store. The same member is asked: the others may be silent.
+                // A wrong bit in an answer looks like another store. The same member is asked: the others may be
+                // silent.
                 let (again, sameSuccession) = try look()
                 guard again.identity == found.identity, sameSuccession == succession else {
                     throw .unintelligible("Two looks at the store's identity have found different things.")
@@ -265,8 +268,8 @@ final class Follower: Sendable {
 
     /// Records that the replica has everything up to the revision of a status that it agrees with.
     ///
-    /// A suite that is never changed beside others that are would have to be listed otherwise, when the history since its last
-    /// change was compacted.
+    /// A suite that is never changed beside others that are would have to be listed otherwise, when the history since
+    /// its last change was compacted.
     private func advance(to found: StoreStatus) throws {
         guard let before = known.withLock({ $0 }), before.revision < found.revision, replica.isCurrent(with: found)
         else {

@@ -2,10 +2,11 @@ internal import Foundation
 
 /// What a replica has to reach, so that it has everything that the cluster had at some moment.
 ///
-/// A watch that is broken looks like one of a suite that nobody changes. So when the cluster has changed at all, a key is changed that is
-/// watched with the suite, the *pulse*: a watch that has brought it has brought everything before it. One host makes it for all, the
-/// first one that finds no pulse since its own last heartbeat. So members never have to look at all of the suite, and there is
-/// about one pulse in the time between two heartbeats, and none in a cluster that nobody changes.
+/// A watch that is broken looks like one of a suite that nobody changes. So when the cluster has changed at all, a key
+/// is changed that is watched with the suite, the *pulse*: a watch that has brought it has brought everything before
+/// it. One host makes it for all, the first one that finds no pulse since its own last heartbeat. So members never have
+/// to look at all of the suite, and there is about one pulse in the time between two heartbeats, and none in a cluster
+/// that nobody changes.
 ///
 /// A user who may only read can't make a pulse. If no other host does, its heartbeat looks at all of the suite.
 struct Heartbeat: Sendable {
@@ -36,7 +37,8 @@ extension SuiteKeys {
 }
 
 extension StoreReader {
-    /// Finds out what a replica has to reach by now, from a majority of the members; the given one is asked, or one after the other.
+    /// Finds out what a replica has to reach by now, from a majority of the members; the given one is asked, or one
+    /// after the other.
     func heartbeat(
         of state: ReplicaState,
         after last: Heartbeat,

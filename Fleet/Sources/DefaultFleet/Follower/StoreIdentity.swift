@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The identity of a store: what is stored under the suite's key `store`.
 ///
-/// An empty cluster in the place of the one that hosts know would look to them as if all settings had been removed. So each host
-/// remembers whose contents it has.
+/// An empty cluster in the place of the one that hosts know would look to them as if all settings had been removed. So
+/// each host remembers whose contents it has.
 struct StoreIdentity: Codable, Hashable, Sendable {
     /// Random.
     let id: String
@@ -49,8 +49,8 @@ enum Succession: Hashable, Sendable {
 
     /// Compares what a replica is a copy of with what is there.
     ///
-    /// A copy of a cluster's data has the same identity, so a cluster that was restored from a backup is recognized by what it
-    /// lacks, or has instead of the replica's latest change: see ``ReplicaState/Trace``.
+    /// A copy of a cluster's data has the same identity, so a cluster that was restored from a backup is recognized by
+    /// what it lacks, or has instead of the replica's latest change: see ``ReplicaState/Trace``.
     static func of(_ state: ReplicaState?, in found: StoreStatus, trace: TraceResult) -> Succession {
         guard let text = found.identity else {
             return state == nil ? .uninitialized : .replaced(because: "the cluster has no store identity")

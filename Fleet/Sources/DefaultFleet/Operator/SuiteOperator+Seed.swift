@@ -1,8 +1,9 @@
 package import Default
 internal import Foundation
 
-// A cluster that was lost is filled from a host's copy. The suite gets its identity at the very end, in the place of the copy's: so hosts
-// see all of it or nothing, and then go on by themselves. A key beside the suite says which host's turn it is.
+// A cluster that was lost is filled from a host's copy. The suite gets its identity at the very end, in the place of
+// the copy's: so hosts see all of it or nothing, and then go on by themselves. A key beside the suite says which host's
+// turn it is.
 
 extension SuiteOperator {
     /// Why a cluster can't be filled from a copy; nil if it can.

@@ -66,7 +66,8 @@ extension SuiteOperator {
         return try putIdentity(StoreIdentity(), if: .absent(keys.store))
     }
 
-    /// Declares what the cluster has to be the suite's contents; see ``EtcdDefaults/acceptReplacement(emptyingAllHosts:)``.
+    /// Declares what the cluster has to be the suite's contents; see
+    /// ``EtcdDefaults/acceptReplacement(emptyingAllHosts:)``.
     package func acceptReplacement(of copy: HostCopy?, emptiesHosts: Bool) throws(DefaultsError) {
         guard let copy, let state = copy.state, state.replacement != nil else { return }
         try acceptReplacement(of: state, keyCount: copy.values.count, emptiesHosts: emptiesHosts)
@@ -96,7 +97,8 @@ extension SuiteOperator {
 
     /// Makes changes on conditions; false when one of those is not true.
     ///
-    /// The result is random, and what a key has after the changes only: also when an attempt has made them whose answer was lost.
+    /// The result is random, and what a key has after the changes only: also when an attempt has made them whose answer
+    /// was lost.
     func change(
         _ operations: [RequestOperation],
         if conditions: [Compare],

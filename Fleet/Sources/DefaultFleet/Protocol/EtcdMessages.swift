@@ -1,7 +1,7 @@
 internal import Foundation
 
-// The messages of etcd's API that this library uses, as its JSON gateway has them: keys and values in Base64, 64-bit numbers as
-// strings, fields with their zero value left out. https://etcd.io/docs/v3.4/dev-guide/api_reference_v3/
+// The messages of etcd's API that this library uses, as its JSON gateway has them: keys and values in Base64, 64-bit
+// numbers as strings, fields with their zero value left out. https://etcd.io/docs/v3.4/dev-guide/api_reference_v3/
 
 /// Encodes and decodes messages.
 enum EtcdCoding {

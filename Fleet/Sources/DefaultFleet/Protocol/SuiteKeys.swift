@@ -38,8 +38,8 @@ struct SuiteKeys: Hashable, Sendable {
     /// The key after the suite's last one.
     var prefixEnd: Data { Self.successor(of: prefix) }
 
-    /// The key after the store's identity: what is watched, from the first of the suite's keys on, includes the pulse and the identity,
-    /// but no markers.
+    /// The key after the store's identity: what is watched, from the first of the suite's keys on, includes the pulse
+    /// and the identity, but no markers.
     var watchEnd: Data { store + [0] }
 
     /// Where a key's value is.

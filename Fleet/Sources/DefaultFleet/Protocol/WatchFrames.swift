@@ -26,8 +26,8 @@ struct WatchEvent: Hashable, Sendable {
 
 /// Cuts the bytes of a watch's stream into frames.
 ///
-/// A frame is a JSON object. Pieces of the stream end anywhere; most frames are followed by a new line, those of errors are not. So the
-/// end of a frame is found by its braces.
+/// A frame is a JSON object. Pieces of the stream end anywhere; most frames are followed by a new line, those of errors
+/// are not. So the end of a frame is found by its braces.
 struct WatchFrameParser: Sendable {
     /// Thrown for bytes that are not frames: from a proxy, for example.
     struct Malformed: Error, Hashable {}

@@ -13,14 +13,15 @@ internal import Musl
 
 /// Decides which of a host's processes follows the cluster, and lets the others know when it last heard from it.
 ///
-/// The lock is a `flock`, which the system releases when the process ends, however it ends. The file's content is the time of the
-/// last confirmation: in monotonic time, and so with the identity of the system's start.
+/// The lock is a `flock`, which the system releases when the process ends, however it ends. The file's content is the
+/// time of the last confirmation: in monotonic time, and so with the identity of the system's start.
 final class HostLock: Sendable {
     private let path: String
     /// Whether nothing is created or changed.
     private let isReadOnly: Bool
     private let boot = SystemBoot.identity
-    /// `flock` is called with it only: the lock is the descriptor's, so a thread that looks would release what another one acquired.
+    /// `flock` is called with it only: the lock is the descriptor's, so a thread that looks would release what another
+    /// one acquired.
     private let state: Mutex<State>
 
     private struct State {
@@ -103,7 +104,8 @@ final class HostLock: Sendable {
 
     /// Whether any process has the lock.
     ///
-    /// To find out, this takes it for a moment if it is free; a process that wants it then finds it taken, and tries again soon.
+    /// To find out, this takes it for a moment if it is free; a process that wants it then finds it taken, and tries
+    /// again soon.
     var isHeld: Bool {
         state.withLock { state in
             guard !state.isOwner else { return isInPlace(state.descriptor) }

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The copy of the cluster's suite on this host, which all its processes read.
 ///
-/// A `FileDefaults` with the suite's values under their own keys, and one key more for ``ReplicaState``. Only the host's follower
-/// changes it.
+/// A `FileDefaults` with the suite's values under their own keys, and one key more for ``ReplicaState``. Only the
+/// host's follower changes it.
 struct Replica: Sendable {
     let suite: FileDefaults
 
@@ -89,7 +89,8 @@ struct Replica: Sendable {
         return true
     }
 
-    /// Thrown when the replica is not what the follower has made it: its directory was replaced, or part of it was lost.
+    /// Thrown when the replica is not what the follower has made it: its directory was replaced, or part of it was
+    /// lost.
     struct ChangedByOthers: Error {}
 
     /// Makes changes that the cluster made together.

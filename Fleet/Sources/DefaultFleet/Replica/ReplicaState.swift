@@ -13,7 +13,8 @@ struct ReplicaState: Hashable, Sendable {
     var latest: Trace?
     /// Keys of the cluster that can't be keys of a suite.
     var ignoredKeys: Set<Data> = []
-    /// The sum of the digests of all keys with their values, by which a copy that was damaged or exchanged is recognized.
+    /// The sum of the digests of all keys with their values, by which a copy that was damaged or exchanged is
+    /// recognized.
     var digest: UInt64 = 0
     /// Why the cluster's contents are not those that the replica is a copy of; nil if they are.
     var replacement: String?

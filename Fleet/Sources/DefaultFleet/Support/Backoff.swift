@@ -1,4 +1,5 @@
-/// Pauses between attempts: each longer than the one before, by chance shorter, so that many clients don't return together.
+/// Pauses between attempts: each longer than the one before, by chance shorter, so that many clients don't return
+/// together.
 struct Backoff {
     private var next: Duration
     private let longest: Duration

@@ -4,11 +4,13 @@ internal import Foundation
 ///
 /// A token is of the cluster, but a member that restarts forgets it, and each expires after some minutes without use.
 ///
-/// A password costs a member 50 ms of a processor. When many hosts start together, each has to wait for the others, and one that gave
-/// up and began again would double the work. So there is one attempt at a time, which goes on when its caller can't wait any longer,
-/// and after a refusal the next one is made after seconds at first, and after half an hour in the end.
+/// A password costs a member 50 ms of a processor. When many hosts start together, each has to wait for the others, and
+/// one that gave up and began again would double the work. So there is one attempt at a time, which goes on when its
+/// caller can't wait any longer, and after a refusal the next one is made after seconds at first, and after half an
+/// hour in the end.
 ///
-/// A token may also be in a file; one that was refused is not sent again until the file has changed, or such a pause has passed.
+/// A token may also be in a file; one that was refused is not sent again until the file has changed, or such a pause
+/// has passed.
 final class Credentials: @unchecked Sendable {
     typealias Answer = Result<String?, EtcdClient.Failure>
     typealias Authentication = @Sendable (_ name: String, _ password: String, _ limit: Duration) -> Answer
@@ -46,7 +48,8 @@ final class Credentials: @unchecked Sendable {
 
     /// The token; nil without a user, and where none is needed.
     ///
-    /// The body asks a member for one, if there is none, on a thread of its own; this call waits for it until the deadline.
+    /// The body asks a member for one, if there is none, on a thread of its own; this call waits for it until the
+    /// deadline.
     func token(
         until deadline: Deadline,
         authenticate: @escaping Authentication
@@ -138,7 +141,8 @@ final class Credentials: @unchecked Sendable {
 }
 
 extension Backoff {
-    /// 500 hosts with an outdated password take less than a hundredth of a processor of each of three members in the end.
+    /// 500 hosts with an outdated password take less than a hundredth of a processor of each of three members in the
+    /// end.
     fileprivate static var afterRefusals: Backoff { Backoff(from: .seconds(10), to: .seconds(1_800), factor: 6) }
     fileprivate static var afterLosses: Backoff { Backoff(from: .seconds(1), to: .seconds(30)) }
 }

@@ -102,9 +102,11 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// Reads what may be long, from one member after the other; the answer may take minutes as long as it goes on arriving.
+    /// Reads what may be long, from one member after the other; the answer may take minutes as long as it goes on
+    /// arriving.
     ///
-    /// Values may be so large, or the network so slow, that none answers in time. Then fewer keys are asked for, down to one.
+    /// Values may be so large, or the network so slow, that none answers in time. Then fewer keys are asked for, down
+    /// to one.
     func read(_ request: inout RangeRequest) throws(Failure) -> RangeResponse {
         var attempts = endpoints.count + 3
         var backoff = Backoff(from: .milliseconds(20))

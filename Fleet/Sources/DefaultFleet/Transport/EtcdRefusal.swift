@@ -1,10 +1,12 @@
 /// Why a member refused a request.
 ///
-/// The cause is found by the code of gRPC. Where the same code has causes that need different answers (a full quota and too many requests
-/// are both "resource exhausted"), and in frames of a watch, which have none, the message decides. The messages are those of etcd 3.4 to 3.6.
+/// The cause is found by the code of gRPC. Where the same code has causes that need different answers (a full quota and
+/// too many requests are both "resource exhausted"), and in frames of a watch, which have none, the message decides.
+/// The messages are those of etcd 3.4 to 3.6.
 struct EtcdRefusal: Error, Hashable, Sendable {
     enum Cause: Sendable {
-        /// The token has expired, the member that made it has restarted, or users and roles have changed since it was signed.
+        /// The token has expired, the member that made it has restarted, or users and roles have changed since it was
+        /// signed.
         case invalidToken
         case wrongPassword
         /// Authentication is enabled, and the request had no user.

@@ -29,7 +29,8 @@ struct EtcdAnswer: Sendable {
 }
 
 enum StreamPiece: Sendable {
-    /// The next piece comes when the receipt has been released: what is not used yet stays with the member, and not in memory.
+    /// The next piece comes when the receipt has been released: what is not used yet stays with the member, and not in
+    /// memory.
     case bytes([UInt8], Receipt)
     /// The last piece: nil where the member ended the answer.
     case ended(EtcdClient.Failure?)

@@ -24,7 +24,8 @@ final class HTTPTransport: EtcdTransport {
         tls = cluster.tls
         certificates = Mutex(try cluster.tls.map { ($0.stamp, try $0.configuration()) })
         configuration.redirectConfiguration = .disallow
-        // With HTTP/2, which TLS would choose, async-http-client 1.37 has ended the process when a member closed its connection.
+        // With HTTP/2, which TLS would choose, async-http-client 1.37 has ended the process when a member closed its
+        // connection.
         configuration.httpVersion = .http1Only
         configuration.timeout = .init(connect: .seconds(2))
         // A member that can't be reached is an answer: another one is asked then.
@@ -61,7 +62,8 @@ final class HTTPTransport: EtcdTransport {
         streams.shutdown { _ in }
     }
 
-    /// What connections are made with from now on: what is in the files, or was before they were changed to what can't be used.
+    /// What connections are made with from now on: what is in the files, or was before they were changed to what can't
+    /// be used.
     private var configuration: TLSConfiguration? {
         guard let tls else { return nil }
         let stamp = tls.stamp

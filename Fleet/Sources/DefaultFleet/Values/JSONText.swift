@@ -4,16 +4,17 @@ internal import Foundation
 /// The text that a value has in the cluster: JSON that a person can read, and write with `etcdctl put`.
 ///
 /// - Strings, Booleans, arrays and dictionaries are what they are in JSON.
-/// - A number with a fraction or an exponent is a real; one without either is an integer. So a real always has one: `2.0`.
-/// - `{"$json": …}` is `Data` that is itself JSON, verbatim: a settings type, for example. `{"$data": "AAEC"}` is any other
-///   `Data`, in Base64.
-/// - `{"$date": "2026-11-22T17:00:00Z"}` is a date. If it isn't on a whole second, it is a number: seconds since the beginning
-///   of 2001, as in Foundation.
+/// - A number with a fraction or an exponent is a real; one without either is an integer. So a real always has one:
+///   `2.0`.
+/// - `{"$json": …}` is `Data` that is itself JSON, verbatim: a settings type, for example. `{"$data": "AAEC"}` is any
+///   other `Data`, in Base64.
+/// - `{"$date": "2026-11-22T17:00:00Z"}` is a date. If it isn't on a whole second, it is a number: seconds since the
+///   beginning of 2001, as in Foundation.
 /// - `{"$real": "inf"}`, also `-inf`, `nan` and a bit pattern like `0x7ff8000000000001`, are the reals that JSON lacks.
 /// - A key of a dictionary that begins with `$` begins with `$$`.
 ///
-/// Equal values have equal text. Text that a person has typed is also read after a byte order mark, and as a Boolean when it is one of
-/// the words true, yes, on, false, no and off in any case. Text that is none of this is malformed.
+/// Equal values have equal text. Text that a person has typed is also read after a byte order mark, and as a Boolean
+/// when it is one of the words true, yes, on, false, no and off in any case. Text that is none of this is malformed.
 enum JSONText {
     /// The text of a value.
     static func text(of value: PropertyListValue) -> Data {

@@ -10,7 +10,8 @@ internal import Musl
 
 /// A recursive lock that waits until a deadline at most.
 ///
-/// Threads of one process write one after the other: their changes would conflict, and a plain write has to wait for exclusive access.
+/// Threads of one process write one after the other: their changes would conflict, and a plain write has to wait for
+/// exclusive access.
 final class WriteLock: @unchecked Sendable {
     // The depth is used under the condition only.
     private let condition = MonotonicCondition()

@@ -5,7 +5,8 @@ internal import Foundation
 struct WritePlan {
     /// The key of the store's identity, and the text that it must have.
     let identity: (key: Data, text: Data)
-    /// The key of the writer's marker, and the text that it will have; nil for a transaction without, which a full cluster accepts.
+    /// The key of the writer's marker, and the text that it will have; nil for a transaction without, which a full
+    /// cluster accepts.
     var marker: (key: Data, text: Data)?
     /// The text that the marker has, as far as is known; nil for none.
     var markerBefore: Data?

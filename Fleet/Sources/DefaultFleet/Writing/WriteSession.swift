@@ -67,7 +67,8 @@ struct FreshValue: Sendable {
 /// What the cluster accepts in one transaction, unless it is configured otherwise: 128 conditions and 128 operations.
 enum WriteLimits {
     static let operations = 128
-    /// Far more than a cluster accepts, unless it is configured for more than etcd recommends (10 MiB, which are a third more as JSON).
+    /// Far more than a cluster accepts, unless it is configured for more than etcd recommends (10 MiB, which are a
+    /// third more as JSON).
     static let requestBytes = 16 << 20
     /// One condition is for the store's identity, and one for the writer's marker.
     static let reads = operations - 2

@@ -3,9 +3,9 @@ internal import Foundation
 
 /// Commits sessions, each as one transaction of the cluster.
 ///
-/// Each transaction also changes a key of the writer's own, its *marker*, on condition that it was not changed since. So a transaction
-/// can be sent again when its answer was lost: it takes effect once at most, and the marker shows whether it did. Markers have a
-/// lease, and so go some time after their writer.
+/// Each transaction also changes a key of the writer's own, its *marker*, on condition that it was not changed since.
+/// So a transaction can be sent again when its answer was lost: it takes effect once at most, and the marker shows
+/// whether it did. Markers have a lease, and so go some time after their writer.
 ///
 /// All calls block, and one thread at a time makes them.
 final class Writer {
@@ -80,8 +80,8 @@ final class Writer {
                 case .conflict(let values):
                     return .conflict(values)
                 case .markerMoved(let found):
-                    // An earlier transaction took effect after its deadline, so none of this one's attempts can have. But when the
-                    // marker's lease has ended, neither left a sign.
+                    // An earlier transaction took effect after its deadline, so none of this one's attempts can have.
+                    // But when the marker's lease has ended, neither left a sign.
                     guard found != nil || !attempts.mayHaveTakenEffect else {
                         throw .unanswered("the writer's marker is gone")
                     }

@@ -674,7 +674,8 @@ extension ClusterTests {
         #if os(Linux)
         /// A library that makes a process see a clock that is an hour ahead of the system's.
         ///
-        /// To a wait until a time of the clock, that is as if the clock had been set back by an hour after the wait began.
+        /// To a wait until a time of the clock, that is as if the clock had been set back by an hour after the wait
+        /// began.
         private func clockAhead(in directory: URL) throws -> [String: String] {
             let source = directory.appendingPathComponent("clock.c")
             let library = directory.appendingPathComponent("clock.so")

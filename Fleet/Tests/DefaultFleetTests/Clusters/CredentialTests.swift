@@ -235,7 +235,8 @@ extension ClusterTests {
         }
     }
 
-    /// An address of several members, where watches get to one that has forgotten its tokens, and all else to one that knows them.
+    /// An address of several members, where watches get to one that has forgotten its tokens, and all else to one that
+    /// knows them.
     ///
     /// Each member lets the tokens expire that are not used with itself.
     private final class ForgetfulMember: EtcdTransport {

@@ -8,7 +8,8 @@ import Testing
 extension ClusterTests {
     @Suite("Behind a slow link")
     struct BehindSlowLink {
-        /// Runs a body with a host that follows, and with one behind a link of the size of its connection's limit and more.
+        /// Runs a body with a host that follows, and with one behind a link of the size of its connection's limit and
+        /// more.
         private func run(_ body: (TestHost, TestHost, RecordingTransport) async throws -> Void) async throws {
             try await TestCluster.run { cluster in
                 try await TestHost.run(in: cluster) { hosts in

@@ -53,7 +53,8 @@ extension Ports {
     }
 }
 
-/// A port of the loopback address that accepts connections and answers nothing, as behind a network that loses everything.
+/// A port of the loopback address that accepts connections and answers nothing, as behind a network that loses
+/// everything.
 final class SilentEndpoint: Sendable {
     private let descriptor: Int32
     let url: URL

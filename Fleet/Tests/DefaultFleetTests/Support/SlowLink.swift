@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A port of the loopback address behind which a member is, with a limit of bytes per second for what the member answers.
+/// A port of the loopback address behind which a member is, with a limit of bytes per second for what the member
+/// answers.
 final class SlowLink: Sendable {
     let url: URL
     private let listener: Int32

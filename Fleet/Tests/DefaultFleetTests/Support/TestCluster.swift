@@ -160,7 +160,8 @@ final class TestCluster: Sendable {
         return try Self.run("etcdctl", ["--endpoints=\(list)"] + options.controlFlags + arguments, input: input)
     }
 
-    /// Asks for passwords from now on: of `root`, of `shop`, which may write the suite, and of `guest`, which may read it.
+    /// Asks for passwords from now on: of `root`, of `shop`, which may write the suite, and of `guest`, which may read
+    /// it.
     func enableAuthentication() throws {
         for arguments in [
             ["user", "add", "root:secret"], ["role", "add", "shop"], ["user", "add", "shop:open"],

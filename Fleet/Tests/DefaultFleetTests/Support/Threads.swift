@@ -45,7 +45,8 @@ func eventually(
     }
 }
 
-/// Runs a body that has to end by itself, and gives its result; when it doesn't end, it is left behind, and ``WaitedInVain`` thrown.
+/// Runs a body that has to end by itself, and gives its result; when it doesn't end, it is left behind, and
+/// ``WaitedInVain`` thrown.
 func inTime<Result: Sendable>(
     _ name: String,
     file: String = #fileID,

@@ -8,8 +8,8 @@ public import Foundation
 extension FileDefaults {
     /// Reads the whole journal from the disk and checks it, without changing it.
     ///
-    /// Unlike ``inspect(at:)``, it knows how much of the journal was whole when this process last used it: what is missing there
-    /// is damage.
+    /// Unlike ``inspect(at:)``, it knows how much of the journal was whole when this process last used it: what is
+    /// missing there is damage.
     ///
     /// - Returns: What was found.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
@@ -75,8 +75,8 @@ extension FileDefaults {
         public var damagedCopies: [DamagedCopy] {
             found.damagedCopies.map { DamagedCopy(name: $0.name, fileSize: $0.bytes) }
         }
-        /// Whether the keys can be listed by opening the suite: not if a later version of the library wrote it, nor if nothing
-        /// is left of the header of a journal.
+        /// Whether the keys can be listed by opening the suite: not if a later version of the library wrote it, nor if
+        /// nothing is left of the header of a journal.
         public var canListKeys: Bool { found.isReadable }
 
         /// The number of bytes in the parts of the journal that can't be used.
@@ -91,15 +91,16 @@ extension FileDefaults {
 
     /// Checks the files of a suite without opening it.
     ///
-    /// Nothing is changed, created, repaired or locked, and the suite need not be writable; root can check every user's suite.
-    /// Opening a suite repairs what is damaged instead. The call reads the whole journal, in pieces: it takes as much memory
-    /// as the keys and the longest value. It may be called on any thread, and while any process uses the suite. The result is
-    /// the suite's state at some time during the call then; it may include a write whose call hasn't returned.
+    /// Nothing is changed, created, repaired or locked, and the suite need not be writable; root can check every user's
+    /// suite. Opening a suite repairs what is damaged instead. The call reads the whole journal, in pieces: it takes as
+    /// much memory as the keys and the longest value. It may be called on any thread, and while any process uses the
+    /// suite. The result is the suite's state at some time during the call then; it may include a write whose call
+    /// hasn't returned.
     ///
     /// - Parameter url: The file URL of the suite's directory.
     /// - Returns: What was found. A journal of a later format is described by its version and size only.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` when the directory is missing, when it
-    ///   can't be read, or when a file in it is not what it has to be.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` when the directory is missing,
+    ///   when it can't be read, or when a file in it is not what it has to be.
     public static func inspect(at url: URL) throws(DefaultsError) -> Inspection {
         let path = try SuiteLocation.directory(url).path()
         do {

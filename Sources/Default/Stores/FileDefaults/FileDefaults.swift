@@ -89,8 +89,8 @@ public final class FileDefaults: Sendable {
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: Seconds that a call waits for another process that writes, before it throws
-    ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a process, the one
-    ///     that opens it first decides. Threads of one process wait for each other without a limit.
+    ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a
+    ///     process, the one that opens it first decides. Threads of one process wait for each other without a limit.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
     ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or
     ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be

@@ -29,8 +29,8 @@ enum FoundationImport {
                     do {
                         try batch.add(entry.get(), named: name)
                     } catch {
-                        // Foundation accepts keys and values that this library doesn't, such as the empty key. The other keys
-                        // are still imported.
+                        // Foundation accepts keys and values that this library doesn't, such as the empty key. The
+                        // other keys are still imported.
                         let error = DefaultsError.importFailed(propertyList: propertyList, error, key: name)
                         events.report(.init(kind: .importFailed, error: error))
                     }

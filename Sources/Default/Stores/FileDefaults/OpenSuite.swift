@@ -16,8 +16,8 @@ final class OpenSuite: Sendable {
     }
 }
 
-/// What a process knows of an open suite beside its entries: observers, the changes that they have to learn of, a transaction, and
-/// registered defaults.
+/// What a process knows of an open suite beside its entries: observers, the changes that they have to learn of, a
+/// transaction, and registered defaults.
 final class SuiteState: JournalObserver, @unchecked Sendable {
     /// The changes so far in the transaction of the thread with exclusive access; used only by that thread.
     var transaction: [StoreKey: StoredValue?]?
@@ -27,7 +27,8 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
 
     /// The observers of the suite.
     let changes = ChangeHub()
-    /// The changes by other processes that were not reported yet; used under the journal's lock, while there are observers.
+    /// The changes by other processes that were not reported yet; used under the journal's lock, while there are
+    /// observers.
     private var changed: Set<String> = []
     /// The unreported changes by threads of this process.
     ///
@@ -132,8 +133,8 @@ extension OpenSuite {
     ///
     /// A value that is already stored is not written again. With `.everyWrite` the call, or the outermost exclusive
     /// access around it, still waits until the value has reached the disk.
-    /// With a note other than 0, nothing is stored unless the value that is replaced has this note. Returns whether it is
-    /// stored.
+    /// With a note other than 0, nothing is stored unless the value that is replaced has this note. Returns whether it
+    /// is stored.
     func write(
         _ value: PropertyListValue?,
         for key: StoreKey,
@@ -212,8 +213,8 @@ extension OpenSuite {
 extension OpenSuite {
     /// Notifies observers of the changes since they were last notified, made by any process.
     ///
-    /// Called wherever the index may have been updated, after its locks are released, because observers may use the suite.
-    /// During exclusive access it does nothing; the end of the access notifies observers.
+    /// Called wherever the index may have been updated, after its locks are released, because observers may use the
+    /// suite. During exclusive access it does nothing; the end of the access notifies observers.
     func notifyChanges() {
         guard state.changes.isActive, !journal.hasExclusiveAccess else { return }
         journal.lockForReading()
@@ -224,10 +225,11 @@ extension OpenSuite {
         }
     }
 
-    /// Calls a handler at each change of the suite, until the observation is cancelled, which keeps the suite open so long.
+    /// Calls a handler at each change of the suite, until the observation is cancelled, which keeps the suite open so
+    /// long.
     ///
-    /// The first observer of the suite in the process starts watching for writes by other processes, and the end of the last one stops
-    /// it.
+    /// The first observer of the suite in the process starts watching for writes by other processes, and the end of the
+    /// last one stops it.
     func observe(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let observation = state.changes.add(handler) { self.updateWatch() }
         updateWatch()
@@ -323,7 +325,8 @@ enum StoredValue: Sendable {
 
 /// What a suite's entries are to the layers above.
 ///
-/// The journal keeps the bytes. The form in which a value is read is made when it is first read, and kept with the entry.
+/// The journal keeps the bytes. The form in which a value is read is made when it is first read, and kept with the
+/// entry.
 extension EntryTable {
     /// Whether there is a value under a key.
     func contains(_ key: StoreKey) -> Bool { key.withUTF8 { entry(UnsafeRawBufferPointer($0)) != nil } }
