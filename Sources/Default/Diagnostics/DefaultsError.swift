@@ -295,7 +295,8 @@ extension DefaultsError {
             \(value.kind) is stored under \(context.location), which can't be read as \(context.typeName). \
             It was left unchanged. Another part of the program may use the same key.
             """
-        return DefaultsError(.typeMismatch, context, reason)
+        let kind = value.kind.prefix(1).lowercased() + value.kind.dropFirst()
+        return DefaultsError(.typeMismatch, context, reason, faults: "it is \(kind)")
     }
 
     static func valueMissing(_ context: ErrorContext) -> DefaultsError {
@@ -355,7 +356,7 @@ extension DefaultsError {
             The value stored under \(context.location) has version \(version) and was written by a newer \
             version of the app; \(context.typeName) has version \(own). It was left unchanged. Update the app to read it.
             """
-        return DefaultsError(.newerVersion, context, reason)
+        return DefaultsError(.newerVersion, context, reason, faults: "a newer version, \(version), has written it")
     }
 
     static func migrationFailed(_ error: any Error, from previous: String, _ context: ErrorContext) -> DefaultsError {

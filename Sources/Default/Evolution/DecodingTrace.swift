@@ -2,9 +2,11 @@
 struct DecodingFault {
     /// The coding keys, or indexes, that lead from the value to the innermost one whose decoding failed.
     let names: [String]
-    /// The types of the values on that way, that of the whole value first; nil for containers that are decoded without
-    /// one.
-    let types: [(any Decodable.Type)?]
+    /// The types of the values on that way, those of the whole value first.
+    ///
+    /// A value that is coded as another one has several, the outermost first; a container that is decoded without a
+    /// type has none.
+    let types: [[any Decodable.Type]]
     let error: any Error
     /// The coding keys by which the error names what couldn't be decoded, from the value on; empty if it names nothing.
     let codingPath: [any CodingKey]
@@ -14,8 +16,9 @@ struct DecodingFault {
     ///   - types: The types on that way.
     ///   - error: Its error.
     ///   - depth: The number of coding keys in the error that lead to the value.
-    init(names: [String], types: [(any Decodable.Type)?], error: any Error, depth: Int) {
+    init(names: [String], types: [[any Decodable.Type]], error: any Error, depth: Int) {
         (self.names, self.types, self.error) = (names, types, error)
+        type = types[names.count].last
         codingPath = Array(Self.codingPath(of: error).dropFirst(depth))
     }
 
@@ -24,12 +27,16 @@ struct DecodingFault {
         names = collection.names
         types = collection.types
         error = element.error
-        let path = collection.names.map { PathKey(stringValue: $0) } + [PathKey(intValue: index)]
-        codingPath = path + element.codingPath
+        type = element.type
+        // The error of the collection tells names from indexes.
+        let isNamed = collection.codingPath.count >= names.count
+        let path: [any CodingKey] =
+            isNamed ? Array(collection.codingPath.prefix(names.count)) : names.map { PathKey(stringValue: $0) }
+        codingPath = path + [PathKey(intValue: index)] + element.codingPath
     }
 
-    /// The type of the innermost value whose decoding failed.
-    var type: (any Decodable.Type)? { types[names.count] }
+    /// The type of the innermost value whose decoding failed; nil if it isn't known.
+    let type: (any Decodable.Type)?
     /// Whether the error is of an initializer's own, which may depend on more than the bytes.
     var isOwnError: Bool { !(error is DecodingError || error is UnexpectedValue) }
 
@@ -106,20 +113,20 @@ private final class TracedValue: DecodingHooks {
     /// The fault with this as the innermost value.
     func fault(_ error: any Error, depth: Int) -> DecodingFault {
         var names: [String] = []
-        var types: [(any Decodable.Type)?] = []
-        var innermostType: (any Decodable.Type)?
+        var types: [[any Decodable.Type]] = []
+        // A single-value container has a value in the same place.
+        var typesHere: [any Decodable.Type] = []
         var next: TracedValue? = self
         while let value = next {
-            // A single-value container has a value in the same place, whose type says more.
-            innermostType = innermostType ?? value.type
+            if let type = value.type { typesHere.insert(type, at: 0) }
             if let name = value.name {
                 names.append(name)
-                types.append(innermostType)
-                innermostType = nil
+                types.append(typesHere)
+                typesHere = []
             }
             next = value.container
         }
-        types.append(innermostType)
+        types.append(typesHere)
         return DecodingFault(names: names.reversed(), types: types.reversed(), error: error, depth: depth)
     }
 

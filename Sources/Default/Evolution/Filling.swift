@@ -4,30 +4,29 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-// The way of old bytes to a value:
+// How old bytes become a value:
 //
-// 1. They are found under the type's identifier, or under an earlier one (`findStored`, in the folder Storable).
+// 1. They are found under the type's identifier, or under an earlier one (`StoredSettings.find`, in the folder
+//    Storable).
 // 2. The version recorded beside them, if there is one for exactly these bytes, says which type they are of: the
-//    settings type or one of its predecessors. Otherwise the types are tried (`SchemaRecord`; `StoredType` and
-//    `StoredBytes`).
+//    settings type or one of its predecessors. Otherwise the types are tried (`SchemaRecord`, `StoredBytes`).
 // 3. Properties with old names get the new ones (`Renaming`, on a `StoredTree`).
-// 4. They are decoded as the type. If that works, all is done but for 8.
-// 5. Otherwise they are decoded once more, to find out which call failed and as which type (`DecodingTrace`). There the
-//    tree is changed in one place: filled in from the default value, or without the value that can't be used
+// 4. They are decoded as the type. If that works, only step 8 remains.
+// 5. Otherwise they are decoded once more, to find out which call failed and as which type (`DecodingTrace`). The tree
+//    is changed in that place: it is filled in from the default value, or the value that can't be used is removed
 //    (`StoredDocument`). The elements of a collection are documents of their own (`StoredElements`).
-// 6. 5 is repeated until the bytes can be decoded. That value counts (`Filling`).
+// 6. Step 5 is repeated until the bytes can be decoded, and the value decoded then is the result (`Filling`).
 // 7. What was changed, and the bytes after the changes, are remembered, so that 2 to 6 happen once (`StoredForm`).
-// 8. A predecessor's value is migrated, from type to type.
+// 8. A predecessor's value is migrated, from type to type (`StoredType`).
 //
-// A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`), and quarantines the bytes if something
-// else would be lost (`Quarantine`).
+// A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`, `KeptFields`), and quarantines the bytes
+// if something else would be lost (`Quarantine`).
 
 /// How stored bytes that can't be decoded were changed, so that they can be.
 ///
-/// Only what an initializer fails at is taken from the default value, or removed where that has nothing in its place.
-/// If all of the default's fields were merged with the stored ones, entries that were deleted from a dictionary would
-/// come back, optional properties that were set to nil would get a value, and one object could contain two cases of an
-/// enum.
+/// A value is replaced by the default's only if an initializer fails at it; if the default has none, it is removed. If
+/// all of the default's fields were merged with the stored ones, entries that were deleted from a dictionary would come
+/// back, optional properties that were set to nil would get a value, and one object could contain two cases of an enum.
 final class Filling {
     /// The bytes that the value was decoded from.
     let bytes: Data
@@ -43,7 +42,7 @@ final class Filling {
     enum Cause {
         /// The bytes, and nothing else.
         case bytes
-        /// Errors of the initializers' own, which may not be thrown the next time.
+        /// Errors that initializers throw themselves, which the next read may not throw.
         case ownErrors
         /// Both.
         case mixed
@@ -132,8 +131,7 @@ final class FillingContext {
 
     /// Edits a document until it can be decoded.
     ///
-    /// - Returns: The value, and its bytes; nil when the document has no usable value, needs no edit, or needs too
-    ///   many.
+    /// - Returns: The value and its bytes; nil when the document has no usable value, needs no edit, or needs too many.
     func decode(_ document: StoredDocument) -> (value: any Decodable, bytes: Data)? {
         while let fault = fault(in: document) {
             guard document.edit(because: fault, in: self) else { return nil }
@@ -160,7 +158,7 @@ final class FillingContext {
         }
     }
 
-    /// Decodes a tree; an error that isn't one of a value is that of each.
+    /// Decodes a tree; an error outside of the values, such as a parser's, counts for each of them.
     private func traced(
         _ tree: StoredTree,
         _ types: [any Decodable.Type],
@@ -175,7 +173,7 @@ final class FillingContext {
             }
             return faults
         } catch {
-            return types.map { DecodingFault(names: [], types: [$0], error: error, depth: 0) }
+            return types.map { DecodingFault(names: [], types: [[$0]], error: error, depth: 0) }
         }
     }
 

@@ -134,20 +134,22 @@ private final class RenamingWalk {
         stated outer: [String: String],
         at path: StoredTree.Path
     ) {
-        guard let type = collection.partTypes.last else { return }
+        let types = collection.partTypes
         switch tree {
         case .array(var elements) where !collection.isKeyed:
             tree = .array([])
-            for index in elements.indices where !collection.isCodedInPairs || index % 2 == 1 {
+            for index in elements.indices {
                 let path = path.appending(StoredTree.key(of: index))
-                rename(in: &elements[index], of: type, stated: outer, at: path)
+                let isValue = index % types.count == types.count - 1
+                let type = types[index % types.count]
+                rename(in: &elements[index], of: type, stated: isValue ? outer : [:], at: path)
             }
             tree = .array(elements)
         case .object(var fields) where collection.isKeyed:
             tree = .object([:])
             for (name, field) in fields {
                 var field = field
-                rename(in: &field, of: type, stated: outer, at: path.appending(name))
+                rename(in: &field, of: types.last, stated: outer, at: path.appending(name))
                 fields[name] = field
             }
             tree = .object(fields)

@@ -33,13 +33,15 @@ final class StoredDocument {
     private var rounds = 0
     /// The collections in it that had a fault.
     private var collections: [StoredTree.Path: StoredElements] = [:]
-    /// What was tried in a place: a value that fails again is changed as a part of what it is in.
+    /// The attempts by place: a value is replaced, then removed; after that, what it is in is changed.
     private var attempts: [StoredTree.Path: Attempt] = [:]
 
     private enum Attempt { case replaced, removed }
 
     /// A bound for containers that are written by hand, each of whose parts may have a fault.
     private static let maximumRounds = 400
+    /// A bound for objects of which each field is tried.
+    private static let maximumFields = 128
 
     init(_ tree: StoredTree, as type: any Decodable.Type, initial: StoredTree?, isElement: Bool = false) {
         (self.tree, self.type, self.initial, self.isElement) = (tree, type, initial, isElement)
@@ -54,7 +56,7 @@ final class StoredDocument {
         return own + collections.flatMap { path, elements in elements.changes(below: path) }
     }
 
-    /// A place in the document, and the same in the default value, whose encoder may have other names.
+    /// A place in the document, and its counterpart in the default value, where the keys may differ.
     private struct Place {
         var stored: StoredTree.Path = []
         var initial: StoredTree.Path = []
@@ -66,7 +68,7 @@ final class StoredDocument {
         var container: Place { Place(stored: stored.dropLast(), initial: initial.dropLast()) }
     }
 
-    /// Changes the document in one place, so that what failed fails no more, or something further out.
+    /// Makes one change, to the value that failed or to the nearest container that can be changed.
     ///
     /// - Returns: Whether anything was changed; otherwise the document can't be used.
     func edit(because fault: DecodingFault, in context: FillingContext) -> Bool {
@@ -110,16 +112,29 @@ final class StoredDocument {
     }
 
     /// What the default value has in a place; in elements, entries and optional values, the default of their type.
-    private func fallback(at place: Place, _ types: [(any Decodable.Type)?], _ context: FillingContext) -> StoredTree? {
+    ///
+    /// - Parameters:
+    ///   - place: The place.
+    ///   - types: The types on the way to it and further.
+    ///   - context: What all documents have in common.
+    ///   - isObject: Whether parts of the value are meant, and not the value itself, which its type's default doesn't
+    ///     replace.
+    /// - Returns: The value; nil if there is none.
+    private func fallback(
+        at place: Place,
+        _ types: [[any Decodable.Type]],
+        _ context: FillingContext,
+        isObject: Bool = false
+    ) -> StoredTree? {
         func ownDefault(at depth: Int) -> StoredTree? {
-            guard types.indices.contains(depth), let type = types[depth] else { return nil }
-            return context.defaultTree(of: type)
+            guard types.indices.contains(depth) else { return nil }
+            return types[depth].lazy.compactMap { context.defaultTree(of: $0) }.first
         }
         var current = initial?.mayBeNull == false ? initial : ownDefault(at: 0)
         for (depth, name) in place.initial.enumerated() {
             let part = current?.fields?[name]
-            let isLast = depth == place.initial.count - 1
-            current = part == nil && !isLast ? ownDefault(at: depth + 1) : part
+            let isInner = isObject || depth < place.initial.count - 1
+            current = isInner && part?.mayBeNull ?? true ? ownDefault(at: depth + 1) : part
         }
         return current
     }
@@ -147,9 +162,11 @@ final class StoredDocument {
         guard elements.isChanged else { return nil }
         collections[place.stored] = elements
         tree[place.stored] = elements.tree
-        // What the elements needed counts in place of this one.
-        edits += elements.edits - 1
-        ownErrors += elements.ownErrors - (fault.isOwnError ? 1 : 0)
+        // The edits that the elements needed count in place of this one.
+        if elements.edits > 0 {
+            edits += elements.edits - 1
+            ownErrors += elements.ownErrors - (fault.isOwnError ? 1 : 0)
+        }
         return .edited
     }
 
@@ -161,7 +178,7 @@ final class StoredDocument {
         return tree[part.stored] != nil || fallback(at: part, fault.types, context) != nil ? part : nil
     }
 
-    /// Replaces the one field of an object without which its initializer has no error of its own.
+    /// Replaces the first field of an object whose replacement ends the error of the object's initializer.
     ///
     /// No call in it has failed, so it rejects values each of which can be decoded.
     ///
@@ -179,8 +196,8 @@ final class StoredDocument {
         _ context: FillingContext,
         addsMissing: Bool
     ) -> Bool {
-        guard let fields = tree[object.stored]?.fields, !fault.isOfKeys,
-            let others = fallback(at: object, fault.types, context)?.fields
+        guard let fields = tree[object.stored]?.fields, fields.count <= Self.maximumFields, !fault.isOfKeys,
+            let others = fallback(at: object, fault.types, context, isObject: true)?.fields
         else { return false }
         let missing = addsMissing ? Array(others.keys).inOrder().filter { fields[$0] == nil } : []
         let before = tree
@@ -188,8 +205,9 @@ final class StoredDocument {
             let path = object.stored.appending(name)
             tree[path] = others[name]
             let next = context.fault(in: self)
-            // What failed fails no more, nor does what was replaced.
-            let isMended = next.map { $0.names != fault.names && !$0.names.starts(with: names + [name]) } ?? true
+            // What failed fails no more, nor does what it is in, or what was replaced.
+            let isMended =
+                next.map { !fault.names.starts(with: $0.names) && !$0.names.starts(with: names + [name]) } ?? true
             tree = before
             if isMended {
                 replace(path, by: others[name], because: fault)
@@ -238,7 +256,7 @@ final class StoredDocument {
     /// together, so that it is replaced as a whole.
     private func isOnlyChoice(_ place: Place, _ fault: DecodingFault, _ context: FillingContext) -> Bool {
         guard tree[place.container.stored]?.fields?.count == 1,
-            let others = fallback(at: place.container, fault.types, context)?.fields
+            let others = fallback(at: place.container, fault.types, context, isObject: true)?.fields
         else { return false }
         return others.count == 1 && others[place.initial.last ?? ""] == nil
     }
@@ -247,6 +265,11 @@ final class StoredDocument {
         note(path, because: fault)
         collections = collections.filter { !$0.key.starts(with: path) }
         tree[path] = value
+    }
+
+    /// Why the first value was removed without which the document can't be decoded; nil if none was.
+    var firstRemoval: DecodingFault? {
+        ownChanges.first { !$0.wasMissing && attempts[$0.path] == .removed }?.fault
     }
 
     // MARK: Reasons

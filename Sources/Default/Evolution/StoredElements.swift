@@ -6,10 +6,11 @@ protocol StoredCollection: Decodable {
     static var isCodedInPairs: Bool { get }
     /// Whether an element that can't be used is left out; otherwise the collection is used as a whole or not at all.
     ///
-    /// It is where neither order nor count can have a meaning, in sets and dictionaries; and in arrays of types with a
-    /// default value of their own.
+    /// It is left out where neither order nor count can have a meaning, in sets and dictionaries; and in arrays of
+    /// types with a default value of their own.
     static var leavesOutUnusable: Bool { get }
-    /// A type of which a keyed container with one name can be decoded if the name is a key; nil if every name is one.
+    /// A type for testing a name: an object with only that name can be decoded as it if the name is a key; nil if every
+    /// name is one.
     static var typeOfNames: (any Decodable.Type)? { get }
 }
 
@@ -51,7 +52,7 @@ private struct AnyContent: Decodable {
 
 /// The elements of a collection in a document: each is a document of its own.
 ///
-/// Those that can't be decoded yet are decoded at once in each round. So the cost depends on how many elements there
+/// Each round decodes all of them together that can't be decoded yet. So the cost depends on how many elements there
 /// are, and on the most faults that one of them has, not on the faults of all.
 final class StoredElements {
     private let collection: any StoredCollection.Type
@@ -114,8 +115,8 @@ final class StoredElements {
 
     /// Edits the elements until each can be decoded, or is left out.
     ///
-    /// - Returns: The fault of an element that the collection can't do without, and its index; nil if it can be
-    ///   decoded.
+    /// - Returns: The fault of an element that the collection can't do without, and its index; nil if the collection
+    ///   can be decoded now.
     func edit(in context: FillingContext) -> (index: Int, fault: DecodingFault)? {
         while true {
             open.removeAll { leftOut[$0] != nil }
@@ -124,8 +125,9 @@ final class StoredElements {
                 guard let fault else { return nil }
                 let document = documents[index]
                 if document.edit(because: fault, in: context) { return index }
-                let reason = document.tree.isNull ? nil : document.reason(of: fault, at: [])
-                leftOut[index] = LeftOut(reason: reason, fault: fault)
+                let first = document.firstRemoval ?? fault
+                let reason = document.tree.isNull ? nil : document.reason(of: first, at: [])
+                leftOut[index] = LeftOut(reason: reason, fault: first)
                 return nil
             }
             if open.isEmpty { break }

@@ -286,7 +286,7 @@ struct ErrorMessageTests {
         let losses: [(DefaultsError, String)] = [
             (.filledIn(report, context), #""b" is not of type Int"#),
             (.undecodable(fault, byteCount: 1, context), summary),
-            (.typeMismatch(found: .integer(1), context), "typeMismatch"),
+            (.typeMismatch(found: .integer(1), context), "it is a number"),
         ]
         for (loss, fault) in losses {
             let error = DefaultsError.quarantined(loss, under: "k.quarantine", context)

@@ -203,6 +203,94 @@ struct CompletionTests {
         #expect(report == LoadReport(filledIn: ["tracks[0].source.stream.quality"]))
     }
 
+    @Test("leaves out names that are no keys where nothing else is wrong")
+    func names() throws {
+        struct Sizes: Codable, Equatable {
+            var byNumber: [Int: String] = [:]
+            var name = ""
+        }
+        let (value, report) = try #require(fillIn(#"{"byNumber":{"1":"a","x":"b"},"name":"n"}"#, with: Sizes()))
+        #expect(value == Sizes(byNumber: [1: "a"], name: "n"))
+        #expect(report.unusable.map(\.path) == ["byNumber.x"])
+    }
+
+    @Test("says of which element a whole array can't be used, and why")
+    func elementReasons() throws {
+        struct Size: Codable, Equatable { var width: Int }
+        struct Lists: Codable, Equatable {
+            var sizes: [Size] = []
+            var edges: [Window.Edge] = []
+            var numbers: [Size] = []
+        }
+        let json = #"{"sizes":[{"width":1},{"width":"w"}],"edges":["top","gone"],"numbers":[7]}"#
+        let (value, report) = try #require(fillIn(json, with: Lists()))
+        #expect(value == Lists())
+        #expect(
+            report.unusable.map { "\($0.path) \($0.reason)" } == [
+                #"edges can't be used because "[1]" in it is no case of Edge"#,
+                #"numbers can't be used because "[0]" in it is not of type Size"#,
+                #"sizes can't be used because "[1].width" in it is not of type Int"#,
+            ]
+        )
+    }
+
+    @Test("fills in from the default of a type where the default value has null, or wraps another type")
+    func ownDefaults() throws {
+        struct Theme: DefaultProviding, Equatable {
+            var color = "black"
+            var size = 3
+            static let defaultValue = Theme()
+        }
+        struct Bounds: DefaultProviding, Equatable {
+            var low = 1
+            var high = 9
+            static let defaultValue = Bounds()
+            init(low: Int = 1, high: Int = 9) { (self.low, self.high) = (low, high) }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                low = try container.decode(Int.self, forKey: .low)
+                high = try container.decode(Int.self, forKey: .high)
+                if low > high { throw CocoaError(.coderReadCorrupt) }
+            }
+        }
+        struct Point: Codable, Equatable { var (x, y) = (0, 0) }
+        struct Wrapper: DefaultProviding, Equatable {
+            var point = Point()
+            static let defaultValue = Wrapper(point: Point(x: 7, y: 8))
+            init(point: Point) { self.point = point }
+            init(from decoder: any Decoder) throws { point = try decoder.singleValueContainer().decode(Point.self) }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(point)
+            }
+        }
+        struct Look: Codable, Equatable {
+            var theme: Theme?
+            var bounds: Bounds?
+            var points: [Wrapper] = []
+            enum CodingKeys: CodingKey { case theme, bounds, points }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(theme, forKey: .theme)
+                try container.encode(bounds, forKey: .bounds)
+                try container.encode(points, forKey: .points)
+            }
+        }
+        let json = #"{"theme":{"color":"red"},"bounds":{"low":20,"high":30,"x":1},"points":[{"x":1}]}"#
+        let (value, _) = try #require(fillIn(json, with: Look()))
+        #expect(
+            value
+                == Look(
+                    theme: Theme(color: "red"),
+                    bounds: Bounds(low: 20, high: 30),
+                    points: [Wrapper(point: Point(x: 1, y: 8))]
+                )
+        )
+        let (rejected, report) = try #require(fillIn(#"{"bounds":{"low":5,"high":2}}"#, with: Look()))
+        #expect(rejected.bounds == Bounds(low: 1, high: 2))
+        #expect(report.unusablePaths == ["bounds.low"])
+    }
+
     @Test("keeps numbers and strings to the last digit and character")
     func precision() throws {
         struct Numbers: Codable, Equatable {
