@@ -10,7 +10,8 @@ internal import Foundation
 //    Storable).
 // 2. The version recorded beside them, if there is one for exactly these bytes, says which type they are of: the
 //    settings type or one of its predecessors. Otherwise the types are tried (`SchemaRecord`, `StoredBytes`).
-// 3. Properties with old names get the new ones (`Renaming`, on a `StoredTree`).
+// 3. Properties with old names get the new ones (`Renaming`, on a `StoredTree`). Names that only types in the type
+//    state are looked for when step 4 fails.
 // 4. They are decoded as the type. If that works, only step 8 remains.
 // 5. Otherwise they are decoded once more, to find out which call failed and as which type (`DecodingTrace`). The tree
 //    is changed in that place: it is filled in from the default value, or the value that can't be used is removed

@@ -29,8 +29,20 @@ struct Renaming {
     ///   - names: The names that types state.
     ///   - data: The bytes.
     ///   - coder: Their coder.
-    init?(_ type: any Decodable.Type, names: @escaping PropertyNames, in data: Data, coder: DefaultsCoder) {
-        guard Self.mayApply(to: data, of: type, names), case (var tree, let format)? = StoredTree.parse(data) else {
+    ///   - includingParts: Whether to look for the names of types in this one even if the bytes have none of its own.
+    ///     To find these types takes ten times as long as a first read does otherwise, so only bytes that can't be
+    ///     decoded are worth it.
+    init?(
+        _ type: any Decodable.Type,
+        names: @escaping PropertyNames,
+        in data: Data,
+        coder: DefaultsCoder,
+        includingParts: Bool = false
+    ) {
+        let mayApply =
+            Self.mayApply(to: data, of: type, names)
+            || includingParts && TypeShape.types(in: type).contains { Self.mayApply(to: data, of: $0, names) }
+        guard mayApply, case (var tree, let format)? = StoredTree.parse(data) else {
             return nil
         }
         let walk = RenamingWalk(names, coder: coder, format: format)
@@ -55,13 +67,10 @@ struct Renaming {
 
     /// Whether bytes may contain an old name; this search avoids parsing bytes in which nothing has to be renamed.
     private static func mayApply(to data: Data, of type: any Decodable.Type, _ names: PropertyNames) -> Bool {
-        ([type] + TypeShape.types(in: type)).contains { type in
-            names(type).keys.contains { name in
-                let key = name.split(separator: ".").last.map(String.init) ?? ""
-                // Both formats have several forms for other characters, and JSON and XML may contain any in escaped
-                // form.
-                return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
-            }
+        names(type).keys.contains { name in
+            let key = name.split(separator: ".").last.map(String.init) ?? ""
+            // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
+            return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
         }
     }
 }

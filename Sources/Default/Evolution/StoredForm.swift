@@ -52,17 +52,24 @@ extension StoredType {
     /// - Throws: The error of the decoder, or a ``VersionFault``.
     func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
         let coder = coder ?? self.coder
-        let renaming = Renaming(type, names: names, in: data, coder: coder)
-        let data = renaming?.data ?? data
+        var renaming = Renaming(type, names: names, in: data, coder: coder)
         let form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: isNewest)
-        let value: any Decodable
+        var value: (any Decodable)?
         do {
-            value = try coder.decodeTopLevel(anyOf: type, from: data)
+            value = try coder.decodeTopLevel(anyOf: type, from: renaming?.data ?? data)
         } catch {
-            guard fillingIn, let (filledIn, filling) = fillIn(data, coder: coder) else { throw error }
-            value = filledIn
-            (form.bytes, form.filling, form.report) = (filling.bytes, filling, filling.report)
+            let inParts = Renaming(type, names: names, in: data, coder: coder, includingParts: true)
+            if let inParts, let renamed = inParts.data, renamed != renaming?.data {
+                (renaming, form.bytes) = (inParts, renamed)
+                value = try? coder.decodeTopLevel(anyOf: type, from: renamed)
+            }
+            if value == nil {
+                guard fillingIn, let filled = fillIn(renaming?.data ?? data, coder: coder) else { throw error }
+                value = filled.value
+                (form.bytes, form.filling, form.report) = (filled.filling.bytes, filled.filling, filled.filling.report)
+            }
         }
+        guard let value else { throw UnexpectedValue() }
         var unusable = form.report.unusable
         for place in renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? [] {
             form.oldNames.append(place)
@@ -91,7 +98,7 @@ extension StoredType {
     /// What this type might use of bytes that can't be read as it.
     func claim(to data: Data, coder: DefaultsCoder?) -> KnownKeys.Claim {
         let coder = coder ?? self.coder
-        let renamed = Renaming(type, names: names, in: data, coder: coder)?.data
+        let renamed = Renaming(type, names: names, in: data, coder: coder, includingParts: true)?.data
         return KnownKeys.claim(of: type, on: renamed ?? data, coder: coder)
     }
 

@@ -91,7 +91,7 @@ extension TypeShape {
 
     /// The types of what is in a type's values: of properties, of elements, and of what is in those.
     ///
-    /// They are looked up in the default values, with no coder: this is asked at the first read of each type.
+    /// They are looked up in the default values, with no coder.
     static func types(in type: any Decodable.Type) -> [any Decodable.Type] {
         let id = ObjectIdentifier(type)
         if let types = knownTypes.current.withLock({ $0[id] }) { return types }
