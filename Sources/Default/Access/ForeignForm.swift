@@ -20,6 +20,7 @@ internal import Foundation
 /// | JSON `Data` | a number, Boolean or text, or the name of an enum's case | the type was another one |
 /// | JSON `Data` of an array or a set | an array of elements in their own or a foreign form | Defaults |
 /// | JSON `Data` of a dictionary | a dictionary of such elements; its keys are strings, also for numbers | Defaults |
+/// | JSON `Data` of an object | a dictionary | a file of settings |
 /// | raw value | a string of JSON | Defaults |
 /// | raw value | JSON `Data` of an enum's case | the type had no raw values |
 /// | string of a URL | a string of JSON | Defaults |
@@ -68,8 +69,22 @@ extension ForeignForm {
             }
             return "[\(elements.joined(separator: ","))]"
         case .dictionary(let entries):
-            guard let type = type as? any ForeignDictionary.Type else { return nil }
+            guard let type = type as? any ForeignDictionary.Type else { return json(of: stored) }
             return object(of: entries, keys: type.key, elements: type.element)
+        }
+    }
+
+    /// The JSON of an object in a file of settings: its strings, numbers and Booleans as they are.
+    private static func json(of stored: PropertyListValue) -> String? {
+        switch stored {
+        case .dictionary(let entries):
+            let members = entries.compactMap { name, value in json(of: value).map { "\(text(of: name) ?? ""):\($0)" } }
+            return members.count == entries.count ? "{\(members.joined(separator: ","))}" : nil
+        case .array(let values):
+            let elements = values.compactMap { json(of: $0) }
+            return elements.count == values.count ? "[\(elements.joined(separator: ","))]" : nil
+        default:
+            return (stored.object as? any Encodable).flatMap { text(of: $0) }
         }
     }
 

@@ -64,8 +64,8 @@ struct KeyAccess {
         return data
     }
 
-    /// Whether a launch argument hides the stored value.
-    var isOverridden: Bool { FileDefaults.of(store)?.hasArgument(forKey: key) ?? false }
+    /// Whether a source hides the stored value.
+    var isOverridden: Bool { store.sources?.hidesOwnValue(forKey: key) ?? false }
 
     /// Stores a value, whatever is stored; nil removes the stored one.
     ///
@@ -121,6 +121,21 @@ struct KeyAccess {
         for key in keys {
             store.notifyChange(forKey: key)
         }
+    }
+}
+
+extension KeyAccess {
+    /// Removes all values that may be removed: all or none if the store has transactions.
+    ///
+    /// - Throws: `mandatory` when some may not be removed and the others have been; errors of the store.
+    static func removeAll(from store: any DefaultsStore) throws(DefaultsError) {
+        let keys = store.storedKeys()
+        defer {
+            for key in keys {
+                store.notifyChange(forKey: key)
+            }
+        }
+        try StoreRemoval.removeAll(from: store)
     }
 }
 

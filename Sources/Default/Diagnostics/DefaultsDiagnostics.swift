@@ -45,11 +45,13 @@ public enum DefaultsDiagnostics: Sendable {
         /// ``Severity/warning``.
         public var severity: Severity {
             if let report, report.unusable.isEmpty { return .info }
+            if kind == .sourceRestored { return .info }
             return Self.errors.contains(kind) ? .error : .warning
         }
 
         private static let errors: [Kind] = [
             .writeFailed, .readFailed, .removalFailed, .openFailed, .storeDamaged, .importFailed, .defaultUnusable,
+            .sourceUnusable,
         ]
 
         /// The event as one line, without stored values.
@@ -182,6 +184,15 @@ extension DefaultsDiagnostics.Event {
         /// The error has the code ``DefaultsError/Code/quarantineFailed``.
         public static let quarantineFull = Kind("quarantine full")
 
+        /// A source can't be used, or a part of what it has for a settings type.
+        ///
+        /// For a file, reported once when it becomes so, with the line and the column of a fault in JSON. A fallback or
+        /// an override keeps its last good values; while it is a mandatory source, nothing can be written. For a part,
+        /// reported once per process and reason; the part is left out.
+        public static let sourceUnusable = Kind("source unusable")
+        /// A source that could not be used can be used again.
+        public static let sourceRestored = Kind("source restored")
+
         /// The kind's name.
         public var description: String { name }
     }
@@ -268,6 +279,12 @@ extension DefaultsDiagnostics {
         if reportedReads.withLock({ $0.insert(ErrorContext(type: type), reason: error.description.hashValue) }) {
             report(.init(kind: .nameUnreadable, error: error))
         }
+    }
+
+    /// Reports what can't be used of a source, once for each type and reason.
+    static func report(_ parts: [LoadReport.UnusableValue], of origin: DefaultsOrigin, _ context: ErrorContext) {
+        guard !parts.isEmpty else { return }
+        reportOnce(.sourceUnusable, .sourceUnusable(parts, of: origin, context))
     }
 
     private static let reportedReads = PerProcess { Guarded(ReportedReads()) }

@@ -95,7 +95,7 @@ public struct DefaultsError: Error, Sendable {
     }
 
     /// The same error about a stored value with a digest.
-    func about(_ content: UInt64) -> DefaultsError {
+    func about(content: UInt64) -> DefaultsError {
         DefaultsError(code, context, description, causedBy: underlyingError, faults: faults, content: content)
     }
 }
@@ -186,6 +186,12 @@ extension DefaultsError {
         public static let migrationFailed = Code("migrationFailed")
         /// The stored value can't be used and could not be quarantined, so it was not replaced.
         public static let quarantineFailed = Code("quarantineFailed")
+
+        /// A key, or the whole store, can't be written: a mandatory source has a value for it, or can't be used. Nothing
+        /// was stored.
+        public static let mandatory = Code("mandatory")
+        /// A source can't be used, or a part of it.
+        public static let sourceUnusable = Code("sourceUnusable")
 
         /// Matches any ``DefaultsError`` with this code in a `catch` clause.
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? DefaultsError)?.code == code }
@@ -379,6 +385,51 @@ extension DefaultsError {
             quarantined under \(quarantineKey.debugDescription) before it was replaced.
             """
         return DefaultsError(loss.code, context, reason, causedBy: loss)
+    }
+
+    static func mandatory(_ origin: DefaultsOrigin, _ context: ErrorContext) -> DefaultsError {
+        let reason = "The value of \(context.location) is mandatory: \(origin.name) has it. Nothing was changed."
+        return DefaultsError(.mandatory, context, reason)
+    }
+
+    static func mandatory(_ fault: DefaultsError, _ context: ErrorContext) -> DefaultsError {
+        let reason = """
+            Nothing can be changed in \(context.store ?? "") while a source of mandatory values can't be used. \(fault)
+            """
+        return DefaultsError(.mandatory, context, reason, causedBy: fault)
+    }
+
+    static func mandatory(_ properties: [(name: String, origin: DefaultsOrigin)], _ context: ErrorContext) -> DefaultsError
+    {
+        let names = properties.map { "\($0.name.debugDescription) (\($0.origin.name))" }.joined(separator: ", ")
+        let reason = """
+            Of the value for \(context.location), these properties are mandatory and were not changed: \(names). The others \
+            were stored.
+            """
+        return DefaultsError(.mandatory, context, reason)
+    }
+
+    static func sourceUnusable(_ place: String, because fault: String) -> DefaultsError {
+        DefaultsError(.sourceUnusable, ErrorContext(), "The values of \(place) can't be used: \(fault).")
+    }
+
+    static func sourceRestored(_ place: String) -> DefaultsError {
+        DefaultsError(.sourceUnusable, ErrorContext(), "The values of \(place) can be used again.")
+    }
+
+    /// For parts of what a source has for a type.
+    static func sourceUnusable(
+        _ parts: [LoadReport.UnusableValue],
+        of origin: DefaultsOrigin,
+        _ context: ErrorContext
+    ) -> DefaultsError {
+        let listed = parts.prefix(maximumListedParts)
+            .map { $0.path.isEmpty ? "it \($0.reason)" : "\($0.path.debugDescription) \($0.reason)" }
+        let faults = listed.joined(separator: ", ")
+        let reason = """
+            What \(origin.name) has for \(context.location) doesn't match \(context.typeName): \(faults). That was left out.
+            """
+        return DefaultsError(.sourceUnusable, context, reason, faults: faults)
     }
 
     static func quarantineFull(dropped: Int, under quarantineKey: String, _ context: ErrorContext) -> DefaultsError {

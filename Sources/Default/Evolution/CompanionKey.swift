@@ -15,6 +15,9 @@ enum CompanionKey {
     /// The key that records that a value was moved here.
     static func moved(of key: String) -> String { name(key, suffix: ".moved") }
 
+    /// The key that says which bytes are only a part of a value: what is missing is left to the layers below.
+    static func partial(of key: String) -> String { name(key, suffix: ".partial") }
+
     private static func name(_ key: String, suffix: String) -> String {
         let room = StoreKey.maximumByteCount - suffix.utf8.count
         guard key.utf8.count > room else { return key + suffix }

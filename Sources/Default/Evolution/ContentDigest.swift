@@ -33,6 +33,6 @@ extension DefaultsError {
     /// The same error about a stored value, which is reported once for each value.
     func about(_ value: PropertyListValue) -> DefaultsError {
         let data = if case .data(let data) = value { data } else { value.binaryForm }
-        return about(ContentDigest(data).bits)
+        return about(content: ContentDigest(data).bits)
     }
 }

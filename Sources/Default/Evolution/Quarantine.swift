@@ -128,7 +128,7 @@ struct Quarantine {
     ///
     /// - Throws: ``DefaultsError/Code/typeMismatch`` when something else is stored under the quarantine's key.
     func values() throws(DefaultsError) -> [QuarantinedValue] {
-        guard let stored = store.storedValue(forKey: quarantineKey) else { return [] }
+        guard let stored = store.ownValue(forKey: quarantineKey) else { return [] }
         guard case .array(let entries) = stored, case let values = entries.compactMap({ QuarantinedValue($0) }),
             values.count == entries.count
         else {

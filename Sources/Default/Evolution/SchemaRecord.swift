@@ -81,7 +81,7 @@ extension SchemaRecord {
         in store: any DefaultsStore
     ) throws(DefaultsError) -> SchemaRecord? {
         let versionKey = CompanionKey.version(of: key)
-        guard let stored = store.storedValue(forKey: versionKey) else { return nil }
+        guard let stored = store.ownValue(forKey: versionKey) else { return nil }
         guard case .string(let text) = stored, let record = SchemaRecord(text: text) else {
             throw .companionKeyOccupied(purpose: "the schema version", ErrorContext(versionKey, type, in: store))
         }

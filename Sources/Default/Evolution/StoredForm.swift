@@ -25,6 +25,22 @@ final class StoredForm: @unchecked Sendable {
         (self.type, self.coder, self.bytes, self.isCurrent) = (type, coder, bytes, isCurrent)
     }
 
+    /// The form of a value that no bytes are stored for.
+    static func absent(of type: StoredType) -> StoredForm {
+        StoredForm(type: type, coder: type.coder, bytes: nil, isCurrent: true)
+    }
+
+    /// The same form, where what is missing is what other layers say.
+    func leavingOutMissing() -> StoredForm {
+        let isRenamed = bytes != nil && filling == nil
+        let isCurrent = type.isNewest && report.unusable.isEmpty && !isRenamed
+        let form = StoredForm(type: type, coder: coder, bytes: bytes, isCurrent: isCurrent)
+        form.filling = filling
+        form.oldNames = oldNames
+        form.report = LoadReport(unusable: report.unusable, migratedFrom: report.migratedFrom)
+        return form
+    }
+
     /// Notes that writing the value would change the bytes unless a condition holds.
     func requireForCurrent(_ condition: Bool) { isCurrent = isCurrent && condition }
 

@@ -40,12 +40,9 @@ extension Defaults {
     ///
     /// Errors are reported to ``DefaultsDiagnostics``. Registered defaults are kept.
     public func removeAll() {
-        // In a transaction, so that nothing is stored between listing the keys and removing them.
         let suite = suite
         DefaultsDiagnostics.reporting(.removalFailed) { () throws(DefaultsError) in
-            try DefaultsError.wrapping(ErrorContext(in: suite)) {
-                try suite.transaction { try KeyAccess.remove(suite.storedKeys(), from: suite) }
-            }
+            try KeyAccess.removeAll(from: suite)
         }
     }
 
@@ -132,7 +129,7 @@ extension Defaults {
     /// Whether a value is stored in the standard store under a key; the key's default does not count.
     public static func exists(key: Keys) -> Bool { Defaults().exists(key: key) }
 
-    /// Whether a value is stored in the standard store under a key, or registered for it.
+    /// Whether a value is stored in the standard store under a key.
     public static func hasKey(_ key: String) -> Bool { Defaults().hasKey(key) }
 
     /// Removes the values of keys from the standard store, so that their defaults are read again.
@@ -179,8 +176,11 @@ extension Defaults {
 extension Defaults.Proxy: Sendable {}
 
 extension Defaults.Proxy {
-    /// Whether a value is stored, or registered with the store.
-    public var exists: Bool { stored != nil }
+    /// Whether a value is stored; sources and registered defaults don't count.
+    public var exists: Bool {
+        TrackedKeys.access([key], in: suite)
+        return suite.ownValue(forKey: key) != nil
+    }
 
     /// Removes the stored value; errors are reported to ``DefaultsDiagnostics``.
     public func remove() { Defaults(suite: suite).remove(key) }
@@ -297,7 +297,8 @@ extension Defaults.Proxy {
         DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
             let access = KeyAccess(key, in: suite)
             try access.withExclusiveAccess(type: nil) {
-                if !exists {
+                // What a source says is there, and isn't stored.
+                if suite.storedValue(forKey: key) == nil {
                     try access.save(value())
                 }
             }

@@ -197,11 +197,11 @@ extension SettingsAccess {
         let isSameStore = source.storeDescription == store.storeDescription
         typealias Original = (access: SettingsAccess, value: PropertyListValue, loss: DefaultsError?)
         let original = try values.withExclusiveAccess(type: type) { () -> Original? in
-            let stored = store.storedValue(forKey: key)
+            let stored = store.ownValue(forKey: key)
             if case .data? = stored { return nil }
             let isInPlace = stored != nil
             guard !isInPlace || isSameStore && sourceKeys.first == key,
-                store.storedValue(forKey: CompanionKey.moved(of: key)) == nil,
+                store.ownValue(forKey: CompanionKey.moved(of: key)) == nil,
                 let (origin, foreign) = try firstValue(under: sourceKeys, in: source)
             else { return nil }
             let found = try origin.readForeign(foreign)
@@ -231,7 +231,7 @@ extension SettingsAccess {
     /// Removes a value that was moved and its version, unless it was changed in the meantime.
     private func remove(_ original: PropertyListValue) throws(DefaultsError) {
         try values.withExclusiveAccess(type: type) {
-            if store.storedValue(forKey: key) == original {
+            if store.ownValue(forKey: key) == original {
                 try Self.remove([key], of: type, from: store)
             }
         }
@@ -243,8 +243,12 @@ extension SettingsAccess {
         of type: any DefaultStorable.Type,
         from store: any DefaultsStore
     ) throws(DefaultsError) {
-        let records = keys.map(CompanionKey.version).filter { store.storedValue(forKey: $0) != nil }
-        try KeyAccess.remove(keys + records, from: store, type: type)
+        let companions = (keys.map(CompanionKey.version) + keys.map(CompanionKey.partial))
+            .filter { store.ownValue(forKey: $0) != nil }
+        // Settings may be cleared beside mandatory properties.
+        try SettingsWriting.run { () throws(DefaultsError) in
+            try KeyAccess.remove(keys + companions, from: store, type: type)
+        }
     }
 
     private func firstValue(
@@ -253,7 +257,7 @@ extension SettingsAccess {
     ) throws -> (origin: SettingsAccess, value: PropertyListValue)? {
         for key in keys {
             let origin = SettingsAccess(type: type, key: key, store: store)
-            if let value = store.storedValue(forKey: key) { return (origin, value) }
+            if let value = store.ownValue(forKey: key) { return (origin, value) }
             try origin.values.checkAbsence(type: type)
         }
         return nil

@@ -227,8 +227,13 @@ extension DefaultStorable {
     ///   value is unchanged then.
     public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {
         let store = store ?? Self.ownStore
+        try save(to: store, withKey: key, in: LayeredSettings(Self.self, in: store, forKey: key))
+    }
+
+    /// Stores the value beside what sources say, which was found before; nil if they say nothing about the type.
+    func save(to store: any DefaultsStore, withKey key: String?, in layers: LayeredSettings?) throws(DefaultsError) {
         let access = Self.access(key, in: store)
-        let isKnown = try access.replace(with: access.encode(self))
+        let isKnown = try access.replace(with: access.encode(self), in: layers)
         if key == nil, !isKnown {
             IdentifierRegistry.note(Self.self, in: store)
         }
@@ -313,18 +318,20 @@ extension DefaultStorable {
     ) throws -> Result {
         let store = store ?? ownStore
         return try store.withExclusiveAccess {
+            // The same from the read to the write: a source that changes in between has changed nothing for the caller.
+            let layers = LayeredSettings(Self.self, in: store, forKey: key)
             var value: Self?
             do throws(DefaultsError) {
-                value = try load(from: store, forKey: key) ?? defaultValue
+                value = try load(from: store, forKey: key, in: layers) ?? defaultValue
             } catch {
                 let isReplaceable = error.code == .newerVersion || error.code == .undecodable
-                value = isReplaceable ? defaultValue : nil
+                value = isReplaceable ? layers?.valueWithoutStored() as? Self ?? defaultValue : nil
                 guard value != nil else { throw error }
                 DefaultsDiagnostics.report(.readFailed, error)
             }
             guard var value else { throw DefaultsError.valueMissing(access(key, in: store).context) }
             let result = try change(&value)
-            try value.save(to: store, withKey: key)
+            try value.save(to: store, withKey: key, in: layers)
             return result
         }
     }
@@ -355,6 +362,9 @@ extension DefaultStorable {
         forKey key: String?
     ) throws(FastPathUnavailable) -> Self {
         guard remembersDecodedValues else { throw FastPathUnavailable() }
+        if LayeredSettings.exist(for: Self.self, in: store, forKey: key) {
+            return try LayeredSettings.known(Self.self, in: store, forKey: key)
+        }
         let identifier = key ?? defaultIdentifier
         guard case .data(let data) = store.storedValue(forKey: identifier) else {
             DecodedValueCache.of(store).remove(identifier, of: Self.self)
@@ -374,9 +384,9 @@ extension DefaultStorable {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
                 }
-                guard Renaming(Self.self, names: statedNames, in: data, coder: defaultCoder) == nil else {
-                    throw FastPathUnavailable()
-                }
+                guard Renaming(Self.self, names: statedNames, in: data, coder: defaultCoder) == nil,
+                    !PartialMark.isPartial(data, beside: identifier, in: store)
+                else { throw FastPathUnavailable() }
                 let value = try defaultCoder.decodeTopLevel(Self.self, from: data)
                 DefaultsDiagnostics.noteReadable(identifier, ErrorContext(identifier, Self.self, in: store))
                 return value
@@ -391,12 +401,28 @@ extension DefaultStorable {
         try StoredSettings.load(Self.self, from: store, forKey: key)?.value as? Self
     }
 
+    /// The value of layers that were found before; nil for those that are stored alone.
+    static func load(
+        from store: any DefaultsStore,
+        forKey key: String?,
+        in layers: LayeredSettings?,
+        default initial: Self? = nil
+    ) throws(DefaultsError) -> Self? {
+        guard let layers else { return try load(from: store, forKey: key) }
+        return try StoredSettings.load(by: layers, default: initial)?.value as? Self
+    }
+
     /// The stored value or ``defaultValue``, for non-throwing reads for which ``fastPathValue(in:forKey:)`` throws.
     static func readSlowPath(from store: any DefaultsStore, forKey key: String?) -> Self? {
         let stored = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
             try loadSlowPath(from: store, forKey: key)
         }
-        return (stored ?? nil) ?? defaultValue
+        return (stored ?? nil) ?? valueWithoutStored(in: store, forKey: key)
+    }
+
+    /// The value while the stored one can't be used: what sources say, else ``defaultValue``.
+    private static func valueWithoutStored(in store: any DefaultsStore, forKey key: String?) -> Self? {
+        LayeredSettings(Self.self, in: store, forKey: key)?.valueWithoutStored() as? Self ?? defaultValue
     }
 
     /// Reads the value for those who keep the last one that could be read.
@@ -411,6 +437,27 @@ extension DefaultStorable {
         }
     }
 
+    /// The same for layers that were found before; nil for those that are stored alone.
+    ///
+    /// - Parameter initial: What takes the place of the type's default value while nothing is stored.
+    static func reading(
+        from store: any DefaultsStore,
+        forKey key: String?,
+        in layers: LayeredSettings?,
+        default initial: Self
+    ) -> Reading<Self?> {
+        guard let layers else { return reading(from: store, forKey: key) }
+        do {
+            let stored = try StoredSettings.load(by: layers, default: initial)
+            let value = stored?.value as? Self
+            guard let error = stored?.unreadableInFront else { return .readable(value) }
+            return .unreadable(substitute: value, because: error)
+        } catch {
+            let substitute = layers.valueWithoutStored(default: initial) as? Self
+            return .unreadable(substitute: substitute, because: error)
+        }
+    }
+
     /// The same for reads for which ``fastPathValue(in:forKey:)`` throws.
     private static func readingSlowPath(from store: any DefaultsStore, forKey key: String?) -> Reading<Self?> {
         do {
@@ -419,7 +466,8 @@ extension DefaultStorable {
             guard let error = stored?.unreadableInFront else { return .readable(value) }
             return .unreadable(substitute: value, because: error)
         } catch {
-            return .unreadable(substitute: nil, because: error)
+            let substitute = LayeredSettings(Self.self, in: store, forKey: key)?.valueWithoutStored() as? Self
+            return .unreadable(substitute: substitute, because: error)
         }
     }
 }
@@ -447,7 +495,11 @@ extension DefaultStorable {
         return ValueUpdates(of: key.map { [$0] } ?? identifiers, in: store) {
             let last = LastReadable<Self?>(comparesValues: true)
             return { stored in
-                last.update(stored: stored) { reading(from: store, forKey: key).map { $0 ?? defaultValue } }
+                // What the keys have doesn't tell all where sources speak about the type.
+                let tellsAll = store.sources == nil
+                return last.update(stored: tellsAll ? stored : nil) {
+                    reading(from: store, forKey: key).map { $0 ?? defaultValue }
+                }
             }
         }
     }

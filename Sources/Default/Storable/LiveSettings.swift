@@ -86,7 +86,7 @@ public final class LiveSettings<Settings: DefaultStorable> {
         }
         set {
             let store = store
-            reportingWrites(to: store) { try save(newValue, to: store) }
+            reportingWrites(to: store) { try save(newValue, to: store, in: layers(in: store)) }
         }
         _modify {
             var change = beginChange()
@@ -108,9 +108,10 @@ public final class LiveSettings<Settings: DefaultStorable> {
             let store = store
             reportingWrites(to: store) {
                 try store.withExclusiveAccess {
-                    var value = try loadOrKeep(from: store)
+                    let layers = layers(in: store)
+                    var value = try loadOrKeep(from: store, in: layers)
                     value[keyPath: property] = newValue
-                    try save(value, to: store)
+                    try save(value, to: store, in: layers)
                 }
             }
         }
@@ -142,7 +143,7 @@ extension LiveSettings {
             return value
         } catch {
             let value = DefaultsDiagnostics.reporting(.readFailed) { () throws(DefaultsError) in
-                try loadOrKeep(from: store)
+                try loadOrKeep(from: store, in: layers(in: store))
             }
             return value ?? lastReadable.withLock { $0 } ?? initial
         }
@@ -151,8 +152,11 @@ extension LiveSettings {
     /// The stored value, or the last one that could be read, which is reported.
     ///
     /// - Throws: `invalidKey`, or the reason why the store can't be read.
-    private func loadOrKeep(from store: any DefaultsStore) throws(DefaultsError) -> Settings {
-        switch Settings.reading(from: store, forKey: key) {
+    private func loadOrKeep(
+        from store: any DefaultsStore,
+        in layers: LayeredSettings?
+    ) throws(DefaultsError) -> Settings {
+        switch Settings.reading(from: store, forKey: key, in: layers, default: initial) {
         case .readable(let stored):
             let value = stored ?? initial
             remember(value)
@@ -168,6 +172,8 @@ extension LiveSettings {
     private struct Change {
         let store: any DefaultsStore
         let access: AccessInPlace
+        /// What sources said when the change began.
+        let layers: LayeredSettings?
         var value: Settings
         /// The reason why the changed value can't be stored; nil if it can.
         var fault: (any Error)?
@@ -178,22 +184,32 @@ extension LiveSettings {
         let access = AccessInPlace(to: store)
         // There has to be a value to change, even if it can't be stored then.
         let kept = lastReadable.withLock { $0 } ?? initial
+        let layers = layers(in: store)
         do {
-            return Change(store: store, access: access, value: try loadOrKeep(from: store), fault: access.refusal)
+            let value = try loadOrKeep(from: store, in: layers)
+            return Change(store: store, access: access, layers: layers, value: value, fault: access.refusal)
         } catch {
-            return Change(store: store, access: access, value: kept, fault: access.refusal ?? error)
+            return Change(store: store, access: access, layers: layers, value: kept, fault: access.refusal ?? error)
         }
     }
 
     private func commit(_ change: Change) {
         reportingWrites(to: change.store) {
             if let fault = change.fault { throw fault }
-            try save(change.value, to: change.store)
+            try save(change.value, to: change.store, in: change.layers)
         }
     }
 
-    private func save(_ value: Settings, to store: any DefaultsStore) throws(DefaultsError) {
-        try value.save(to: store, withKey: key)
+    private func layers(in store: any DefaultsStore) -> LayeredSettings? {
+        LayeredSettings(Settings.self, in: store, forKey: key)
+    }
+
+    private func save(
+        _ value: Settings,
+        to store: any DefaultsStore,
+        in layers: LayeredSettings?
+    ) throws(DefaultsError) {
+        try value.save(to: store, withKey: key, in: layers)
         remember(value)
     }
 

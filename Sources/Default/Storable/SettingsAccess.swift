@@ -178,6 +178,17 @@ extension SettingsAccess {
         }
     }
 
+    /// The value that is stored under the key, whatever sources say; nil when there is none.
+    fileprivate func readOwn() throws(DefaultsError) -> StoredSettings? {
+        switch store.ownValue(forKey: key) {
+        case .data(let data): return try read(data)
+        case let value?: throw DefaultsError.typeMismatch(found: value, context).about(value)
+        case nil:
+            try values.checkAbsence(type: type)
+            return nil
+        }
+    }
+
     /// The value that is stored under the key; nil when there is none.
     fileprivate func readStored() throws(DefaultsError) -> StoredSettings? {
         guard let data = try values.storedBytes(type: type) else { return nil }
@@ -211,6 +222,19 @@ final class StoredSettings {
         (self.value, self.form, self.data, self.version, self.access) = (value, form, data, version, access)
     }
 
+    /// What several layers say together.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - own: What is stored; nil for nothing.
+    ///   - access: The key that is written.
+    init(_ value: any DefaultStorable, over own: StoredSettings?, _ access: SettingsAccess) {
+        (self.value, data, version) = (value, own?.data ?? Data(), own?.version)
+        self.access = own?.access ?? access
+        form = own?.form.leavingOutMissing() ?? .absent(of: StoredType.chain(of: access.type)[0])
+        unreadableInFront = own?.unreadableInFront
+    }
+
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : .filledIn(form.report, access.context) }
 
@@ -230,6 +254,27 @@ final class StoredSettings {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
+        if let layers = LayeredSettings(type, in: store, forKey: key) {
+            return try layers.find()
+        }
+        return try find(type, in: store, forKey: key) { access throws(DefaultsError) in try access.readStored() }
+    }
+
+    /// Finds the stored value of a type, whatever sources say.
+    static func findOwn(
+        _ type: any DefaultStorable.Type,
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) throws(DefaultsError) -> StoredSettings? {
+        try find(type, in: store, forKey: key) { access throws(DefaultsError) in try access.readOwn() }
+    }
+
+    private static func find(
+        _ type: any DefaultStorable.Type,
+        in store: any DefaultsStore,
+        forKey key: String?,
+        by read: (SettingsAccess) throws(DefaultsError) -> StoredSettings?
+    ) throws(DefaultsError) -> StoredSettings? {
         if key == nil {
             IdentifierRegistry.note(type, in: store)
         }
@@ -237,7 +282,7 @@ final class StoredSettings {
         var unreadable: DefaultsError?
         for key in key.map({ [$0] }) ?? type.identifiers {
             do {
-                guard let stored = try type.access(key, in: store).readStored() else { continue }
+                guard let stored = try read(type.access(key, in: store)) else { continue }
                 // So the write at the end of an update need not decode these bytes.
                 if stored.form.isCurrent, type.remembersDecodedValues {
                     DecodedValueCache.of(store).insert(stored.data, of: type, forKey: key)
@@ -267,12 +312,26 @@ final class StoredSettings {
         from store: any DefaultsStore,
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
+        if let layers = LayeredSettings(type, in: store, forKey: key) {
+            return try load(by: layers)
+        }
         guard let stored = try find(type, in: store, forKey: key) else { return nil }
         stored.reportFillingIn()
         // From the next read on, it is found like a value that is decoded as it is.
         if stored.access.key == key ?? type.defaultIdentifier {
             stored.access.share(stored)
         }
+        return stored
+    }
+
+    /// The value of several layers; what of the stored one can't be used is reported.
+    static func load(
+        by layers: LayeredSettings,
+        default initial: (any DefaultStorable)? = nil
+    ) throws(DefaultsError) -> StoredSettings? {
+        guard let stored = try layers.find(default: initial) else { return nil }
+        stored.reportFillingIn()
+        layers.remember(stored.value)
         return stored
     }
 }
@@ -297,19 +356,49 @@ extension SettingsAccess {
     /// - Parameters:
     ///   - data: The bytes.
     ///   - moved: What is kept of a value from elsewhere, if this replaces none.
+    ///   - layers: What sources say about the type; nil if they say nothing.
     /// - Returns: Whether this type is known to have read or written what was replaced.
     /// - Throws: `invalidKey`, `quarantineFailed`, or errors of the store. The stored value is unchanged then.
     @discardableResult
-    func replace(with data: Data, keeping moved: KeptFields = KeptFields()) throws(DefaultsError) -> Bool {
-        let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues
+    func replace(
+        with data: Data,
+        keeping moved: KeptFields = KeptFields(),
+        in layers: LayeredSettings? = nil
+    ) throws(DefaultsError) -> Bool {
+        let layers = layers?.haveSources == true ? layers : nil
+        let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues && layers == nil
         if isSimple, moved.fields == nil, try values.replaceOwn(with: data, of: type) { return true }
+        if let layers, !layers.countsAsWhole {
+            return try SettingsWriting.run { () throws(DefaultsError) in
+                try replaceValue(with: data, keeping: moved, in: layers)
+            }
+        }
+        return try replaceValue(with: data, keeping: moved, in: layers, isSimple: isSimple)
+    }
+
+    private func replaceValue(
+        with encoded: Data,
+        keeping moved: KeptFields,
+        in layers: LayeredSettings?,
+        isSimple: Bool = false
+    ) throws(DefaultsError) -> Bool {
         var loss: DefaultsError?
         var kept = KeptFields()
         var isKnown = false
+        var storing: LayeredSettings.Storing?
+        var data = encoded
         try values.update(type: type) { current in
             let stored = current
             // Again at each run: on a store that detects conflicts there may be several.
             (loss, kept, isKnown) = (nil, KeptFields(), false)
+            storing = layers?.storing(encoded)
+            if let storing {
+                // All of it is what other layers say.
+                guard let own = storing.data else { return }
+                data = own
+            } else {
+                data = encoded
+            }
             if let stored {
                 isKnown = isKnownComplete(stored)
                 if !isKnown { (loss, kept) = inspect(stored) }
@@ -318,12 +407,17 @@ extension SettingsAccess {
                 (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
             }
             kept.version = kept.version ?? moved.version
-            let (lost, data) = add(kept, to: data)
+            let lost: DefaultsError?
+            (lost, data) = add(kept, to: data)
             // What was moved has been inspected where it was found.
             loss = loss ?? (stored == nil ? nil : lost)
             current = .data(data)
-            guard loss != nil || type.schemaVersion > 0 else { return }
+            let partialKey = CompanionKey.partial(of: key)
+            let mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
+            let hasOtherMark = !store.ownValue(forKey: partialKey).isSame(as: mark)
+            guard loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }
             try store.transaction {
+                if hasOtherMark { try store.setStoredValue(mark, forKey: partialKey) }
                 if let stored, loss != nil {
                     try quarantine.add(stored, version: recordedVersion(of: stored))
                 }
@@ -334,13 +428,16 @@ extension SettingsAccess {
                 try store.setStoredValue(.data(data), forKey: key)
             }
         }
-        if type.remembersDecodedValues, kept.fields == nil {
+        if type.remembersDecodedValues, kept.fields == nil, layers == nil {
             DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
             if isSimple { values.noteOwn(data, of: type) }
         }
         if let loss {
             noteReadable()
             quarantine.report(because: loss)
+        }
+        if let refused = storing?.refused, !refused.isEmpty {
+            DefaultsDiagnostics.report(.writeFailed, .mandatory(refused, context))
         }
         return isKnown
     }

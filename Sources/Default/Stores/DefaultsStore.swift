@@ -75,6 +75,26 @@ public protocol DefaultsStore: KeyValueStorage {
     ///   default); nil when there is none.
     func storedValue(forKey key: String) -> PropertyListValue?
 
+    /// The value that the store itself holds for a key, and that a write replaces: no launch argument, no value of a
+    /// source, no registered default.
+    ///
+    /// The default implementation calls ``storedValue(forKey:)``: the store supplies nothing else.
+    ///
+    /// - Parameter key: The key. An invalid key has no value.
+    /// - Returns: The value; nil when nothing is stored.
+    func ownValue(forKey key: String) -> PropertyListValue?
+
+    /// The value that was registered with the store for a key, for as long as nothing else has one.
+    ///
+    /// The default implementation returns nil: nothing can be registered.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The value; nil when there is none.
+    func registeredValue(forKey key: String) -> PropertyListValue?
+
+    /// The sources that the store reads beside what it holds; nil, the default, for none. It is always the same.
+    var sources: DefaultsSources? { get }
+
     /// Stores a value under a key, or removes the stored value.
     ///
     /// - Parameters:
@@ -145,6 +165,15 @@ extension DefaultsStore {
     /// Does nothing: the store can always be read.
     public func checkAvailability() {}
 
+    /// The result of ``storedValue(forKey:)``.
+    public func ownValue(forKey key: String) -> PropertyListValue? { storedValue(forKey: key) }
+
+    /// nil: nothing is registered.
+    public func registeredValue(forKey key: String) -> PropertyListValue? { nil }
+
+    /// nil: the store has no sources.
+    public var sources: DefaultsSources? { nil }
+
     /// Looks a value up and stores what a body leaves of it, with exclusive access.
     public func updateStoredValue<Result>(
         forKey key: String,
@@ -153,7 +182,7 @@ extension DefaultsStore {
         _ = try StoreKey(key)
         var isChanged = false
         let result = try withExclusiveAccess {
-            let stored = OwnValue.find(in: self, forKey: key)
+            let stored = ownValue(forKey: key)
             var value = stored
             let result = try body(&value)
             isChanged = !value.isSame(as: stored)
@@ -168,25 +197,6 @@ extension DefaultsStore {
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try withExclusiveAccess(body)
     }
-}
-
-/// The value that a write replaces, which no launch argument or registered default is.
-///
-/// Not a member of the stores, since it would appear in the diagnostics of programs that use `UserDefaults`.
-enum OwnValue {
-    static func find(in store: any DefaultsStore, forKey key: String) -> PropertyListValue? {
-        if let suite = FileDefaults.of(store) { return suite.ownValue(forKey: key) }
-        if let layered = store as? any LayeredStore { return layered.ownValue(forKey: key) }
-        return store.storedValue(forKey: key)
-    }
-}
-
-/// A store whose reads also find values that it does not store: launch arguments and registered defaults.
-///
-/// No write replaces those, so they are not quarantined.
-protocol LayeredStore: DefaultsStore {
-    /// The value that the store itself holds for a key.
-    func ownValue(forKey key: String) -> PropertyListValue?
 }
 
 /// A storage of `Codable` values under string keys: the minimum that a ``KeyValueContainer`` needs.

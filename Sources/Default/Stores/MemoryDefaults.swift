@@ -20,21 +20,51 @@ public final class MemoryDefaults: Sendable {
     private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
     private let exclusiveAccess = ExclusiveAccess()
     private let changes = ChangeHub()
+    /// The sources that the store was created with; nil without any.
+    public let sources: DefaultsSources?
 
     private static let count = Atomic<Int>(0)
 
     /// Creates an empty store.
-    public init() {
+    ///
+    /// - Parameters:
+    ///   - mandatory: Sources whose values can't be changed; none by default.
+    ///   - overrides: Sources above what is stored; none by default.
+    ///   - fallbacks: Sources that count while nothing is stored; none by default.
+    public init(
+        mandatory: [any DefaultsSource] = [],
+        overrides: [any DefaultsSource] = [],
+        fallbacks: [any DefaultsSource] = []
+    ) {
+        sources = DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks)
+        sources?.connect { [exclusiveAccess, changes] keys in
+            if let keys { exclusiveAccess.notify(changes, keys) } else { changes.notify(nil) }
+        }
         // Not an address: a new store could reuse an old one's, and events would not distinguish them.
         storeDescription = "MemoryDefaults #\(Self.count.wrappingAdd(1) + 1)"
     }
 }
 
 extension MemoryDefaults: DefaultsStore {
-    /// The value for a key: the stored one, otherwise the registered one.
+    /// The value for a key: that of a source above what is stored, the stored one, that of a fallback, the registered
+    /// one.
     public func storedValue(forKey key: String) -> PropertyListValue? {
-        let key = StoreKey(unchecked: key)
-        return entries.withLock { $0[key] } ?? registered.withLock { $0[key] }
+        guard let sources else { return ownValue(forKey: key) ?? registeredValue(forKey: key) }
+        return sources.value(
+            forKey: key,
+            own: { ownValue(forKey: key) },
+            registered: { registeredValue(forKey: key) }
+        )
+    }
+
+    /// The value that was stored for a key, whatever the sources say.
+    public func ownValue(forKey key: String) -> PropertyListValue? {
+        entries.withLock { $0[StoreKey(unchecked: key)] }
+    }
+
+    /// The value that was registered for a key.
+    public func registeredValue(forKey key: String) -> PropertyListValue? {
+        registered.withLock { $0[StoreKey(unchecked: key)] }
     }
 
     /// Stores a value under a key, or removes the stored value.
@@ -42,11 +72,12 @@ extension MemoryDefaults: DefaultsStore {
     /// - Parameters:
     ///   - value: The value; nil removes.
     ///   - key: The key.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``. Nothing has changed then.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
+    ///   ``DefaultsError/Code/unsupportedValue`` or ``DefaultsError/Code/mandatory``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
+        try sources?.checkWritable(key, in: self)
         exclusiveAccess {
             let previous = entries.withLock { entries in
                 defer { entries[storeKey] = value }
@@ -76,7 +107,8 @@ extension MemoryDefaults: DefaultsStore {
     ///   for a transaction that was rolled back, or for a write of the value that is already stored.
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        changes.add(handler)
+        let observation = changes.add(handler)
+        return sources?.watching(observation) ?? observation
     }
 
     /// Makes several changes as one unit; when the body throws, all of them are rolled back.
@@ -98,12 +130,6 @@ extension MemoryDefaults: DefaultsStore {
     }
 }
 
-extension MemoryDefaults: LayeredStore {
-    func ownValue(forKey key: String) -> PropertyListValue? {
-        entries.withLock { $0[StoreKey(unchecked: key)] }
-    }
-}
-
 extension MemoryDefaults: UserDefaultsVocabulary {
     /// Registers values for keys that have no stored value, for as long as the store exists.
     ///
@@ -118,7 +144,9 @@ extension MemoryDefaults: UserDefaultsVocabulary {
     /// A snapshot of all keys and values, including those that are only registered.
     public func allValues() -> [String: PropertyListValue] {
         var values = registered.withLock { $0 }
+        sources?.addFallbacks(to: &values)
         values.replaceValues(with: entries.withLock { $0 })
+        sources?.addOverrides(to: &values)
         return values.byString
     }
 }

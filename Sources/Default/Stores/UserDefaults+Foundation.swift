@@ -18,7 +18,7 @@ internal import ObjectiveC
 /// ``FileDefaults`` has none of these faults.
 ///
 /// On Linux, this needs the package's trait `Foundation`, which is on by default.
-extension UserDefaults: FoundationStore, LayeredStore, DefaultsStore {}
+extension UserDefaults: FoundationStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library.
 ///
@@ -33,7 +33,7 @@ extension FoundationStore {
     }
 
     /// The value for a key; nil where a launch argument hides it, because Foundation names no suite to read it from.
-    func ownValue(forKey key: String) -> PropertyListValue? {
+    public func ownValue(forKey key: String) -> PropertyListValue? {
         let arguments = volatileDomain(forName: UserDefaults.argumentDomain)
         return arguments[FoundationKey.name(forKey: key)] == nil ? storedValue(forKey: key) : nil
     }
@@ -147,6 +147,30 @@ extension FoundationKey {
         }
         return String(marker) + encoded
         #endif
+    }
+}
+
+/// Where values of `UserDefaults` come from, by its domains.
+enum FoundationOrigins {
+    static func of(_ key: String, in suite: UserDefaults) -> [DefaultsOrigin] {
+        let name = FoundationKey.name(forKey: key)
+        guard let value = suite.object(forKey: name) else { return [] }
+        var origins: [DefaultsOrigin] = []
+        func has(_ domain: String) -> Bool { suite.volatileDomain(forName: domain)[name] != nil }
+        if suite.objectIsForced(forKey: name) {
+            origins.append(DefaultsOrigin(.mandatory, name: "the managed preferences"))
+        }
+        if has(UserDefaults.argumentDomain) { origins.append(DefaultsOrigin(.argument, name: "the launch arguments")) }
+        let isRegistered = has(UserDefaults.registrationDomain)
+        let registered = suite.volatileDomain(forName: UserDefaults.registrationDomain)[name]
+        // Foundation names no domain for a suite's own values: what is neither forced, an argument nor the registered
+        // value is stored.
+        let isRegisteredValue = (value as? NSObject)?.isEqual(registered) ?? false
+        if origins.isEmpty, !isRegistered || !isRegisteredValue {
+            origins.append(DefaultsOrigin(.stored, name: suite.storeDescription))
+        }
+        if isRegistered { origins.append(DefaultsOrigin(.registered, name: "registered")) }
+        return origins
     }
 }
 

@@ -150,16 +150,10 @@ extension UserDefaultsVocabulary {
 
     /// Removes all stored values, in one transaction if the store has transactions; registered defaults are kept.
     ///
-    /// - Throws: ``DefaultsError``. Nothing has changed then, if the store has transactions.
+    /// - Throws: ``DefaultsError``. Nothing has changed then, if the store has transactions; unless the code is
+    ///   ``DefaultsError/Code/mandatory``, and all that may be removed has been.
     public func removeAll() throws(DefaultsError) {
-        try DefaultsError.wrapping(ErrorContext(in: self)) {
-            // In a transaction, so that nothing is stored between listing the keys and removing them.
-            try transaction {
-                for key in storedKeys() {
-                    try setStoredValue(nil, forKey: key)
-                }
-            }
-        }
+        try StoreRemoval.removeAll(from: self)
     }
 
     /// Registers values for keys that have no stored value, for as long as the process runs; nothing is stored.
@@ -188,5 +182,35 @@ extension UserDefaultsVocabulary {
 
     private func setWrappingErrors(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         try DefaultsError.wrapping(ErrorContext(key, in: self)) { try setStoredValue(value, forKey: key) }
+    }
+}
+
+/// The removal of all that a store holds.
+enum StoreRemoval {
+    /// Removes all stored values that may be removed, in one transaction if the store has transactions.
+    ///
+    /// - Returns: The keys.
+    /// - Throws: Errors of the store; nothing has changed then, if it has transactions. `mandatory` for keys that are,
+    ///   when the others have been removed.
+    @discardableResult
+    static func removeAll(from store: some DefaultsStore) throws(DefaultsError) -> [String] {
+        var refusal: DefaultsError?
+        var keys: [String] = []
+        try DefaultsError.wrapping(ErrorContext(in: store)) {
+            // In a transaction, so that nothing is stored between listing the keys and removing them.
+            try store.transaction {
+                (refusal, keys) = (nil, [])
+                for key in store.storedKeys() {
+                    do {
+                        try store.setStoredValue(nil, forKey: key)
+                        keys.append(key)
+                    } catch let error as DefaultsError where error.code == .mandatory {
+                        refusal = refusal ?? error
+                    }
+                }
+            }
+        }
+        if let refusal { throw refusal }
+        return keys
     }
 }

@@ -1,6 +1,6 @@
-/// One journal's part in the ``JournalWatcher``.
-final class JournalWatch: @unchecked Sendable {
-    // The first three are used under the watcher's lock only, the other one by the thread that looks.
+/// One directory's part in the ``JournalWatcher``.
+package class DirectoryWatch: @unchecked Sendable {
+    // What changes is used under the watcher's lock only.
 
     /// Whether something may have changed since the last look began.
     var isOutdated = false
@@ -8,20 +8,29 @@ final class JournalWatch: @unchecked Sendable {
     var isBeingLookedAt = false
     /// The number of its directory among the ``DirectoryEvents``; nil if the system doesn't watch it.
     var directory: Int32?
-    /// The number of changes that was found last.
-    private var known: UInt64?
-
-    private weak let journal: Journal?
     let onChange: @Sendable () -> Void
 
-    /// The watch does not keep the journal alive, and has `onChange` called with no lock held.
+    /// - Parameter onChange: Called with no lock held.
+    init(onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
+
+    /// Looks, and returns whether anything may have changed since the last time; called by one thread at a time.
+    func bringUpToDate() -> Bool { true }
+}
+
+/// The watch of a journal's directory.
+final class JournalWatch: DirectoryWatch, @unchecked Sendable {
+    /// The number of changes that was found last; used by the thread that looks.
+    private var known: UInt64?
+    private weak let journal: Journal?
+
+    /// The watch does not keep the journal alive.
     init(of journal: Journal, onChange: @escaping @Sendable () -> Void) {
         self.journal = journal
-        self.onChange = onChange
+        super.init(onChange: onChange)
     }
 
     /// Brings the entries up to date, and returns whether they have changed since the last time.
-    func bringUpToDate() -> Bool {
+    override func bringUpToDate() -> Bool {
         guard let journal else { return false }
         var (watched, change) = (nil as FileID?, journal.lookForChange())
         // Watched before the entries are brought up to date, so that no change in between is missed.
@@ -32,6 +41,51 @@ final class JournalWatch: @unchecked Sendable {
         }
         defer { known = change.count }
         return change.count != known
+    }
+}
+
+/// The watch of a folder in which files may be written that this library reads, and which may not exist yet.
+///
+/// Any number of them use the descriptor and the threads of the journals' watches. Where the system refuses to watch
+/// the folder, and while it doesn't exist, it is looked at twice a second.
+package final class FolderWatch: DirectoryWatch, @unchecked Sendable {
+    private let path: String
+
+    /// Begins to watch a folder, until ``end()``.
+    ///
+    /// - Parameters:
+    ///   - path: The folder's path; links are followed.
+    ///   - onChange: Called on a thread of the library after each change in the folder, and once a second. The calls
+    ///     don't overlap.
+    package static func begin(_ path: String, onChange: @escaping @Sendable () -> Void) -> FolderWatch {
+        let watch = FolderWatch(path, onChange: onChange)
+        if DirectoryEvents.isSupported { watch.watchPresentFolder() }
+        return watch
+    }
+
+    private init(_ path: String, onChange: @escaping @Sendable () -> Void) {
+        self.path = path
+        super.init(onChange: onChange)
+    }
+
+    /// Ends the watch; a call of its handler may still be under way.
+    package func end() { JournalWatcher.shared.remove(self) }
+
+    override func bringUpToDate() -> Bool {
+        // Another folder may have its name by now.
+        watchPresentFolder()
+        return true
+    }
+
+    private func watchPresentFolder() {
+        let calls = SystemCalls()
+        do throws(JournalError) {
+            let folder = try calls.open(path, .linkedDirectory)
+            _ = try JournalWatcher.shared.watch(folder.raw, for: self, calls: calls)
+        } catch {
+            // No folder, or no thread: it is polled, if a thread could be started at all.
+            JournalWatcher.shared.poll(self)
+        }
     }
 }
 
@@ -115,11 +169,11 @@ final class JournalWatcher: @unchecked Sendable {
 
     private let lock = ThreadLock()
     // A list: there are few, and a dictionary of another type takes two kilobytes.
-    private var watches: [JournalWatch] = []
+    private var watches: [DirectoryWatch] = []
     /// Shared by all directories, since the system allows a user few of these; nil until one is watched.
     private var events: DirectoryEvents?
     /// What may have changed, in the order in which it is looked at.
-    private var outdated: [JournalWatch] = []
+    private var outdated: [DirectoryWatch] = []
     private let hasOutdated = ThreadCondition()
     /// The threads that look at journals, without those that are in a handler.
     private var lookers = 0
@@ -135,17 +189,11 @@ final class JournalWatcher: @unchecked Sendable {
     ///
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
     /// - Throws: An error if no thread could be started; nothing is watched then.
-    func watch(_ directory: Int32, for watch: JournalWatch, calls: SystemCalls) throws(JournalError) -> JournalError? {
+    func watch(_ directory: Int32, for watch: DirectoryWatch, calls: SystemCalls) throws(JournalError) -> JournalError? {
         // An event of the directory can't be missed: it is assigned to a watch under the lock.
         lock.lock()
         defer { lock.unlock() }
-        if !isWaiting {
-            nextLook = Clock.monotonic() + Self.pollingInterval
-            let code = Threads.start { [self] in wait() }
-            guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: ".") }
-            isWaiting = true
-        }
-        if !isWatching(watch) { watches.append(watch) }
+        try begin(watch)
         do throws(JournalError) {
             let source = if let events { events } else { try DirectoryEvents(calls: calls) }
             events = source
@@ -161,8 +209,28 @@ final class JournalWatcher: @unchecked Sendable {
         }
     }
 
+    /// Looks at a watch twice a second, since its directory can't be watched.
+    func poll(_ watch: DirectoryWatch) {
+        lock.lock()
+        defer { lock.unlock() }
+        forgetDirectory(of: watch)
+        // Without a thread it is looked at when something else is watched.
+        do throws(JournalError) { try begin(watch) } catch {}
+    }
+
+    /// Under the lock: adds a watch, and starts the thread that waits if it isn't running.
+    private func begin(_ watch: DirectoryWatch) throws(JournalError) {
+        if !isWaiting {
+            nextLook = Clock.monotonic() + Self.pollingInterval
+            let code = Threads.start { [self] in wait() }
+            guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: ".") }
+            isWaiting = true
+        }
+        if !isWatching(watch) { watches.append(watch) }
+    }
+
     /// Ends a watch; its handler may still be in a call.
-    func remove(_ watch: JournalWatch) {
+    func remove(_ watch: DirectoryWatch) {
         lock.lock()
         defer { lock.unlock() }
         watches.removeAll { $0 === watch }
@@ -170,10 +238,10 @@ final class JournalWatcher: @unchecked Sendable {
         if watches.isEmpty { hasOutdated.broadcast() }
     }
 
-    private func isWatching(_ watch: JournalWatch) -> Bool { watches.contains { $0 === watch } }
+    private func isWatching(_ watch: DirectoryWatch) -> Bool { watches.contains { $0 === watch } }
 
     /// The system's numbers count up, so late events of this directory aren't taken for another one's.
-    private func forgetDirectory(of watch: JournalWatch) {
+    private func forgetDirectory(of watch: DirectoryWatch) {
         guard let number = watch.directory else { return }
         watch.directory = nil
         // Two journals may have one directory, when a suite was deleted and recreated; see ``JournalRegistry``.
@@ -212,7 +280,7 @@ final class JournalWatcher: @unchecked Sendable {
     }
 
     /// Has a journal looked at, after the present look if there is one.
-    private func look(_ watch: JournalWatch) {
+    private func look(_ watch: DirectoryWatch) {
         if !watch.isOutdated {
             watch.isOutdated = true
             if !watch.isBeingLookedAt { outdated.append(watch) }
@@ -252,7 +320,7 @@ final class JournalWatcher: @unchecked Sendable {
     }
 
     /// Waits until there is one; nil when nothing is watched any more.
-    private func nextOutdated() -> JournalWatch? {
+    private func nextOutdated() -> DirectoryWatch? {
         while outdated.isEmpty, !watches.isEmpty { hasOutdated.wait(lock) }
         return outdated.isEmpty ? nil : outdated.removeFirst()
     }

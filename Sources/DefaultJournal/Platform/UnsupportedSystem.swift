@@ -21,11 +21,11 @@ struct OwnedDescriptor: ~Copyable {
 struct FileStatus {
     let device, inode, links, size, changed, modified: UInt64
     let owner: UInt32
-    let isRegular, isDirectory, isWritableByOwner, isWritableByOthers: Bool
+    let isRegular, isDirectory, isWritableByOwner, isWritableByGroup, isWritableByOthers: Bool
 }
 
 package struct SystemCalls: Sendable {
-    enum Access { case read, readWrite, create, createNew, directory }
+    enum Access { case read, readWrite, create, createNew, directory, linkedFile }
     typealias Bytes = UnsafeRawBufferPointer
 
     package init() {}

@@ -334,7 +334,7 @@ struct ErrorMessageTests {
     func content() {
         let report = LoadReport(filledIn: ["a"])
         for error in [DefaultsError.filledIn(report, context), .encodingFailed(fault, context)] {
-            let other = error.about(5)
+            let other = error.about(content: 5)
             expect(other, error.code, error.description)
             #expect(error.content == nil && other.content == 5)
             #expect(other.faults == error.faults)

@@ -69,7 +69,7 @@ struct BusySuiteTests {
                 for _ in 0..<3 {
                     expectError(.storeBusy) { _ = try suite.open() }
                 }
-                let standard = FileDefaults(suite: suite, durability: .background, arguments: LaunchArguments([]))
+                let standard = FileDefaults(suite: suite, durability: .background, sources: nil)
                 #expect(standard.object(forKey: "a") == nil)
                 expectError(.storeBusy) { try standard.set(2, forKey: "a") }
                 expectError(.storeBusy) { try standard.checkAvailability() }

@@ -212,7 +212,7 @@ struct FileDefaultsTests {
         try withTemporaryDirectory { directory in
             func suite(_ location: SuiteLocation) -> FileDefaults {
                 let suite = FileSuite(location: location)
-                return FileDefaults(suite: suite, durability: .background, arguments: LaunchArguments([]))
+                return FileDefaults(suite: suite, durability: .background, sources: nil)
             }
             let path = directory.path + "/s"
             let unopened = suite(.directory(URL(filePath: path)))

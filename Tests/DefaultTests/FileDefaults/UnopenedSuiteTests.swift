@@ -18,7 +18,7 @@ struct UnopenedSuiteTests {
             let suite = FileDefaults(
                 suite: FileSuite(location: .directory(obstacle.appending(path: "s"))),
                 durability: .background,
-                arguments: LaunchArguments(arguments)
+                sources: DefaultsSources(arguments: LaunchArguments(arguments))
             )
             expectError(.storeUnavailable) { try suite.checkAvailability() }
             try test(suite) { try FileManager.default.removeItem(at: obstacle) }
@@ -168,7 +168,7 @@ struct UnopenedSuiteTests {
             let suite = FileDefaults(
                 suite: FileSuite(location: .directory(url)),
                 durability: .background,
-                arguments: LaunchArguments([])
+                sources: DefaultsSources(arguments: LaunchArguments([]))
             )
             var values = Defaults(suite: suite).updates(DefaultsKey<Int>("k")).makeAsyncIterator()
             #expect(await values.next(isolation: nil) == 0)
@@ -219,7 +219,7 @@ struct DeferredEventsTests {
 @Suite("Arguments of the command line")
 struct CommandLineTests {
     private func values(_ arguments: String...) -> [String: PropertyListValue] {
-        let values = LaunchArguments(["program"] + arguments).values
+        let values = LaunchArguments(["program"] + arguments).entries
         return Dictionary(uniqueKeysWithValues: values.map { ($0.key.string, $0.value) })
     }
 
@@ -229,8 +229,8 @@ struct CommandLineTests {
         #expect(values("-a", "1", "-b", "x y") == ["a": .string("1"), "b": .string("x y")])
         #expect(values("a", "-b", "c", "d", "-e", "f") == ["b": .string("c"), "e": .string("f")])
         // The program's own name is none, whatever it is.
-        #expect(LaunchArguments(["-program", "x"]).values == [:])
-        #expect(LaunchArguments([]).values == [:])
+        #expect(LaunchArguments(["-program", "x"]).entries == [:])
+        #expect(LaunchArguments([]).entries == [:])
     }
 
     @Test("are none where no value is behind them, or where the key is a number or has two dashes")
@@ -274,7 +274,7 @@ struct CommandLineTests {
             let suite = FileDefaults(
                 suite: stored.suite,
                 durability: .background,
-                arguments: LaunchArguments(["program", "-blob", "<010203>", "-name", "argument", "-both", "argument"])
+                sources: DefaultsSources(arguments: LaunchArguments(["program", "-blob", "<010203>", "-name", "argument", "-both", "argument"]))
             )
             try suite.set(Data([9]), forKey: "blob")
             try suite.set("stored", forKey: "other")

@@ -24,7 +24,7 @@ struct LaunchArgumentKeyTests {
                 FileDefaults(
                     suite: FileSuite(location: .directory(directory.appending(path: "s"))),
                     durability: .background,
-                    arguments: LaunchArguments(["tool"] + arguments)
+                    sources: DefaultsSources(arguments: LaunchArguments(["tool"] + arguments))
                 )
             }
             try test(suite(arguments), suite([]))

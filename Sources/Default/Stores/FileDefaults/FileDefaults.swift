@@ -59,13 +59,14 @@ public final class FileDefaults: Sendable {
     private let suites: PerProcess<FileSuite>
     /// The suite of this process.
     var suite: FileSuite { suites.current }
-    let arguments: LaunchArguments
+    /// The sources that the suite is read with; nil without any.
+    public let sources: DefaultsSources?
 
     /// The suite named after the program; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
     /// The name is that of the program's file. On Linux it is the same after the file was deleted or replaced, and for
     /// a program that is started through the dynamic loader. Without `/proc` it isn't known, and the suite can't be
-    /// opened: use ``init(suiteName:durability:lockTimeout:)`` there.
+    /// opened: use ``init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)`` there.
     ///
     /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered
     /// defaults and launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or
@@ -74,7 +75,7 @@ public final class FileDefaults: Sendable {
     public static let standard = FileDefaults(
         suite: FileSuite(location: .program),
         durability: .background,
-        arguments: LaunchArguments(CommandLine.arguments)
+        sources: SourcePlaces.system.sources(of: .program, arguments: LaunchArguments(CommandLine.arguments))
     )
 
     /// Opens the suite with a name, and creates it if it doesn't exist.
@@ -91,6 +92,9 @@ public final class FileDefaults: Sendable {
     ///   - lockTimeout: Seconds that a call waits for another process that writes, before it throws
     ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a
     ///     process, the one that opens it first decides. Threads of one process wait for each other without a limit.
+    ///   - mandatory: Sources whose values can't be changed, before those of the suite's name; none by default.
+    ///   - overrides: Sources above what is stored, such as the environment; none by default.
+    ///   - fallbacks: Sources that count while nothing is stored, before those of the suite's name; none by default.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
     ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` or
     ///   ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that can only be read, or that can't be
@@ -98,9 +102,19 @@ public final class FileDefaults: Sendable {
     public convenience init(
         suiteName: String,
         durability: Durability = .background,
-        lockTimeout: TimeInterval = 5
+        lockTimeout: TimeInterval = 5,
+        mandatory: [any DefaultsSource] = [],
+        overrides: [any DefaultsSource] = [],
+        fallbacks: [any DefaultsSource] = []
     ) throws(DefaultsError) {
-        try self.init(opening: .named(suiteName), durability: durability, lockTimeout: lockTimeout)
+        let location = SuiteLocation.named(suiteName)
+        let sources = SourcePlaces.system.sources(
+            of: location,
+            mandatory: mandatory,
+            overrides: overrides,
+            fallbacks: fallbacks
+        )
+        try self.init(opening: location, durability: durability, lockTimeout: lockTimeout, sources: sources)
     }
 
     /// Opens the suite in a directory, and creates it and its parent directories if they don't exist.
@@ -112,7 +126,10 @@ public final class FileDefaults: Sendable {
     ///   - url: The file URL of the suite's directory. A component ".." removes the one before it, even if that is a
     ///     symbolic link to a directory elsewhere.
     ///   - durability: When changes reach the disk; within about a second by default.
-    ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:)``.
+    ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)``.
+    ///   - mandatory: Sources whose values can't be changed; none by default.
+    ///   - overrides: Sources above what is stored, such as the environment; none by default.
+    ///   - fallbacks: Sources that count while nothing is stored; none by default.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that
     ///   can only be read, or that can't be
@@ -120,9 +137,17 @@ public final class FileDefaults: Sendable {
     public convenience init(
         url: URL,
         durability: Durability = .background,
-        lockTimeout: TimeInterval = 5
+        lockTimeout: TimeInterval = 5,
+        mandatory: [any DefaultsSource] = [],
+        overrides: [any DefaultsSource] = [],
+        fallbacks: [any DefaultsSource] = []
     ) throws(DefaultsError) {
-        try self.init(opening: .directory(url), durability: durability, lockTimeout: lockTimeout)
+        try self.init(
+            opening: .directory(url),
+            durability: durability,
+            lockTimeout: lockTimeout,
+            sources: DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks)
+        )
     }
 
     /// Opens the suite in a directory for reading only.
@@ -140,23 +165,26 @@ public final class FileDefaults: Sendable {
     public convenience init(readingFrom url: URL) throws(DefaultsError) {
         let suite = FileSuite(location: .directory(url), isReadOnly: true)
         _ = try suite.open()
-        self.init(suite: suite, durability: .background, arguments: LaunchArguments([]))
+        self.init(suite: suite, durability: .background, sources: nil)
     }
 
     private convenience init(
         opening location: SuiteLocation,
         durability: Durability,
-        lockTimeout: TimeInterval
+        lockTimeout: TimeInterval,
+        sources: DefaultsSources?
     ) throws(DefaultsError) {
         let suite = FileSuite(location: location, lockTimeout: lockTimeout)
         _ = try suite.openUnlessReadOnly()
-        self.init(suite: suite, durability: durability, arguments: LaunchArguments([]))
+        self.init(suite: suite, durability: durability, sources: sources)
     }
 
-    init(suite: FileSuite, durability: Durability, arguments: LaunchArguments) {
-        suites = suite.inEachProcess
+    init(suite: FileSuite, durability: Durability, sources: DefaultsSources?) {
+        let suites = suite.inEachProcess
+        self.suites = suites
         self.durability = durability
-        self.arguments = arguments
+        self.sources = sources
+        sources?.connect { keys in suites.current.current?.noteChange(ofSources: keys) }
     }
 
     /// The suite's directory, even if the suite can't be opened.
@@ -169,10 +197,17 @@ public final class FileDefaults: Sendable {
 }
 
 extension FileDefaults: DefaultsStore {
-    /// The value for a key: a launch argument, otherwise the stored value, otherwise the registered one.
+    /// The value for a key: that of a source above what is stored, otherwise the stored value, otherwise that of a
+    /// fallback, otherwise the registered one.
     public func storedValue(forKey key: String) -> PropertyListValue? {
+        if let sources {
+            return sources.value(
+                forKey: key,
+                own: { ownValue(forKey: key) },
+                registered: { registeredValue(forKey: key) }
+            )
+        }
         let key = StoreKey(unchecked: key)
-        if !arguments.values.isEmpty, let argument = arguments.values[key] { return argument }
         guard let value = suite.withOpenSuite({ $0.value(for: key) ?? $0.state.registeredValue(for: key) }) else {
             return suite.registeredValue(for: key)
         }
@@ -189,10 +224,12 @@ extension FileDefaults: DefaultsStore {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``,
     ///   ``DefaultsError/Code/unsupportedValue``, ``DefaultsError/Code/valueTooLarge``,
     ///   ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Nothing has changed then.
+    ///   ``DefaultsError/Code/storeReadOnly``, ``DefaultsError/Code/storeFailed`` or
+    ///   ``DefaultsError/Code/mandatory``. Nothing has changed then.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
+        try sources?.checkWritable(key, in: self)
         let suite = try suite.open()
         _ = try wrappingErrors(forKey: key) { () throws(JournalError) in
             try suite.write(value, for: storeKey, durability: durability)
@@ -215,6 +252,7 @@ extension FileDefaults: DefaultsStore {
         let storeKey = try StoreKey(key)
         let suite = try suite.open()
         return try withExclusiveAccess {
+            try sources?.checkWritable(key, in: self)
             var value = suite.value(for: storeKey)
             let result = try body(&value)
             try value?.checkDepth(forKey: key, in: self)
@@ -230,6 +268,7 @@ extension FileDefaults: DefaultsStore {
     /// - Returns: False if there is no such value, or in a transaction. Then nothing has changed.
     func replace(with data: Data, forKey key: String, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
         guard note != 0, let suite = suite.current else { return false }
+        try sources?.checkWritable(key, in: self)
         let isStored = try wrappingErrors(forKey: key) { () throws(JournalError) in
             try suite.write(.data(data), for: StoreKey(unchecked: key), durability: durability, ifNoted: note)
         }
@@ -320,7 +359,8 @@ extension FileDefaults: DefaultsStore {
     /// - Parameter handler: Receives the keys that changed, on any thread, when the new values can be read.
     /// - Returns: The observation. It keeps the suite open.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        suite.observe(handler)
+        let observation = suite.observe(handler)
+        return sources?.watching(observation) ?? observation
     }
 
     /// Opens the suite if it isn't open.
@@ -340,17 +380,21 @@ extension FileDefaults {
     static func of<Store: DefaultsStore>(_ store: Store) -> FileDefaults? {
         Store.self == FileDefaults.self ? unsafeDowncast(store as AnyObject, to: FileDefaults.self) : nil
     }
-
-    /// Whether a launch argument hides the stored value of a key.
-    func hasArgument(forKey key: String) -> Bool {
-        !arguments.values.isEmpty && arguments.values[StoreKey(unchecked: key)] != nil
-    }
 }
 
-extension FileDefaults: LayeredStore {
-    func ownValue(forKey key: String) -> PropertyListValue? {
+extension FileDefaults {
+    /// The value that is stored for a key, whatever launch arguments and sources say.
+    public func ownValue(forKey key: String) -> PropertyListValue? {
         suite.withOpenSuite { $0.value(for: StoreKey(unchecked: key)) } ?? nil
     }
+
+    /// The value that was registered for a key in this process.
+    public func registeredValue(forKey key: String) -> PropertyListValue? {
+        suite.registeredValue(for: StoreKey(unchecked: key))
+    }
+
+    /// All stored values.
+    func ownValues() -> [StoreKey: PropertyListValue] { suite.openIfPossible()?.values ?? [:] }
 }
 
 extension FileDefaults: UserDefaultsVocabulary {
@@ -366,16 +410,13 @@ extension FileDefaults: UserDefaultsVocabulary {
         suite.register(try values.checked(in: self))
     }
 
-    /// A snapshot of all keys and values: launch arguments, stored values and registered ones.
+    /// A snapshot of all keys and values: those of sources, stored values and registered ones.
     public func allValues() -> [String: PropertyListValue] {
-        var values: [StoreKey: PropertyListValue]
-        if let suite = suite.openIfPossible() {
-            values = suite.state.registeredValues
-            values.replaceValues(with: suite.values)
-        } else {
-            values = suite.registeredValues
-        }
-        values.replaceValues(with: arguments.values)
+        let suite = self.suite.openIfPossible()
+        var values = suite?.state.registeredValues ?? self.suite.registeredValues
+        sources?.addFallbacks(to: &values)
+        values.replaceValues(with: suite?.values ?? [:])
+        sources?.addOverrides(to: &values)
         return values.byString
     }
 }

@@ -267,6 +267,15 @@ enum SuiteLocation: Sendable {
     private static let knownProgramName = ProgramEnvironment.programName
     #endif
 
+    /// The suite's name; nil if it has none, or none that can be used.
+    var name: String? {
+        switch self {
+        case .named(let name): (try? Self.check(name)) == nil ? nil : name
+        case .program: try? Self.programName()
+        case .directory: nil
+        }
+    }
+
     /// The property list in which Foundation keeps the suite with the same name.
     func foundationPropertyList() throws(DefaultsError) -> URL? {
         let name: String
@@ -386,7 +395,7 @@ enum SuiteLocation: Sendable {
 
 /// Values from the command line: `-key value`, as in `UserDefaults`'s argument domain.
 struct LaunchArguments: Sendable {
-    let values: [StoreKey: PropertyListValue]
+    let entries: [StoreKey: PropertyListValue]
 
     /// Parses a command line, which begins with the program's name.
     ///
@@ -405,7 +414,7 @@ struct LaunchArguments: Sendable {
             values[key] = Self.parse(value)
             index += 1
         }
-        self.values = values
+        entries = values
     }
 
     /// Whether an argument begins with a hyphen and isn't a negative number; "-inf" and "-nan" are keys.
@@ -415,7 +424,7 @@ struct LaunchArguments: Sendable {
         return bytes.count < 2 || bytes[1] > UInt8(ascii: "9") || Double(argument) == nil
     }
 
-    private static func parse(_ text: String) -> PropertyListValue {
+    static func parse(_ text: String) -> PropertyListValue {
         if let first = text.first, "({<".contains(first),
             let value = PropertyListFile.value(of: Data(utf8Of: text))
         {

@@ -66,6 +66,10 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
         return keys
     }
 
+    /// Notes changes that the calling thread has to report, which are not the suite's own; called under the journal's
+    /// lock.
+    func noteChanges(of keys: Set<String>) { changedByThread[Threads.current, default: []].formUnion(keys) }
+
     func register(_ defaults: [StoreKey: PropertyListValue]) {
         registered.withLock { $0.replaceValues(with: defaults) }
     }
@@ -223,6 +227,16 @@ extension OpenSuite {
         if !keys.isEmpty {
             state.changes.notify(keys)
         }
+    }
+
+    /// Notifies observers of what has changed in sources of the suite; nil if any key may have.
+    func noteChange(ofSources keys: Set<String>?) {
+        guard state.changes.isActive else { return }
+        guard let keys else { return state.changes.notify(nil) }
+        journal.lockForReading()
+        state.noteChanges(of: keys)
+        journal.unlockForReading()
+        notifyChanges()
     }
 
     /// Calls a handler at each change of the suite, until the observation is cancelled, which keeps the suite open so

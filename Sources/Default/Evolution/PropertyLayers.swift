@@ -1,0 +1,511 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+// How the properties of settings come from several layers:
+//
+// 1. Each source is looked up under all of the type's names, and what it has becomes fields under the type's present
+//    names: it may have been written for an older release (``PropertyLayers/fields(of:)``).
+// 2. The default value's fields are replaced by those of the registered value, the fallbacks, what is stored, the
+//    overrides, the launch arguments and the mandatory sources, in this order, and decoded once
+//    (``PropertyLayers/effective(own:registered:default:)``).
+// 3. Only when that fails the layers are added one after the other, to find out which of them can't be used, and where.
+// 4. A write compares the new value's fields with the effective ones, and stores those that the caller has changed or
+//    that were stored before (``PropertyLayers/fieldsToStore(_:own:effective:)``).
+
+/// What the sources of a store say about one settings type at one time, property by property.
+final class PropertyLayers: @unchecked Sendable {
+    // It is changed by nobody once it is made.
+
+    typealias Fields = [String: StoredTree]
+
+    /// The properties that one layer has, under their present names.
+    struct Layer {
+        let origin: DefaultsOrigin
+        var fields: Fields
+        /// Other readings of texts, for a type without a default value to try them with.
+        var otherReadings: Fields = [:]
+    }
+
+    /// A value, and its fields as the type encodes them.
+    struct Effective {
+        let value: any Decodable
+        let fields: Fields
+    }
+
+    /// The settings type and its predecessors, newest first.
+    let chain: [StoredType]
+    private let identifiers: [String]
+    private let context: ErrorContext
+    let defaultValue: (any Encodable)?
+    let defaultFields: Fields?
+    private let format: StoredTree.Format
+    /// Whether the type's form isn't an object, so that its value counts as a whole.
+    let isOneValue: Bool
+    /// The layers below what is stored, the lowest first.
+    private(set) var below: [Layer] = []
+    /// The layers above it, the lowest first.
+    private(set) var above: [Layer] = []
+    /// For a type that counts as a whole: the values of the layers, the highest first.
+    private var wholeAbove: [(origin: DefaultsOrigin, value: any Decodable)] = []
+    private var wholeBelow: [(origin: DefaultsOrigin, value: any Decodable)] = []
+
+    private var newest: StoredType { chain[0] }
+    private var coder: DefaultsCoder { chain[0].coder }
+
+    /// - Parameters:
+    ///   - chain: The settings type and its predecessors, newest first.
+    ///   - identifiers: The keys that settings may be under, the present one first.
+    ///   - defaultValue: The type's default value; nil for none.
+    ///   - snapshot: What the sources say.
+    ///   - context: The key, the type and the store, for reports.
+    init(
+        _ chain: [StoredType],
+        under identifiers: [String],
+        default defaultValue: (any Encodable)?,
+        in snapshot: SourceSnapshot,
+        _ context: ErrorContext
+    ) {
+        (self.chain, self.identifiers, self.defaultValue, self.context) = (chain, identifiers, defaultValue, context)
+        let encoded = defaultValue.flatMap { try? chain[0].coder.encodeTopLevel($0) }.flatMap { StoredTree.parse($0) }
+        defaultFields = encoded?.tree.fields
+        format = encoded?.format ?? chain[0].coder.treeFormat
+        isOneValue = encoded != nil && defaultFields == nil
+        if isOneValue {
+            wholeAbove = snapshot.above.compactMap { layer in whole(of: layer).map { (layer.origin, $0) } }
+            wholeBelow = snapshot.below.compactMap { layer in whole(of: layer).map { (layer.origin, $0) } }
+        } else {
+            below = snapshot.below.reversed().compactMap { fields(of: $0) }
+            above = snapshot.above.reversed().compactMap { fields(of: $0) }
+        }
+    }
+
+    /// Whether no source says anything about the type.
+    var isEmpty: Bool { below.isEmpty && above.isEmpty && wholeAbove.isEmpty && wholeBelow.isEmpty }
+
+    // MARK: What the sources say
+
+    private func tree(of value: PropertyListValue) -> StoredTree? {
+        switch value {
+        case .data(let data):
+            guard let (tree, found) = StoredTree.parse(data), found == format else { return nil }
+            return tree
+        case .string(let text) where format == .json && text.utf8.first == UInt8(ascii: "{"):
+            return StoredTree(json: Data(utf8Of: text))
+        default:
+            return leaf(value)
+        }
+    }
+
+    /// A value in the format of the type's coder, which decides how dates and data are written.
+    private func leaf(_ value: PropertyListValue) -> StoredTree? {
+        func encoded(_ value: some Encodable) -> StoredTree? {
+            // In an array: a coder may refuse a single value.
+            let array = (try? coder.encodeTopLevel([value])).flatMap { StoredTree.parse($0)?.tree }
+            guard case .array(let elements)? = array else { return nil }
+            return elements.first
+        }
+        if format == .propertyList { return StoredTree(value) }
+        switch value {
+        case .string(let value): return encoded(value)
+        case .boolean(let value): return encoded(value)
+        case .integer(let value): return encoded(value)
+        case .unsigned(let value): return encoded(value)
+        case .real(let value): return encoded(value)
+        case .data(let value): return encoded(value)
+        case .date(let value): return encoded(value)
+        case .array(let values):
+            let elements = values.compactMap { leaf($0) }
+            return elements.count == values.count ? .array(elements) : nil
+        case .dictionary(let entries):
+            let fields = entries.compactMapValues { leaf($0) }
+            return fields.count == entries.count ? .object(fields) : nil
+        }
+    }
+
+    /// What a layer has for a type that counts as a whole.
+    private func whole(of layer: SourceSnapshot.Layer) -> (any Decodable)? {
+        for identifier in identifiers {
+            guard let value = layer.value(for: StoreKey(unchecked: identifier)) else { continue }
+            let readings = layer.isText ? readings(of: value) : [tree(of: value)].compactMap { $0 }
+            for reading in readings {
+                if let data = reading.data(in: format), let value = try? decode(data) { return value }
+            }
+            report([.init(path: "", reason: "can't be used")], of: layer.origin)
+            return nil
+        }
+        return nil
+    }
+
+    /// What a layer has for the type: under the first of its names that it knows.
+    private func fields(of layer: SourceSnapshot.Layer) -> Layer? {
+        var found: Fields = [:]
+        for identifier in identifiers {
+            let own = layer.value(for: StoreKey(unchecked: identifier))
+            if let own {
+                guard let fields = tree(of: own)?.fields else {
+                    report([.init(path: "", reason: "is not an object")], of: layer.origin)
+                    return nil
+                }
+                found = present(fields.filter { !$0.value.mayBeNull }, of: layer, under: identifier)
+            }
+            let single = properties(of: layer.variables, under: identifier)
+            if own == nil, single.isEmpty { continue }
+            var result = Layer(origin: layer.origin, fields: found.merging(single) { $1 })
+            if layer.isText { resolveTexts(of: &result) }
+            return result.fields.isEmpty ? nil : result
+        }
+        return nil
+    }
+
+    /// The properties that variables of the environment name.
+    private func properties(of variables: EnvironmentVariables?, under identifier: String) -> Fields {
+        guard let variables, let defaultFields else { return [:] }
+        var fields: Fields = [:]
+        for name in knownNames(besides: defaultFields) {
+            guard let value = variables.value(ofProperty: name, of: identifier) else { continue }
+            if case .string(let text) = value { fields[name] = leaf(.string(text)) } else { fields[name] = tree(of: value) }
+        }
+        return fields
+    }
+
+    /// The names of the properties: those that the default value is stored with, and optional ones that are nil in it.
+    private func knownNames(besides fields: Fields) -> Set<String> {
+        let asked = coder.isBuiltIn ? TypeShape.of(newest.type, coder: coder)?.names ?? [] : []
+        return asked.union(fields.keys)
+    }
+
+    /// Finds a reading for each text that the type can use: as a text, else as a number, a Boolean or JSON.
+    private func resolveTexts(of layer: inout Layer) {
+        for (name, field) in layer.fields {
+            guard let text = text(of: field) else { continue }
+            let readings = readings(of: .string(text))
+            guard let defaultFields else {
+                layer.otherReadings[name] = readings.dropFirst().first
+                continue
+            }
+            let usable = readings.first { reading in
+                (try? decode(defaultFields.merging([name: reading]) { $1 })) != nil
+            }
+            if let usable { layer.fields[name] = usable }
+        }
+    }
+
+    private func text(of field: StoredTree) -> String? {
+        switch field {
+        case .json(let bytes) where bytes.first == UInt8(ascii: "\""):
+            try? JSONDecoder().decode(String.self, from: Data(bytes))
+        case .propertyList(.string(let text)): text
+        default: nil
+        }
+    }
+
+    /// What a text may stand for, the text itself first.
+    private func readings(of value: PropertyListValue) -> [StoredTree] {
+        guard case .string(let text) = value else { return [tree(of: value)].compactMap { $0 } }
+        var values: [PropertyListValue] = [value]
+        if let parsed = try? JSONDocument.value(of: Array(text.utf8)) { values.append(parsed) }
+        switch text.lowercased() {
+        case "yes", "on", "true", "1": values.append(.boolean(true))
+        case "no", "off", "false", "0": values.append(.boolean(false))
+        default: break
+        }
+        return values.compactMap { leaf($0) }
+    }
+
+    // MARK: Older releases
+
+    /// Fields under the type's present names, which may be those of an older release.
+    private func present(_ fields: Fields, of layer: SourceSnapshot.Layer, under identifier: String) -> Fields {
+        let own = newest
+        let release: StoredType
+        if let version = version(of: layer, under: identifier) {
+            release = version >= own.version ? own : chain.dropFirst().last { $0.version >= version } ?? own
+        } else {
+            release = chain.count > 1 ? chain.first { knowsAll(fields, $0) } ?? own : own
+        }
+        return release === own ? renamed(fields, of: own) : migrated(fields, from: release) ?? [:]
+    }
+
+    private func version(of layer: SourceSnapshot.Layer, under identifier: String) -> Int? {
+        switch layer.values[StoreKey(unchecked: CompanionKey.version(of: identifier))] {
+        case .integer(let number): return Int(exactly: number)
+        case .string(let text): return SchemaRecord(text: text)?.entries.first?.version.number ?? Int(text)
+        default: return nil
+        }
+    }
+
+    /// Whether a release knows all names of some fields.
+    private func knowsAll(_ fields: Fields, _ release: StoredType) -> Bool {
+        guard let data = completed(fields, of: release),
+            let outcome = try? release.read(data, coder: nil, fillingIn: true)
+        else { return false }
+        let unknown = UnknownFields(
+            in: outcome.form.bytes ?? data,
+            unknownTo: release.type,
+            coder: release.coder
+        )
+        let names = renamed(fields, of: release)
+        return unknown?.fields.keys.contains { names[$0] != nil } != true
+    }
+
+    private func renamed(_ fields: Fields, of release: StoredType) -> Fields {
+        guard let data = StoredTree.object(fields).data(in: format),
+            let renaming = Renaming(
+                release.type,
+                names: release.names,
+                in: data,
+                coder: release.coder,
+                includingParts: true
+            ), let renamed = renaming.data
+        else { return fields }
+        return StoredTree.parse(renamed)?.tree.fields ?? fields
+    }
+
+    /// The bytes of some fields over the release's default value.
+    private func completed(_ fields: Fields, of release: StoredType) -> Data? {
+        func initial<Provider: DefaultProviding>(_ type: Provider.Type) -> (any Encodable)? { type.defaultValue }
+        let defaultValue = (release.type as? any DefaultProviding.Type).flatMap { initial($0) }
+        let start = defaultValue.flatMap { try? release.coder.encodeTopLevel($0) }
+            .flatMap { StoredTree.parse($0)?.tree.fields }
+        return StoredTree.object((start ?? [:]).merging(renamed(fields, of: release)) { $1 }).data(in: format)
+    }
+
+    /// What some fields of a predecessor are in the newest release: what they make different from the predecessor's
+    /// default value, and what has the same name.
+    private func migrated(_ fields: Fields, from release: StoredType) -> Fields? {
+        func value(_ fields: Fields) -> Fields? {
+            guard let data = completed(fields, of: release),
+                let outcome = try? release.read(data, coder: nil, fillingIn: true)
+            else { return nil }
+            return encode(outcome.value)
+        }
+        guard let new = value(fields) else { return nil }
+        let old = value([:]) ?? [:]
+        let names = renamed(fields, of: release)
+        return new.filter { name, field in names[name] != nil || !Self.areSame(field, old[name]) }
+    }
+
+    // MARK: What is stored
+
+    /// The fields that stored bytes say, under the present names; what can't be used isn't said.
+    func ownFields(of data: Data, read outcome: StoredType.Outcome) -> Fields {
+        guard let stored = StoredTree.parse(data)?.tree.fields else { return [:] }
+        let form = outcome.form
+        guard form.type.isNewest else {
+            return migrated(stored, from: form.type) ?? encode(outcome.value) ?? [:]
+        }
+        let said = renamed(stored, of: form.type)
+        guard let used = form.bytes.flatMap({ StoredTree.parse($0)?.tree.fields }) else { return said }
+        let unusable = Set(form.report.unusable.map(\.path))
+        var fields: Fields = [:]
+        for (name, field) in said where !unusable.contains(LoadReport.path([name])) {
+            // A part of it may have been filled in.
+            fields[name] = used[name] ?? field
+        }
+        return fields
+    }
+
+    /// The fields of a registered value.
+    func registeredFields(_ value: PropertyListValue?) -> Fields? {
+        guard let value, !isOneValue, let fields = tree(of: value)?.fields else { return nil }
+        return renamed(fields, of: newest)
+    }
+
+    // MARK: Reading
+
+    private func encode(_ value: any Decodable) -> Fields? {
+        guard let value = value as? any Encodable else { return nil }
+        return (try? coder.encodeTopLevel(value)).flatMap { StoredTree.parse($0)?.tree.fields }
+    }
+
+    private func decode(_ data: Data) throws -> any Decodable { try coder.decodeTopLevel(anyOf: newest.type, from: data) }
+
+    private func decode(_ fields: Fields) throws -> any Decodable {
+        guard let data = StoredTree.object(fields).data(in: format) else { throw UnexpectedValue() }
+        return try decode(data)
+    }
+
+    /// The value that all layers give together; nil if none of them says enough.
+    ///
+    /// - Parameters:
+    ///   - own: What is stored; nil for nothing.
+    ///   - registered: What is registered; nil for nothing.
+    ///   - initial: What takes the place of the type's default value; nil for that itself.
+    func effective(
+        own: Fields?,
+        registered: Fields?,
+        default initial: (any Encodable)? = nil
+    ) -> Effective? {
+        var start = defaultFields
+        if let initial { start = (try? coder.encodeTopLevel(initial)).flatMap { StoredTree.parse($0)?.tree.fields } }
+        let stored = DefaultsOrigin(.stored, name: context.store ?? "")
+        let all =
+            (registered.map { [Layer(origin: DefaultsOrigin(.registered, name: "registered"), fields: $0)] } ?? [])
+            + below + (own.map { [Layer(origin: stored, fields: $0)] } ?? []) + above
+        if let value = try? decode(all.reduce(start ?? [:]) { $0.merging($1.fields) { $1 } }) {
+            return effective(value)
+        }
+        if start == nil {
+            let other = all.reduce([:]) { $0.merging($1.fields) { $1 }.merging($1.otherReadings) { $1 } }
+            if let value = try? decode(other) { return effective(value) }
+        }
+        return usable(of: all, over: start, initial ?? defaultValue)
+    }
+
+    private func effective(_ value: any Decodable) -> Effective {
+        Effective(value: value, fields: encode(value) ?? [:])
+    }
+
+    /// Adds one layer after the other, without what can't be used of it, which is reported.
+    private func usable(of layers: [Layer], over start: Fields?, _ initial: (any Encodable)?) -> Effective? {
+        var (value, fields) = (initial, start ?? [:])
+        for layer in layers {
+            let all = fields.merging(layer.fields) { $1 }
+            if let next = try? decode(all) {
+                (value, fields) = (next as? any Encodable, all)
+            } else if let data = StoredTree.object(all).data(in: format),
+                let found = Filling.run(
+                    newest.type,
+                    on: data,
+                    default: value,
+                    coder: coder,
+                    keepsUnknownFields: true
+                ), let used = StoredTree.parse(found.filling.bytes)?.tree.fields
+            {
+                (value, fields) = (found.value as? any Encodable, used)
+                if layer.origin.kind != .stored { report(found.filling.report.unusable, of: layer.origin) }
+            } else if value == nil {
+                // The layers above may say what is missing.
+                fields = all
+            } else if layer.origin.kind != .stored {
+                report([.init(path: "", reason: "can't be used")], of: layer.origin)
+            }
+        }
+        guard let value = value as? any Decodable else { return nil }
+        return effective(value)
+    }
+
+    /// The value of a type that counts as a whole, and whether it comes from a source.
+    func wholeValue(own: (any Decodable)?) -> (any Decodable)? {
+        wholeAbove.first?.value ?? own ?? wholeBelow.first?.value ?? defaultValue as? any Decodable
+    }
+
+    private func report(_ parts: [LoadReport.UnusableValue], of origin: DefaultsOrigin) {
+        DefaultsDiagnostics.report(parts, of: origin, context)
+    }
+
+    // MARK: Origin
+
+    /// The layers that have a property, the effective one first.
+    func origins(ofProperty name: String, own: Fields?, registered: Fields?) -> [DefaultsOrigin] {
+        func having(_ layers: [Layer]) -> [DefaultsOrigin] {
+            layers.reversed().filter { $0.fields[name] != nil }.map(\.origin)
+        }
+        var origins = having(above)
+        if own?[name] != nil { origins.append(DefaultsOrigin(.stored, name: context.store ?? "")) }
+        origins += having(below)
+        if registered?[name] != nil { origins.append(DefaultsOrigin(.registered, name: "registered")) }
+        return origins
+    }
+
+    // MARK: Writing
+
+    /// What a write stores, and what it may not change.
+    struct Changes {
+        /// The fields to store; nil if nothing has changed and nothing is stored.
+        var fields: Fields?
+        /// Whether some of the value's fields are left to other layers.
+        var isPartial = false
+        /// The mandatory properties that differ in the new value.
+        var refused: [(name: String, origin: DefaultsOrigin)] = []
+    }
+
+    /// Finds out what to store of a new value: what the caller has changed from the effective value, and what was
+    /// stored before. What sources say stays theirs.
+    ///
+    /// - Parameters:
+    ///   - new: The new value's fields.
+    ///   - own: What is stored; nil for nothing.
+    ///   - effective: The effective value over the type's own default; nil if there is none.
+    ///   - registered: What is registered; nil for nothing.
+    func changes(to new: Fields, own: Fields?, effective: Effective?, registered: Fields?) -> Changes {
+        let stored = own ?? [:]
+        let before = effective?.fields ?? [:]
+        // A type without a default value is written whole: nobody could read a part without the sources.
+        let isWhole = defaultFields == nil
+        let lower = ([defaultFields ?? [:], registered ?? [:]] + below.map(\.fields)).reduce(into: Set<String>()) {
+            for (name, field) in $1 where !field.mayBeNull { $0.insert(name) }
+        }
+        let null: StoredTree = format == .json ? .json(Array("null".utf8)[...]) : .propertyList(.string("$null"))
+        var changes = Changes()
+        var fields: Fields = [:]
+        for name in Set(new.keys).union(before.keys).union(stored.keys) {
+            // What is stored and unknown to the type is kept by other means.
+            guard new[name] != nil || before[name] != nil || stored[name]?.mayBeNull == true else { continue }
+            let isSame = isUnchanged(name, new, effective)
+            let layer = above.last { $0.fields[name] != nil }
+            // Nil is stored over anything that isn't.
+            let value = new[name] ?? (lower.contains(name) ? null : nil)
+            if let layer, layer.origin.kind == .mandatory {
+                if !isSame { changes.refused.append((name, layer.origin)) }
+                fields[name] = stored[name] ?? (isWhole ? value : nil)
+            } else if isSame, layer != nil {
+                fields[name] = stored[name] ?? (isWhole ? value : nil)
+            } else if isSame, stored[name] == nil, !isWhole {
+                // Left to the layers that say it.
+            } else {
+                fields[name] = value
+            }
+        }
+        if !fields.isEmpty || own != nil { changes.fields = fields }
+        changes.isPartial = new.keys.contains { fields[$0] == nil } || lower.contains { fields[$0] == nil }
+        return changes
+    }
+
+    /// Whether a property has the same value; what is written differently may be it, such as a set.
+    private func isUnchanged(_ name: String, _ new: Fields, _ effective: Effective?) -> Bool {
+        guard let effective else { return false }
+        if Self.areSame(new[name], effective.fields[name]) { return true }
+        guard let property = new[name], !property.mayBeNull, effective.fields[name] != nil,
+            let after = try? decode(effective.fields.merging([name: property]) { $1 })
+        else { return false }
+        return ValueSemantics.areInterchangeable(effective.value, after)
+    }
+
+    /// The bytes of some fields.
+    func data(of fields: Fields) -> Data? { StoredTree.object(fields).data(in: format) }
+
+    /// Whether two properties are written alike, apart from nil.
+    private static func areSame(_ one: StoredTree?, _ other: StoredTree?) -> Bool {
+        let (one, other) = (one.flatMap { $0.mayBeNull ? nil : $0 }, other.flatMap { $0.mayBeNull ? nil : $0 })
+        guard let one, let other else { return one == nil && other == nil }
+        return one.isWritten(as: other)
+    }
+}
+
+extension DefaultsCoder {
+    /// The format of its bytes; one of the program's own is taken for JSON until a value says otherwise.
+    fileprivate var treeFormat: StoredTree.Format {
+        (try? encode([0])).map { $0.isPropertyList } == true ? .propertyList : .json
+    }
+}
+
+extension StoredTree {
+    /// Whether two values are written alike, apart from nil and the order of fields.
+    func isWritten(as other: StoredTree) -> Bool {
+        switch (self, other) {
+        case (.object(let fields), .object(let others)):
+            return fields.allSatisfy { name, field in
+                field.mayBeNull || others[name].map { field.isWritten(as: $0) } ?? false
+            } && others.allSatisfy { name, field in field.mayBeNull || fields[name] != nil }
+        case (.array(let elements), .array(let others)):
+            return elements.count == others.count && zip(elements, others).allSatisfy { $0.isWritten(as: $1) }
+        case (.json(let bytes), .json(let others)): return bytes == others
+        case (.propertyList(let value), .propertyList(let other)): return value.isSame(as: other)
+        default: return false
+        }
+    }
+}

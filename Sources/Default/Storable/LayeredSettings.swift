@@ -1,0 +1,278 @@
+internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Settings of one type in a store whose sources speak about them, or that stores only a part of them.
+///
+/// It is made for one read, or for one update from its read to its write, so that both see the same sources.
+struct LayeredSettings {
+    let type: any DefaultStorable.Type
+    /// The key of the call; nil for the type's own.
+    let key: String?
+    let store: any DefaultsStore
+    private let layers: PropertyLayers
+    private let identifiers: [String]
+
+    /// What is remembered as long as the sources say the same: the layers of a type, and the value that was read last.
+    private final class Memory: Sendable {
+        /// nil if no source has anything under the type's names.
+        let layers: PropertyLayers?
+        let identifiers: [String]
+        let last = Guarded<(any AnyObject & Sendable)?>(nil)
+
+        init(_ layers: PropertyLayers?, _ identifiers: [String]) { (self.layers, self.identifiers) = (layers, identifiers) }
+    }
+
+    /// The value that was read last.
+    private final class LastRead<Settings>: @unchecked Sendable {
+        // Only values without shared mutable state are returned from here.
+        let own: PropertyListValue?
+        let value: Settings
+        /// Whether reads may share it; found out at the second read.
+        let isShared: Bool
+
+        init(own: PropertyListValue?, value: Settings, isShared: Bool) {
+            (self.own, self.value, self.isShared) = (own, value, isShared)
+        }
+    }
+
+    /// The layers of a type; nil where the stored bytes alone are its settings.
+    init?(_ type: any DefaultStorable.Type, in store: any DefaultsStore, forKey key: String?) {
+        let memory = Self.memory(of: type, in: store, forKey: key)
+        (self.type, self.key, self.store) = (type, key, store)
+        if let memory, let layers = memory.layers {
+            (self.layers, identifiers) = (layers, memory.identifiers)
+            return
+        }
+        let identifiers = key.map { [$0] } ?? type.identifiers
+        guard Self.isPartial(under: identifiers, in: store) else { return nil }
+        self.identifiers = identifiers
+        layers = Self.layers(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
+    }
+
+    /// What is remembered of a type; nil where no source says anything at all.
+    private static func memory(
+        of type: any DefaultStorable.Type,
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) -> Memory? {
+        guard let sources = store.sources else { return nil }
+        let id = SourceSnapshot.RememberedKey(type: ObjectIdentifier(type), key: key)
+        let (isEmpty, known) = sources.withSnapshot { snapshot in
+            (snapshot.isEmpty, snapshot.isEmpty ? nil : snapshot.remembered.read { $0[id] })
+        }
+        if isEmpty { return nil }
+        // Nothing else is remembered for a settings type.
+        if let known { return unsafeDowncast(known, to: Memory.self) }
+        // Not while the snapshot is locked: the type's initializers, and handlers of events, may use the store.
+        let snapshot = sources.snapshot
+        let identifiers = key.map { [$0] } ?? type.identifiers
+        let isMentioned = snapshot.mayMention(identifiers)
+        let layers = isMentioned ? layers(of: type, under: identifiers, in: snapshot, of: store) : nil
+        let memory = Memory(layers, identifiers)
+        snapshot.remembered.withLock { $0[id] = memory }
+        return memory
+    }
+
+    private static func layers(
+        of type: any DefaultStorable.Type,
+        under identifiers: [String],
+        in snapshot: SourceSnapshot,
+        of store: any DefaultsStore
+    ) -> PropertyLayers {
+        PropertyLayers(
+            StoredType.chain(of: type),
+            under: identifiers,
+            default: type.anyDefault,
+            in: snapshot,
+            ErrorContext(identifiers[0], type, in: store)
+        )
+    }
+
+    /// Whether a part of a value is stored under the first of some keys that has one.
+    private static func isPartial(under identifiers: [String], in store: any DefaultsStore) -> Bool {
+        for identifier in identifiers {
+            guard case .data(let data)? = store.ownValue(forKey: identifier) else { continue }
+            return PartialMark.isPartial(data, beside: identifier, in: store)
+        }
+        return false
+    }
+
+    // MARK: Reading
+
+    private func ownValue() -> PropertyListValue? {
+        for identifier in identifiers {
+            if let value = store.ownValue(forKey: identifier) { return value }
+        }
+        return nil
+    }
+
+    private func registeredFields() -> PropertyLayers.Fields? {
+        for identifier in identifiers {
+            if let value = store.registeredValue(forKey: identifier) { return layers.registeredFields(value) }
+        }
+        return nil
+    }
+
+    private func ownFields(_ own: StoredSettings?) -> PropertyLayers.Fields? {
+        own.map { layers.ownFields(of: $0.data, read: ($0.value, $0.form)) }
+    }
+
+    private func value(over own: StoredSettings?, default initial: (any DefaultStorable)? = nil) -> (any DefaultStorable)? {
+        if layers.isOneValue { return layers.wholeValue(own: own?.value) as? any DefaultStorable }
+        let initial = own == nil ? initial : nil
+        let found = layers.effective(own: ownFields(own), registered: registeredFields(), default: initial)
+        return found?.value as? any DefaultStorable
+    }
+
+    /// The value of all layers.
+    ///
+    /// - Parameter initial: What takes the place of the type's default value while nothing is stored; nil for that
+    ///   itself.
+    /// - Returns: The value; nil when no layer says enough.
+    /// - Throws: What reading the stored value throws.
+    func find(default initial: (any DefaultStorable)? = nil) throws(DefaultsError) -> StoredSettings? {
+        let own = try StoredSettings.findOwn(type, in: store, forKey: key)
+        guard let value = value(over: own, default: initial) else { return own }
+        return StoredSettings(value, over: own, type.access(key, in: store))
+    }
+
+    /// The value while nothing stored can be used; nil when the sources don't say enough.
+    func valueWithoutStored(default initial: (any DefaultStorable)? = nil) -> (any DefaultStorable)? {
+        value(over: nil, default: initial)
+    }
+
+    // MARK: Writing
+
+    /// Whether a source says anything that can be used, so that a write stores only a part.
+    var haveSources: Bool { !layers.isEmpty }
+
+    /// What to store for a new value.
+    struct Storing {
+        /// The bytes; nil for nothing.
+        let data: Data?
+        let isPartial: Bool
+        /// The mandatory properties that differ in the new value.
+        let refused: [(name: String, origin: DefaultsOrigin)]
+    }
+
+    /// Finds out what to store for a new value, under the lock.
+    func storing(_ data: Data) -> Storing {
+        guard !layers.isOneValue, let new = StoredTree.parse(data)?.tree.fields else {
+            return Storing(data: data, isPartial: false, refused: [])
+        }
+        // What can't be read counts as nothing; it is quarantined.
+        let own = ownFields((try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil)
+        let registered = registeredFields()
+        let effective = layers.effective(own: own, registered: registered)
+        let changes = layers.changes(to: new, own: own, effective: effective, registered: registered)
+        return Storing(
+            data: changes.fields.flatMap { layers.data(of: $0) },
+            isPartial: changes.isPartial,
+            refused: changes.refused
+        )
+    }
+
+    /// Whether a mandatory value is about all of the settings, so that nothing of them may be written.
+    var countsAsWhole: Bool { layers.isOneValue }
+
+    // MARK: Origin
+
+    static func origins(
+        ofProperty name: String,
+        of type: any DefaultStorable.Type,
+        in store: any DefaultsStore
+    ) -> [DefaultsOrigin] {
+        if let layered = LayeredSettings(type, in: store, forKey: nil) { return layered.origins(ofProperty: name) }
+        // No source: what is stored and what is registered.
+        let layers = layers(of: type, under: type.identifiers, in: SourceSnapshot(above: [], below: []), of: store)
+        return LayeredSettings(type, store, layers).origins(ofProperty: name)
+    }
+
+    private init(_ type: any DefaultStorable.Type, _ store: any DefaultsStore, _ layers: PropertyLayers) {
+        (self.type, self.store, self.layers) = (type, store, layers)
+        (key, identifiers) = (nil, type.identifiers)
+    }
+
+    private func origins(ofProperty name: String) -> [DefaultsOrigin] {
+        let own = ownFields((try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil)
+        return layers.origins(ofProperty: name, own: own, registered: registeredFields())
+    }
+}
+
+// MARK: Remembered values
+
+extension LayeredSettings {
+    /// Whether a read has to look at more than the stored bytes; the usual answer takes one look.
+    static func exist<Settings: DefaultStorable>(
+        for type: Settings.Type,
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) -> Bool {
+        memory(of: type, in: store, forKey: key)?.layers != nil
+    }
+
+    /// The value that was read last, if everything it depends on is the same.
+    ///
+    /// - Throws: ``FastPathUnavailable`` if it has to be found.
+    static func known<Settings: DefaultStorable>(
+        _ type: Settings.Type,
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) throws(FastPathUnavailable) -> Settings {
+        guard let memory = memory(of: type, in: store, forKey: key), let last = memory.last.withLock({ $0 }) else { throw FastPathUnavailable() }
+        // The memory is that of the type.
+        let known = unsafeDowncast(last, to: LastRead<Settings>.self)
+        guard known.isShared, known.own.isSame(as: ownValue(under: memory.identifiers, in: store)) else {
+            throw FastPathUnavailable()
+        }
+        return known.value
+    }
+
+    private static func ownValue(under identifiers: [String], in store: any DefaultsStore) -> PropertyListValue? {
+        for identifier in identifiers {
+            if let value = store.ownValue(forKey: identifier) { return value }
+        }
+        return nil
+    }
+
+    /// Remembers a value that was read, and lets reads share it if it was read twice and nobody can tell.
+    func remember(_ value: any DefaultStorable) {
+        // A version is recorded beside the bytes, and what is registered may change: neither is looked at again.
+        guard type.remembersDecodedValues, type.schemaVersion == 0, registeredFields() == nil else { return }
+        guard let memory = Self.memory(of: type, in: store, forKey: key), memory.layers === layers else { return }
+        func remember<Settings: DefaultStorable>(_ value: Settings) {
+            let own = ownValue()
+            let last = memory.last.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
+            let isShared = last.map { last in
+                last.own.isSame(as: own) && ValueSemantics.areInterchangeable(last.value, value)
+            }
+            let new = LastRead(own: own, value: value, isShared: isShared ?? false)
+            // The value before is released without the lock.
+            _ = memory.last.exchange(new)
+        }
+        remember(value)
+    }
+}
+
+/// The mark beside bytes that are only a part of a value.
+///
+/// A write stores what differs from what other layers say. Where those can't be read any more, what is missing is that
+/// of the default value, also of an optional property, which would be read as nil otherwise. And it is no news.
+enum PartialMark {
+    /// Whether bytes are marked.
+    static func isPartial(_ data: Data, beside key: String, in store: any DefaultsStore) -> Bool {
+        guard case .string(let digest)? = store.ownValue(forKey: CompanionKey.partial(of: key)) else { return false }
+        return digest == ContentDigest(data).text
+    }
+
+    /// The mark for bytes.
+    static func mark(of data: Data) -> PropertyListValue { .string(ContentDigest(data).text) }
+}
+
+extension DefaultStorable {
+    static var anyDefault: (any DefaultStorable)? { defaultValue }
+}

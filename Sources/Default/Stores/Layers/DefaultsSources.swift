@@ -1,0 +1,194 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import DefaultJournal
+
+/// The sources of one store, which it asks before and after what it holds.
+///
+/// ``FileDefaults`` and ``MemoryDefaults`` make one from the sources that they are given. Your own store does the same:
+/// it returns it as ``DefaultsStore/sources``, looks its values up by ``value(forKey:own:registered:)``, and calls
+/// ``checkWritable(_:in:)`` before each write:
+///
+/// ```swift
+/// func storedValue(forKey key: String) -> PropertyListValue? {
+///     guard let sources else { return ownValue(forKey: key) }
+///     return sources.value(forKey: key, own: { ownValue(forKey: key) })
+/// }
+/// ```
+///
+/// What the sources say is read when it is first needed, and kept. Once a second, a read or a write of the store looks
+/// whether a file has changed, and while the store is observed the folders of files are watched. A child made with
+/// `fork` reads the sources for itself.
+public final class DefaultsSources: Sendable {
+    private let states: PerProcess<SourceState>
+    private let handler: Guarded<StoreObservation.Handler?>
+
+    /// Reads sources for a store.
+    ///
+    /// - Parameters:
+    ///   - mandatory: Sources whose values can't be changed. One that can't be used makes the whole store mandatory.
+    ///   - overrides: Sources above what is stored.
+    ///   - fallbacks: Sources that count while nothing is stored.
+    /// - Returns: nil without sources.
+    public convenience init?(
+        mandatory: [any DefaultsSource] = [],
+        overrides: [any DefaultsSource] = [],
+        fallbacks: [any DefaultsSource] = []
+    ) {
+        self.init(mandatory: mandatory, arguments: LaunchArguments([]), overrides: overrides, fallbacks: fallbacks)
+    }
+
+    convenience init?(arguments: LaunchArguments) {
+        self.init(mandatory: [], arguments: arguments, overrides: [], fallbacks: [])
+    }
+
+    init?(
+        mandatory: [any DefaultsSource],
+        arguments: LaunchArguments,
+        overrides: [any DefaultsSource],
+        fallbacks: [any DefaultsSource]
+    ) {
+        var entries = mandatory.map { SourceState.Entry(kind: .mandatory, source: $0) }
+        if !arguments.entries.isEmpty { entries.append(.init(kind: .argument, source: arguments)) }
+        entries += overrides.map { .init(kind: .override, source: $0) }
+        entries += fallbacks.map { .init(kind: .fallback, source: $0) }
+        if entries.isEmpty { return nil }
+        let all = entries
+        let handler = Guarded<StoreObservation.Handler?>(nil)
+        self.handler = handler
+        states = PerProcess { SourceState(all) { keys in handler.withLock { $0 }?(keys) } }
+    }
+
+    /// Has a handler called at each change of a source, with the keys that changed, or nil if any may have.
+    ///
+    /// A store calls this once, before it is used, and notifies its observers in the handler. It is called on a thread
+    /// that reads or writes, or on one of the library's own, with no lock of this object held.
+    ///
+    /// - Parameter handler: The handler; it must not keep the store alive.
+    public func connect(_ handler: @escaping StoreObservation.Handler) { self.handler.withLock { $0 = handler } }
+
+    /// The value for a key: that of the highest source above what is stored, else the store's own, else that of the
+    /// highest source below, else the registered one.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - own: Looks up what the store itself holds.
+    ///   - registered: Looks up what is registered; nothing by default.
+    /// - Returns: The value; nil when there is none.
+    public func value(
+        forKey key: String,
+        own: () -> PropertyListValue?,
+        registered: () -> PropertyListValue? = { nil }
+    ) -> PropertyListValue? {
+        let state = states.current
+        state.lookIfDue()
+        let key = StoreKey(unchecked: key)
+        if let value = state.read({ $0.valueAbove(key) }) { return value }
+        return own() ?? state.read { $0.valueBelow(key) } ?? registered()
+    }
+
+    /// Checks that a key may be written; a store calls it before it changes anything.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - store: The store, for the error.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/mandatory``: a mandatory source has a value for the
+    ///   key, or can't be used.
+    public func checkWritable(_ key: String, in store: some DefaultsStore) throws(DefaultsError) {
+        let state = states.current
+        state.lookIfDue()
+        let key = StoreKey(unchecked: key)
+        let (fault, origin) = state.read { snapshot in (snapshot.fault, snapshot.mandatoryLayer(for: key)?.origin) }
+        if let fault { throw .mandatory(fault, ErrorContext(key.string, in: store)) }
+        if let origin, !SettingsWriting.isUnderWay { throw .mandatory(origin, ErrorContext(key.string, in: store)) }
+    }
+
+    /// Has the sources watched as long as an observation of the store lasts.
+    ///
+    /// - Parameter observation: The observation that the store would return.
+    /// - Returns: The observation to return instead.
+    public func watching(_ observation: StoreObservation) -> StoreObservation {
+        let watch = states.current.watch()
+        return StoreObservation {
+            observation.cancel()
+            watch.cancel()
+        }
+    }
+}
+
+extension DefaultsSources {
+    /// What the sources say now.
+    var snapshot: SourceSnapshot {
+        let state = states.current
+        state.lookIfDue()
+        return state.read { $0 }
+    }
+
+    /// Calls a body with what the sources say now, which must be short and use no store.
+    func withSnapshot<Result>(_ body: (SourceSnapshot) -> Result) -> Result {
+        let state = states.current
+        state.lookIfDue()
+        return state.read(body)
+    }
+
+    /// Replaces values by those of the sources below what is stored.
+    func addFallbacks(to values: inout [StoreKey: PropertyListValue]) {
+        for layer in snapshot.below.reversed() { values.replaceValues(with: layer.values) }
+    }
+
+    /// Replaces values by those of the sources above what is stored.
+    func addOverrides(to values: inout [StoreKey: PropertyListValue]) {
+        for layer in snapshot.above.reversed() {
+            values.replaceValues(with: layer.values)
+            // A variable has no key of its own: it counts for those that have a value.
+            guard let variables = layer.variables else { continue }
+            for key in values.keys {
+                if let value = variables.value(forKey: key.string) { values[key] = value }
+            }
+        }
+    }
+
+    /// Whether a source hides what is stored under a key.
+    func hidesOwnValue(forKey key: String) -> Bool {
+        withSnapshot { $0.valueAbove(StoreKey(unchecked: key)) != nil }
+    }
+
+    /// Looks for changes now, however long ago the last look was.
+    package func look() { states.current.look() }
+}
+
+/// Marks a thread that writes settings, which may be written beside mandatory properties.
+///
+/// The stores check the key itself, and don't know whether what they store is one value or one of several properties.
+enum SettingsWriting {
+    private static let threads = PerProcess { Guarded<[UInt: Int]>([:]) }
+    private static let count = Atomic<Int>(0)
+
+    /// Whether the calling thread writes settings.
+    static var isUnderWay: Bool {
+        count.load() > 0 && threads.current.withLock { $0[Threads.current] != nil }
+    }
+
+    /// Runs a body that writes settings.
+    static func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let thread = Threads.current
+        threads.current.withLock { $0[thread, default: 0] += 1 }
+        _ = count.wrappingAdd(1)
+        defer {
+            _ = count.wrappingAdd(-1)
+            threads.current.withLock { threads in
+                threads[thread, default: 1] -= 1
+                if threads[thread] == 0 { threads[thread] = nil }
+            }
+        }
+        return try body()
+    }
+}
+
+extension LaunchArguments: DefaultsSource {
+    var name: String { "the launch arguments" }
+
+    func values() -> [String: PropertyListValue] { entries.byString }
+}

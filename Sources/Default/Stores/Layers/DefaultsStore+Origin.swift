@@ -1,0 +1,49 @@
+#if Foundation
+internal import Foundation
+#endif
+
+extension DefaultsStore {
+    /// Where the value for a key comes from.
+    ///
+    /// ```swift
+    /// suite.origin(forKey: "volume")?.kind    // .mandatory, .argument, .override, .stored, .fallback, .registered
+    /// ```
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The origin of what ``storedValue(forKey:)`` returns; nil when there is no value.
+    public func origin(forKey key: String) -> DefaultsOrigin? { origins(forKey: key).first }
+
+    /// All that have a value for a key, the one whose value counts first.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The origins; the others are hidden by the first. Empty when there is no value.
+    public func origins(forKey key: String) -> [DefaultsOrigin] {
+        StoreOrigins.of(key, in: self)
+    }
+}
+
+extension UserDefaultsVocabulary {
+    /// Whether the value for a key is mandatory, so that it can't be changed.
+    ///
+    /// - Parameter key: The key.
+    public func objectIsForced(forKey key: String) -> Bool { origin(forKey: key)?.kind == .mandatory }
+}
+
+/// Finds out where values come from.
+enum StoreOrigins {
+    static func of(_ key: String, in store: some DefaultsStore) -> [DefaultsOrigin] {
+        #if Foundation
+        if let suite = store as? UserDefaults { return FoundationOrigins.of(key, in: suite) }
+        #endif
+        let storeKey = StoreKey(unchecked: key)
+        let snapshot = store.sources?.snapshot
+        func having(_ layers: [SourceSnapshot.Layer]?) -> [DefaultsOrigin] {
+            (layers ?? []).filter { $0.value(for: storeKey) != nil }.map(\.origin)
+        }
+        var origins = having(snapshot?.above)
+        if store.ownValue(forKey: key) != nil { origins.append(.init(.stored, name: store.storeDescription)) }
+        origins += having(snapshot?.below)
+        if store.registeredValue(forKey: key) != nil { origins.append(.init(.registered, name: "registered")) }
+        return origins
+    }
+}

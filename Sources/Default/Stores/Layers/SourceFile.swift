@@ -1,0 +1,93 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import DefaultJournal
+
+/// A file of values that is only read, in whichever form it is.
+struct SourceFile: Sendable {
+    /// Far more than settings need, and little enough to be read while a program starts.
+    static let byteLimit = 16 << 20
+
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// The values; nil if there is no file.
+    ///
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/sourceUnusable``.
+    func values() throws(DefaultsError) -> [String: PropertyListValue]? {
+        guard let contents = try read() else { return nil }
+        return try values(in: contents)
+    }
+
+    /// The contents; nil if there is no file.
+    func read() throws(DefaultsError) -> TrustedFile.Contents? {
+        guard path.hasPrefix("/") else { throw .sourceUnusable(path, because: "it has no file URL") }
+        do {
+            return try TrustedFile.read(path, limit: Self.byteLimit)
+        } catch {
+            switch error {
+            case .missing: return nil
+            case .notAFile: throw unusable("it is neither a file nor the folder of a suite")
+            case .tooLarge(let size): throw unusable("it has \(size) bytes, more than \(Self.byteLimit)")
+            case .foreign(let owner): throw unusable("it belongs to \(owner), who is neither root nor this user")
+            case .writableByOthers: throw unusable("others than its owner may write to it; `chmod go-w` forbids that")
+            case .failed(let message): throw unusable(message)
+            }
+        }
+    }
+
+    /// The values in the bytes of a file.
+    func values(in contents: TrustedFile.Contents) throws(DefaultsError) -> [String: PropertyListValue] {
+        let bytes = contents.bytes
+        let first = bytes.first { $0 > 0x20 }
+        if bytes.starts(with: Array("bplist".utf8)) || first == UInt8(ascii: "<") { return try propertyList(bytes) }
+        do {
+            guard case .dictionary(let values) = try JSONDocument.value(of: bytes) else {
+                throw unusable("its value is not an object of keys", line: 1, column: 1)
+            }
+            return values
+        } catch let fault as JSONDocument.Fault {
+            throw unusable(fault.reason, line: fault.line, column: fault.column)
+        } catch let error as DefaultsError {
+            throw error
+        } catch {
+            throw unusable("\(error)")
+        }
+    }
+
+    private func propertyList(_ bytes: [UInt8]) throws(DefaultsError) -> [String: PropertyListValue] {
+        guard !Self.nestsTooDeeply(bytes) else { throw unusable("it nests too deeply") }
+        let data = Data(bytes)
+        guard BinaryPropertyList.isSafe(data) else { throw unusable("it is a damaged property list") }
+        do {
+            return try PropertyListFile.entries(of: data).mapValues { try $0.get() }
+        } catch {
+            throw unusable("it is not a property list whose value is a dictionary")
+        }
+    }
+
+    /// Whether XML has more containers in each other than a store can keep, which the system's parser goes into by
+    /// recursion.
+    private static func nestsTooDeeply(_ bytes: [UInt8]) -> Bool {
+        guard bytes.first == UInt8(ascii: "<") || bytes.first.map({ $0 <= 0x20 }) == true else { return false }
+        var depth = 0
+        var index = 0
+        while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
+            let tag = bytes[start...].prefix(7)
+            if tag.starts(with: Array("<array>".utf8)) || tag.starts(with: Array("<dict>".utf8)) { depth += 1 }
+            if tag.starts(with: Array("</array".utf8)) || tag.starts(with: Array("</dict>".utf8)) { depth -= 1 }
+            if depth > PropertyListValue.maximumDepth { return true }
+            index = start + 1
+        }
+        return false
+    }
+
+    func unusable(_ reason: String, line: Int? = nil, column: Int? = nil) -> DefaultsError {
+        var place = path
+        if let line, let column { place += ":\(line):\(column)" }
+        return .sourceUnusable(place, because: reason)
+    }
+}

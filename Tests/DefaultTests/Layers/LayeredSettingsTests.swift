@@ -1,0 +1,437 @@
+@testable import Default
+import DefaultJournal
+import Foundation
+import Testing
+
+/// A type without a default value.
+private struct Bare: DefaultStorable, Equatable {
+    var name: String
+    var count: Int
+    static let defaultIdentifier = "Bare"
+}
+
+/// A type whose form isn't an object.
+private enum Level: String, DefaultStorable {
+    case low, high
+    static let defaultValue: Level? = .low
+    static let defaultIdentifier = "Level"
+}
+
+/// A release with another name and renamed properties.
+private struct Renamed: DefaultStorable, Equatable {
+    var colour = "grey"
+    var size = 1
+    static let defaultValue: Renamed? = Renamed()
+    static let defaultIdentifier = "Renamed"
+    static let previousIdentifiers = ["Old"]
+    static let renamedProperties = ["theme": "colour"]
+}
+
+/// An earlier release, whose size is a text.
+private struct First: Codable, DefaultProviding {
+    var size = "1"
+    var theme = "grey"
+    static let defaultValue: First? = First()
+}
+
+private struct Second: DefaultStorable, DefaultMigratable, Equatable {
+    var width = 1
+    var theme = "grey"
+    static let schemaVersion = 2
+    static let defaultValue: Second? = Second()
+    static let defaultIdentifier = "Second"
+
+    init(width: Int = 1, theme: String = "grey") { (self.width, self.theme) = (width, theme) }
+    init(migrating previous: First) throws { self.init(width: Int(previous.size) ?? 1, theme: previous.theme) }
+}
+
+/// The same properties in a property list.
+private struct Listed: DefaultStorable, Equatable {
+    var theme = "bright"
+    var size = 1
+    var date = Date(timeIntervalSince1970: 0)
+    var avatar: String?
+    static let defaultValue: Listed? = Listed()
+    static let defaultIdentifier = "Listed"
+    static let defaultCoder = DefaultsCoder.propertyList
+}
+
+@Suite("Settings types over layers")
+struct LayeredSettingsTests {
+    private func source(_ fields: PropertyListValue, of type: String = "Player") -> ValuesSource {
+        .values([type: fields], name: "source")
+    }
+
+    /// What is stored for a type, as an object.
+    private func stored(_ key: String = "Player", in store: any DefaultsStore) throws -> [String: PropertyListValue]? {
+        guard case .data(let data)? = store.ownValue(forKey: key) else { return nil }
+        var bytes = [UInt8](data)
+        if data.starts(with: Array("bplist".utf8)) {
+            return try PropertyListFile.entries(of: data).mapValues { try $0.get() }
+        }
+        // Null has to be seen here.
+        bytes = Array(String(decoding: bytes, as: UTF8.self).replacing(":null", with: ":\"null\"").utf8)
+        guard case .dictionary(let fields)? = try JSONDocument.value(of: bytes) else { return nil }
+        return fields
+    }
+
+    @Test("are read property by property, each from the highest layer that has it", arguments: LayeredStoreKind.allCases)
+    func reading(kind: LayeredStoreKind) throws {
+        try kind.withStore(
+            mandatory: [source(["isMuted": true])],
+            overrides: [source(["size": 7])],
+            fallbacks: [source(["theme": "vendor", "size": 3]), source(["avatar": "x.png", "theme": "last"])]
+        ) { store in
+            var expected = Deck(theme: "vendor", size: 7, isMuted: true)
+            expected.avatar = "x.png"
+            for _ in 0..<3 {
+                #expect(Deck.read(from: store) == expected)
+                #expect(try Deck.load(from: store) == expected)
+            }
+            try SettingsWriting.run {
+                try store.setStoredValue(.data(Data(#"{"theme":"mine","size":4}"#.utf8)), forKey: "Player")
+            }
+            expected.theme = "mine"
+            #expect(Deck.read(from: store) == expected)
+            #expect(Deck.origins(ofProperty: "theme", in: store).map(\.kind) == [.stored, .fallback, .fallback])
+            #expect(Deck.origin(ofProperty: "size", in: store)?.kind == .override)
+            #expect(Deck.origins(ofProperty: "size", in: store).map(\.kind) == [.override, .stored, .fallback])
+            #expect(Deck.origin(ofProperty: "isMuted", in: store)?.kind == .mandatory)
+            #expect(Deck.origin(ofProperty: "tags", in: store) == nil)
+        }
+    }
+
+    /// Each way to change one property.
+    enum Way: CaseIterable {
+        case save, write, update, live, liveInPlace, liveValue
+
+        func setSize(_ size: Int, in store: any DefaultsStore) throws {
+            switch self {
+            case .save:
+                var player = try #require(try Deck.load(from: store) ?? Deck.defaultValue)
+                player.size = size
+                try player.save(to: store)
+            case .write:
+                var player = Deck.read(from: store) ?? Deck()
+                player.size = size
+                player.write(to: store)
+            case .update: try Deck.update(in: store) { $0.size = size }
+            case .live: LiveSettings<Deck>(in: store).size = size
+            case .liveInPlace: LiveSettings<Deck>(in: store).size += size - (Deck.read(from: store)?.size ?? 0)
+            case .liveValue:
+                let live = LiveSettings<Deck>(in: store)
+                var player = live.value
+                player.size = size
+                live.value = player
+            }
+        }
+    }
+
+    enum Layer: CaseIterable { case mandatory, override, fallback }
+
+    @Test(
+        "store only what the caller changed, so that everything else is as without the write when a source goes away",
+        arguments: LayeredStoreKind.allCases
+    )
+    func writing(kind: LayeredStoreKind) throws {
+        let fields: PropertyListValue = [
+            "theme": "vendor", "isMuted": true, "tags": ["b", "c", "d"], "avatar": "x", "station": "vendor",
+        ]
+        for way in Way.allCases {
+            for layer in Layer.allCases {
+                let changing = ChangingSource(["Player": fields])
+                try kind.withStore(
+                    mandatory: layer == .mandatory ? [changing] : [],
+                    overrides: layer == .override ? [changing] : [],
+                    fallbacks: layer == .fallback ? [changing] : []
+                ) { store in
+                    try expectEvents([], "\(way) \(layer)") { try way.setSize(5, in: store) }
+                    #expect(try stored(in: store) == ["size": 5], "\(way) \(layer)")
+                    var expected = Deck(theme: "vendor", size: 5, isMuted: true, tags: ["b", "c", "d"])
+                    (expected.avatar, expected.station) = ("x", "vendor")
+                    #expect(Deck.read(from: store) == expected, "\(way) \(layer)")
+                    changing.change(to: ["Player": ["theme": "other"]])
+                    #expect(Deck.read(from: store) == Deck(theme: "other", size: 5), "\(way) \(layer)")
+                    changing.change(to: [:])
+                    // Without the source, and without an event.
+                    try expectEvents([], "\(way) \(layer)") {
+                        #expect(Deck.read(from: store) == Deck(size: 5), "\(way) \(layer)")
+                        let loaded = try Deck.load(from: store)
+                        #expect(loaded == Deck(size: 5))
+                    }
+                    try way.setSize(6, in: store)
+                    #expect(Deck.read(from: store) == Deck(size: 6), "\(way) \(layer)")
+                }
+            }
+        }
+    }
+
+    @Test("that were stored in part are read so by a store without sources, with no event")
+    func partialWithoutSources() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let layered = try FileDefaults(url: url, fallbacks: [source(["theme": "vendor", "station": "vendor"])])
+            try Deck.update(in: layered) { $0.size = 5 }
+            let plain = try FileDefaults(url: url)
+            expectEvents([]) {
+                for _ in 0..<3 { #expect(Deck.read(from: plain) == Deck(size: 5)) }
+            }
+            // It writes whole values: of the station nil, which a part would not say.
+            var player = Deck(size: 5)
+            player.station = nil
+            try player.save(to: plain)
+            #expect(Deck.read(from: plain)?.station == nil)
+            #expect(plain.ownValue(forKey: "Player.partial") == nil)
+            #expect(Deck.read(from: layered)?.theme == "bright")
+            try Deck.remove(from: layered)
+            #expect(layered.storedKeys().isEmpty)
+            #expect(Deck.read(from: layered)?.theme == "vendor")
+        }
+    }
+
+    @Test("store nil as null over a source's value or a default that isn't nil", arguments: LayeredStoreKind.allCases)
+    func null(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [source(["avatar": "x"])]) { store in
+            try Deck.update(in: store) { $0.avatar = nil }
+            #expect(try stored(in: store) == ["avatar": "null"])
+            #expect(Deck.read(from: store)?.avatar == nil && Deck.read(from: store)?.station == "none")
+            try Deck.update(in: store) { $0.station = nil }
+            #expect(Deck.read(from: store)?.station == nil && Deck.read(from: store)?.avatar == nil)
+            try Deck.update(in: store) { ($0.station, $0.avatar) = ("a", "b") }
+            #expect(Deck.read(from: store)?.station == "a" && Deck.read(from: store)?.avatar == "b")
+        }
+    }
+
+    @Test("compare values, not bytes: a set is written in any order", arguments: LayeredStoreKind.allCases)
+    func sets(kind: LayeredStoreKind) throws {
+        let tags = (0..<40).map { "tag\($0)" }
+        try kind.withStore(fallbacks: [source(["tags": .array(tags.map { .string($0) })])]) { store in
+            for size in 2..<12 {
+                var player = try #require(Deck.read(from: store))
+                player.tags = Set(tags.shuffled())
+                player.size = size
+                try player.save(to: store)
+                #expect(try stored(in: store) == ["size": .integer(Int64(size))])
+            }
+        }
+    }
+
+    @Test("keep what is stored beside mandatory properties, and say which of a write were refused")
+    func mandatoryProperties() throws {
+        for kind in LayeredStoreKind.allCases {
+            let policy = ChangingSource([:])
+            try kind.withStore(mandatory: [policy]) { store in
+                try Deck(theme: "mine", size: 2).save(to: store)
+                policy.change(to: ["Player": ["theme": "policy"]])
+                let collector = EventCollector()
+                try collector.collect { try Deck(theme: "other", size: 3).save(to: store) }
+                #expect(collector.events.map(\.kind) == [.writeFailed] && collector.codes == [.mandatory])
+                #expect(collector.events[0].error.description.contains("\"theme\" (changing)"))
+                #expect(Deck.read(from: store) == Deck(theme: "policy", size: 3))
+                try expectEvents([]) { try Deck.update(in: store) { $0.size = 4 } }
+                policy.change(to: [:])
+                #expect(Deck.read(from: store) == Deck(theme: "mine", size: 4))
+                policy.change(to: ["Player": ["theme": "policy"]])
+                try Deck.remove(from: store)
+                #expect(store.storedKeys().isEmpty && Deck.read(from: store) == Deck(theme: "policy"))
+                // As one value the key can't be written.
+                expectError(.mandatory) { try store.set("x", forKey: "Player") }
+            }
+        }
+    }
+
+    @Test("without a default value are written whole, and read where a source says all", arguments: LayeredStoreKind.allCases)
+    func withoutDefault(kind: LayeredStoreKind) throws {
+        let vendor = ChangingSource(["Bare": ["name": "vendor"]])
+        try kind.withStore(fallbacks: [vendor]) { store in
+            #expect(try Bare.load(from: store) == nil)
+            vendor.change(to: ["Bare": ["name": "vendor", "count": 2]])
+            #expect(try Bare.load(from: store) == Bare(name: "vendor", count: 2))
+            try Bare.update(in: store) { $0.count = 3 }
+            vendor.change(to: [:])
+            #expect(try Bare.load(from: store) == Bare(name: "vendor", count: 3))
+        }
+    }
+
+    @Test("whose form isn't an object count as a whole", arguments: LayeredStoreKind.allCases)
+    func wholeValues(kind: LayeredStoreKind) throws {
+        let vendor = ChangingSource(["Level": "high"])
+        try kind.withStore(fallbacks: [vendor]) { store in
+            #expect(Level.read(from: store) == .high)
+            try Level.low.save(to: store)
+            #expect(Level.read(from: store) == .low)
+            try Level.remove(from: store)
+            expectEvents([.sourceUnusable]) {
+                vendor.change(to: ["Level": "middle"])
+                #expect(Level.read(from: store) == .low)
+            }
+        }
+        try kind.withStore(mandatory: [source("high", of: "Level")]) { store in
+            expectError(.mandatory) { try Level.low.save(to: store) }
+            #expect(Level.read(from: store) == .high)
+        }
+    }
+
+    @Test("are found in a source under another name of the type, and with the names of an older release")
+    func olderSources() throws {
+        for kind in LayeredStoreKind.allCases {
+            let old: [String: PropertyListValue] = ["Old": ["theme": "blue"]]
+            try kind.withStore(fallbacks: [.values(old, name: "old")]) { store in
+                #expect(Renamed.read(from: store) == Renamed(colour: "blue"))
+                try Renamed.update(in: store) { $0.size = 2 }
+                #expect(try stored("Renamed", in: store) == ["size": 2])
+                #expect(Renamed.read(from: store) == Renamed(colour: "blue", size: 2))
+            }
+            // Each source is asked under all names before the next one.
+            let sources: [any DefaultsSource] = [.values(old, name: "old"), source(["colour": "red"], of: "Renamed")]
+            try kind.withStore(fallbacks: sources) { store in #expect(Renamed.read(from: store)?.colour == "blue") }
+        }
+    }
+
+    @Test("are migrated from a source of an earlier release, by its version or its names")
+    func migratedSources() throws {
+        for kind in LayeredStoreKind.allCases {
+            let byNames = source(["size": "7"], of: "Second")
+            try kind.withStore(fallbacks: [byNames]) { store in
+                #expect(Second.read(from: store) == Second(width: 7))
+                try Second.update(in: store) { $0.theme = "blue" }
+                #expect(try stored("Second", in: store) == ["theme": "blue"])
+                #expect(Second.read(from: store) == Second(width: 7, theme: "blue"))
+            }
+            let byVersion: [String: PropertyListValue] = ["Second": ["theme": "red"], "Second.schemaVersion": 1]
+            try kind.withStore(fallbacks: [.values(byVersion, name: "old")]) { store in
+                #expect(Second.read(from: store) == Second(theme: "red"))
+            }
+            try kind.withStore(fallbacks: [source(["width": 4], of: "Second")]) { store in
+                #expect(Second.read(from: store) == Second(width: 4))
+            }
+        }
+    }
+
+    @Test("report what can't be used of a source, in words of its own, and quarantine nothing")
+    func unusableParts() throws {
+        for kind in LayeredStoreKind.allCases {
+            try kind.withStore(fallbacks: [source(["theme": "vendor", "size": "large"]), source(3)]) { store in
+                let collector = EventCollector()
+                try collector.collect {
+                    for _ in 0..<3 { #expect(Deck.read(from: store) == Deck(theme: "vendor")) }
+                    try Deck.update(in: store) { $0.isMuted = true }
+                }
+                #expect(Set(collector.events.map(\.kind)) == [.sourceUnusable] && collector.events.count == 2)
+                let text = collector.events.map { "\($0)" }.joined()
+                #expect(text.contains("\"size\" is not of type Int") && text.contains("it is not an object"))
+                #expect(!text.contains("stored value was left unchanged"))
+                #expect(try Deck.quarantined(in: store).isEmpty)
+                #expect(try stored(in: store) == ["isMuted": true])
+            }
+        }
+    }
+
+    @Test("keep unknown fields of what is stored, and quarantine what can't be used of it", arguments: LayeredStoreKind.allCases)
+    func storedParts(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [source(["theme": "vendor"])]) { store in
+            let bytes = Data(#"{"size":"large","newer":[1],"isMuted":true}"#.utf8)
+            try store.setStoredValue(.data(bytes), forKey: "Player")
+            _ = try EventCollector.codes {
+                #expect(Deck.read(from: store) == Deck(theme: "vendor", isMuted: true))
+                try Deck.update(in: store) { $0.tags = ["z"] }
+            }
+            #expect(try stored(in: store) == ["newer": [1], "isMuted": true, "tags": ["z"]])
+            #expect(try Deck.quarantined(in: store).map(\.data) == [bytes])
+        }
+    }
+
+    @Test("that can't be read are what sources say, and start from that", arguments: LayeredStoreKind.allCases)
+    func unreadable(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [source(["theme": "vendor"])]) { store in
+            try store.setStoredValue(.data(Data("{".utf8)), forKey: "Player")
+            _ = try EventCollector.codes {
+                #expect(Deck.read(from: store) == Deck(theme: "vendor"))
+                #expect(throws: DefaultsError.self) { try Deck.load(from: store) }
+                try Deck.update(in: store) { $0.size = 9 }
+            }
+            #expect(Deck.read(from: store) == Deck(theme: "vendor", size: 9))
+            #expect(try stored(in: store) == ["size": 9])
+        }
+    }
+
+    @Test("in property lists work the same", arguments: LayeredStoreKind.allCases)
+    func propertyLists(kind: LayeredStoreKind) throws {
+        let date = Date(timeIntervalSince1970: 1_000)
+        let fields: PropertyListValue = .dictionary(["theme": "vendor", "date": .date(date), "avatar": "x"])
+        try kind.withStore(fallbacks: [source(fields, of: "Listed")]) { store in
+            var expected = Listed(theme: "vendor", date: date)
+            expected.avatar = "x"
+            #expect(Listed.read(from: store) == expected)
+            try Listed.update(in: store) { $0.size = 2 }
+            #expect(try stored("Listed", in: store) == ["size": 2])
+            try Listed.update(in: store) { $0.avatar = nil }
+            expected.size = 2
+            expected.avatar = nil
+            #expect(Listed.read(from: store) == expected)
+        }
+    }
+
+    @Test("start from a LiveSettings' own default, whose values are stored with the first change")
+    func liveDefault() throws {
+        for kind in LayeredStoreKind.allCases {
+            try kind.withStore(fallbacks: [source(["theme": "vendor"])]) { store in
+                let live = LiveSettings(default: Deck(size: 8, isMuted: true), in: store)
+                #expect(live.value == Deck(theme: "vendor", size: 8, isMuted: true))
+                live.tags = []
+                #expect(live.value == Deck(theme: "vendor", size: 8, isMuted: true, tags: []))
+                let fields = try stored(in: store)
+                #expect(fields == ["size": 8, "isMuted": true, "tags": .array([])])
+            }
+        }
+    }
+
+    @Test("are delivered when a source changes")
+    func updates() async throws {
+        let vendor = ChangingSource(["Player": ["theme": "vendor"]])
+        let store = MemoryDefaults(fallbacks: [vendor])
+        try Deck.update(in: store) { $0.size = 2 }
+        var values = Deck.updates(in: store).makeAsyncIterator()
+        #expect(await values.next(isolation: nil) == .some(Deck(theme: "vendor", size: 2)))
+        vendor.change(to: ["Player": ["theme": "other"]])
+        #expect(await values.next(isolation: nil) == .some(Deck(theme: "other", size: 2)))
+    }
+
+    @Test("are stored as the encoder's data where no source speaks about the type", arguments: LayeredStoreKind.allCases)
+    func unspoken(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [source(["a": 1], of: "Other")]) { store in
+            try Deck(size: 3).save(to: store)
+            #expect(store.data(forKey: "Player").flatMap { try? JSONDecoder().decode(Deck.self, from: $0) } == Deck(size: 3))
+            #expect(store.storedKeys() == ["Player"])
+        }
+    }
+
+    @Test("use one state of the sources from the read to the write of an update")
+    func oneSnapshot() throws {
+        for kind in LayeredStoreKind.allCases {
+            let vendor = ChangingSource(["Player": ["theme": "vendor"]])
+            try kind.withStore(fallbacks: [vendor]) { store in
+                try Deck.update(in: store) { player in
+                    vendor.change(to: ["Player": ["theme": "other"]])
+                    player.size = 2
+                }
+                // Compared with the new source, the theme would be a change of the caller's.
+                #expect(try stored(in: store) == ["size": 2])
+                #expect(Deck.read(from: store) == Deck(theme: "other", size: 2))
+            }
+        }
+    }
+
+    @Test("are moved and migrated by what is stored, never by what a source says")
+    func moving() throws {
+        let store = MemoryDefaults(fallbacks: [source(["theme": "vendor"])])
+        #expect(try Deck.migrate(in: store) == false)
+        #expect(store.storedKeys().isEmpty)
+        let target = MemoryDefaults()
+        #expect(try Deck.move(from: store, to: target) == false)
+        let old = MemoryDefaults()
+        try Deck(size: 4).save(to: old)
+        #expect(try Deck.move(from: old, to: store))
+        #expect(Deck.read(from: store)?.size == 4)
+    }
+}

@@ -1,0 +1,102 @@
+import Default
+import DefaultJournal
+import Foundation
+
+/// The stores with sources that every test of layers runs over.
+enum LayeredStoreKind: CaseIterable, Sendable {
+    case memory
+    case file
+    /// A store of another package.
+    case own
+
+    /// Runs a test on an empty store with sources, which is removed afterwards.
+    func withStore(
+        mandatory: [any DefaultsSource] = [],
+        overrides: [any DefaultsSource] = [],
+        fallbacks: [any DefaultsSource] = [],
+        _ test: (any DefaultsStore & UserDefaultsVocabulary) throws -> Void
+    ) throws {
+        switch self {
+        case .memory: try test(MemoryDefaults(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks))
+        case .file:
+            try withTemporaryDirectory { directory in
+                let url = directory.appending(path: "suite.defaults")
+                try test(FileDefaults(url: url, mandatory: mandatory, overrides: overrides, fallbacks: fallbacks))
+            }
+        case .own:
+            try test(OwnStore(DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks)))
+        }
+    }
+}
+
+/// A store as another package would write one, with sources.
+final class OwnStore: UserDefaultsVocabulary, @unchecked Sendable {
+    // The rows are used under the lock.
+    private let lock = NSLock()
+    private var rows: [String: PropertyListValue] = [:]
+    let sources: DefaultsSources?
+    let storeDescription = "OwnStore(\(UUID()))"
+
+    init(_ sources: DefaultsSources?) { self.sources = sources }
+
+    func ownValue(forKey key: String) -> PropertyListValue? { lock.withLock { rows[key] } }
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        guard let sources else { return ownValue(forKey: key) }
+        return sources.value(forKey: key, own: { ownValue(forKey: key) })
+    }
+
+    func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
+        _ = try StoreKey(key)
+        try sources?.checkWritable(key, in: self)
+        try withExclusiveAccess { lock.withLock { rows[key] = value } }
+    }
+
+    func storedKeys() -> [String] { lock.withLock { Array(rows.keys) } }
+
+    func flush() {}
+
+    func registerValues(_ values: [String: PropertyListValue]) {}
+
+    func allValues() -> [String: PropertyListValue] { lock.withLock { rows } }
+}
+
+/// A source whose values a test changes.
+final class ChangingSource: DefaultsSource {
+    let name = "changing"
+    private let current: Guarded<[String: PropertyListValue]?>
+    private let handlers = Guarded<[@Sendable () -> Void]>([])
+
+    init(_ values: [String: PropertyListValue]?) { current = Guarded(values) }
+
+    struct Unreachable: Error {}
+
+    func values() throws -> [String: PropertyListValue] {
+        guard let values = current.withLock({ $0 }) else { throw Unreachable() }
+        return values
+    }
+
+    func observeChanges(_ handler: @escaping @Sendable () -> Void) -> StoreObservation? {
+        handlers.withLock { $0.append(handler) }
+        return StoreObservation {}
+    }
+
+    /// Changes the values; nil makes them unreadable.
+    func change(to values: [String: PropertyListValue]?) {
+        current.withLock { $0 = values }
+        for handler in handlers.withLock({ $0 }) { handler() }
+    }
+}
+
+/// A settings type of the tests of layers.
+struct Deck: DefaultStorable, Equatable {
+    var theme = "bright"
+    var size = 1
+    var isMuted = false
+    var tags: Set<String> = ["a"]
+    var avatar: String?
+    var station: String? = "none"
+
+    static let defaultValue: Deck? = Deck()
+    static let defaultIdentifier = "Player"
+}
