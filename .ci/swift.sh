@@ -14,9 +14,9 @@ checked_swift() {
     fi
     case "$action: $* " in
     # Both have Hummingbird, which takes minutes, and one folder for it.
-    *" --package-path Examples/Server "*) command swift "$@" --scratch-path "$checks_root/Examples/settings/.build" ;;
+    *" --package-path Examples/Server "*) command swift "$@" --scratch-path "$checks_root/Packages/Settings/.build" ;;
     # It has the dependencies of Fleet, and need not compile them again.
-    *" --package-path Examples/KillSwitch "*) command swift "$@" --scratch-path "$checks_root/Fleet/.build" ;;
+    *" --package-path Examples/KillSwitch "*) command swift "$@" --scratch-path "$checks_root/Packages/Fleet/.build" ;;
     *" --package-path "* | *" --scratch-path "*) command swift "$@" ;;
     build:*" release "*)
         shift

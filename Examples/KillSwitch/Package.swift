@@ -7,8 +7,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Default", path: "../.."),
-        .package(name: "Fleet", path: "../../Fleet"),
-        .package(name: "settings", path: "../settings"),
+        .package(name: "Fleet", path: "../../Packages/Fleet"),
+        .package(name: "settings", path: "../../Packages/Settings"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],

@@ -10,7 +10,7 @@ let package = Package(
         .executable(name: "fleet-agent", targets: ["fleet-agent"]),
     ],
     dependencies: [
-        .package(name: "Default", path: ".."),
+        .package(name: "Default", path: "../.."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),

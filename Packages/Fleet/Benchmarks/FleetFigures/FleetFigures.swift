@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Measures a suite of a fleet in an empty cluster that runs already; `Fleet/Benchmarks/run` starts one.
+/// Measures a suite of a fleet in an empty cluster that runs already; `Benchmarks/run` starts one.
 ///
 /// `FleetFigures ENDPOINT…` prints times, and needs `etcdctl` in the path. `FleetFigures followers COUNT ENDPOINT…`
 /// follows as that many hosts until its input ends; with `refused` instead, they have a wrong password. What it stores

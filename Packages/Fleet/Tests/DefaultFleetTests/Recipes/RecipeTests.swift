@@ -42,7 +42,7 @@ extension ClusterTests {
         @Test("the users that the article adds may do what it says, and no more")
         func users() async throws {
             var article = URL(fileURLWithPath: #filePath)
-            for _ in 0..<5 {
+            for _ in 0..<6 {
                 article.deleteLastPathComponent()
             }
             article.appendPathComponent("Sources/Default/Default.docc/SeveralMachines.md")
