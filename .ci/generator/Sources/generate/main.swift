@@ -4,13 +4,13 @@ import SwiftParser
 import SwiftSyntax
 
 // Plants mutants in a copy of the package, chosen by chance from all that it can make of some files:
-// `generate COPY COUNT SEED EXCLUDED FILE…`. Each becomes a choice at run time, between it and what was there; the environment
-// variable DEFAULT_MUTANT has the number of the one that is active. EXCLUDED is a file of places, such as
-// `Sources/Default/Keys/Defaults.swift:12`, whose mutants don't compile. Prints, separated by tabs, the mutants: number, file and
-// line, filter of the tests, and what is changed. `.ci/mutants` compiles and runs this program.
+// `generate COPY COUNT SEED EXCLUDED FILE…`. Each becomes a choice at run time, between it and what was there; the
+// environment variable DEFAULT_MUTANT has the number of the one that is active. EXCLUDED is a file of places, such as
+// `Sources/Default/Keys/Defaults.swift:12`, whose mutants don't compile. Prints, separated by tabs, the mutants:
+// number, file and line, filter of the tests, and what is changed. `.ci/mutants` compiles and runs this program.
 //
-// The same seed gives the same mutants as long as the sources are the same. A line of a mutant stays where it was, so that the
-// compiler's errors name it.
+// The same seed gives the same mutants as long as the sources are the same. A line of a mutant stays where it was, so
+// that the compiler's errors name it.
 
 /// A change of a part of one line.
 struct Mutant {
