@@ -206,17 +206,16 @@ extension SourceLine {
 
 let paths = FileManager.default.enumerator(atPath: root + "Sources")?.compactMap { $0 as? String } ?? []
 let lines = paths.filter { $0.hasSuffix(".swift") }.flatMap { sourceLines("Sources/" + $0) }
+let declarations = lines.map { (line: $0, stored: $0.storedTypes) }.filter { !$0.stored.names.isEmpty }
 var count = 0
 while count != locking.count {
     count = locking.count
-    for line in lines {
-        let (isStatic, names) = line.storedTypes
-        if let type = line.type, !isStatic, names.contains(where: locking.contains) { locking.insert(Substring(type)) }
+    for (line, stored) in declarations where !stored.isStatic && stored.names.contains(where: locking.contains) {
+        if let type = line.type { locking.insert(Substring(type)) }
     }
 }
-for line in lines where line.isTopLevel || line.type != nil {
-    let (isStatic, names) = line.storedTypes
-    if isStatic, names.contains(where: locking.contains) {
+for (line, stored) in declarations where stored.isStatic && stored.names.contains(where: locking.contains) {
+    if line.isTopLevel || line.type != nil {
         problems.append("\(line.place): What a process has once, and has a lock, has to be in a PerProcess.")
     }
 }

@@ -57,8 +57,6 @@ public struct Data: Sendable, Hashable, RandomAccessCollection, MutableCollectio
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
     }
     public func range(of dataToFind: Data, options: SearchOptions = [], in range: Range<Index>? = nil) -> Range<Index>? { nil }
-    public enum Deallocator { case free, none, unmap, custom((UnsafeMutableRawPointer, Int) -> Void) }
-    public init(bytesNoCopy bytes: UnsafeMutableRawPointer, count: Int, deallocator: Deallocator) {}
     public struct ReadingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
     }
@@ -92,7 +90,6 @@ public struct Data: Sendable, Hashable, RandomAccessCollection, MutableCollectio
     public mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R {
         fatalError()
     }
-    public func subdata(in range: Range<Int>) -> Data { self }
     public mutating func append(_ other: Data) {}
     public mutating func append(_ bytes: UnsafePointer<UInt8>, count: Int) {}
 }
@@ -161,7 +158,6 @@ open class JSONEncoder {
     public struct OutputFormatting: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static let prettyPrinted = OutputFormatting(rawValue: 1)
         @available(macOS 10.13, iOS 11.0, *) public static let sortedKeys = OutputFormatting(rawValue: 2)
         @available(macOS 10.15, iOS 13.0, *) public static let withoutEscapingSlashes = OutputFormatting(rawValue: 8)
     }
@@ -213,7 +209,6 @@ open class PropertyListSerialization: NSObject {
 open class JSONSerialization: NSObject {
     public struct ReadingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static var fragmentsAllowed: ReadingOptions { ReadingOptions(rawValue: 4) }
     }
     open class func jsonObject(with data: Data, options opt: ReadingOptions = []) throws -> Any { 0 }
 }
@@ -241,7 +236,6 @@ public struct CocoaError: Error {
         public static var coderValueNotFound: Code { Code(rawValue: 4865) }
         public static var coderReadCorrupt: Code { Code(rawValue: 4864) }
         public static var propertyListReadCorrupt: Code { Code(rawValue: 3840) }
-        public static var fileReadNoSuchFile: Code { Code(rawValue: 260) }
         public static var fileNoSuchFile: Code { Code(rawValue: 4) }
     }
     public init(_ code: Code, userInfo: [String: Any] = [:]) {}
@@ -265,7 +259,6 @@ open class NSKeyedUnarchiver: NSObject {
 // swift/stringprotocol, swift/string (Foundation's additions), foundation/characterset
 extension StringProtocol {
     public func addingPercentEncoding(withAllowedCharacters: CharacterSet) -> String? { nil }
-    public var removingPercentEncoding: String? { nil }
     public var precomposedStringWithCanonicalMapping: String { "" }
     public func trimmingCharacters(in set: CharacterSet) -> String { "" }
     public func replacingOccurrences<T: StringProtocol, R: StringProtocol>(of: T, with: R) -> String { "" }

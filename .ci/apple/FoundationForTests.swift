@@ -59,16 +59,11 @@ open class Process: NSObject {
     open var standardOutput: Any?
     open var standardError: Any?
     open func run() throws {}
-    open func terminate() {}
     open func waitUntilExit() {}
     open var isRunning: Bool { false }
     open var processIdentifier: Int32 { 0 }
     open var terminationStatus: Int32 { 0 }
     open var terminationReason: TerminationReason { .exit }
-    @preconcurrency open var terminationHandler: (@Sendable (Process) -> Void)? {
-        get { nil }
-        set {}
-    }
 }
 extension Process: @unchecked Sendable {}
 open class Pipe: NSObject {
@@ -84,15 +79,11 @@ extension FileHandle {
     public convenience init(forReadingFrom url: URL) throws { fatalError() }
     public convenience init(forWritingTo url: URL) throws { fatalError() }
     public convenience init(forUpdating url: URL) throws { fatalError() }
-    public var fileDescriptor: Int32 { 0 }
     public var availableData: Data { Data() }
     public func readDataToEndOfFile() -> Data { Data() }
-    public func readData(ofLength length: Int) -> Data { Data() }
     public func write(_ data: Data) {}
     public func closeFile() {}
     public func seek(toFileOffset offset: UInt64) {}
-    public func seekToEndOfFile() -> UInt64 { 0 }
-    public func truncateFile(atOffset offset: UInt64) {}
     @available(macOS 10.15.4, *) public func readToEnd() throws -> Data? { nil }
     @available(macOS 10.15.4, *) public func read(upToCount count: Int) throws -> Data? { nil }
     @available(macOS 10.15, *) public func close() throws {}
@@ -110,13 +101,11 @@ extension Thread {
 }
 extension ProcessInfo {
     public var processIdentifier: Int32 { 0 }
-    public var activeProcessorCount: Int { 0 }
 }
 open class Bundle: NSObject {
     public class var main: Bundle { fatalError() }
     public class var allBundles: [Bundle] { [] }
     public var bundleURL: URL { fatalError() }
-    public var bundlePath: String { "" }
     public var executableURL: URL? { nil }
 }
 // foundation/date, url, data, uuid
@@ -126,7 +115,6 @@ extension Date {
     public static var distantFuture: Date { fatalError() }
     public var timeIntervalSinceNow: TimeInterval { 0 }
     public func timeIntervalSince(_ date: Date) -> TimeInterval { 0 }
-    public func addingTimeInterval(_ interval: TimeInterval) -> Date { self }
     public static func + (date: Date, interval: TimeInterval) -> Date { date }
 }
 extension URL {
@@ -136,13 +124,9 @@ extension URL {
     public var pathExtension: String { "" }
     public mutating func deleteLastPathComponent() {}
     public func deletingPathExtension() -> URL { self }
-    public func appendingPathExtension(_ pathExtension: String) -> URL { self }
     @available(macOS 13.0, iOS 16.0, *)
     public func appending<S: StringProtocol>(component: S, directoryHint: DirectoryHint = .inferFromPath) -> URL { self }
     public func resolvingSymlinksInPath() -> URL { self }
-}
-extension Data {
-    public init?(base64Encoded text: String) { nil }
 }
 // foundation/decimal
 extension Decimal: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Comparable {
@@ -189,7 +173,6 @@ extension JSONSerialization {
     public struct WritingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
         public static var sortedKeys: WritingOptions { WritingOptions(rawValue: 2) }
-        public static var fragmentsAllowed: WritingOptions { WritingOptions(rawValue: 4) }
     }
     public class func data(withJSONObject object: Any, options: WritingOptions = []) throws -> Data { Data() }
 }
@@ -227,8 +210,6 @@ extension UserDefaults {
     public func removePersistentDomain(forName name: String) {}
     public func setVolatileDomain(_ domain: [String: Any], forName name: String) {}
     public func removeVolatileDomain(forName name: String) {}
-    public func persistentDomain(forName name: String) -> [String: Any]? { nil }
-    public func setPersistentDomain(_ domain: [String: Any], forName name: String) {}
     public func stringArray(forKey key: String) -> [String]? { nil }
     public func float(forKey key: String) -> Float { 0 }
 }
@@ -247,7 +228,6 @@ extension NSUUID: @unchecked Sendable {}
 open class NSMutableString: NSString {}
 open class NSCoder: NSObject {
     open func encode(_ object: Any?, forKey key: String) {}
-    open func decodeObject(forKey key: String) -> Any? { nil }
 }
 extension NSString: ExpressibleByStringLiteral {
     public required convenience init(stringLiteral value: StaticString) { fatalError() }

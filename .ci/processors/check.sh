@@ -7,14 +7,7 @@
 # - s390x, which stores the highest byte of a word first: there is no instruction, and the atomics are right.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "$*" >&2
-    exit 1
-}
+. .ci/swift.sh
 
 # What a toolchain for Swift does not have: qemu, and the C libraries of the other processors.
 packages=(
@@ -35,7 +28,7 @@ fi
 # Compiles the C target and its test for a processor.
 compile() {
     local processor=$1 options=(-std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultSystem/include)
-    for source in Sources/CDefaultSystem/processor.c .ci/processors/crc32c.c; do
+    for source in Sources/CDefaultSystem/*.c .ci/processors/crc32c.c; do
         clang --target="$processor-linux-gnu" "${options[@]}" "${@:2}" -isystem "/usr/$processor-linux-gnu/include" \
             -c -o "$work/$(basename "$source" .c).o" "$source"
     done
@@ -51,7 +44,7 @@ expect() {
 }
 
 clang -std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultSystem/include -o "$work/here" \
-    Sources/CDefaultSystem/processor.c .ci/processors/crc32c.c
+    Sources/CDefaultSystem/*.c .ci/processors/crc32c.c
 echo "here: $("$work/here")"
 compile aarch64
 expect "3200 cases by the instruction" qemu-aarch64 -cpu max "$work/aarch64"
@@ -61,29 +54,16 @@ expect "no instruction" qemu-aarch64 -cpu max "$work/aarch64"
 compile s390x
 expect "no instruction" qemu-s390x "$work/s390x"
 
-# The sources against musl: the standard library's interfaces compiled for it, and its own headers.
-kept=.build/musl
+# The sources against musl's own headers. Swift's part of the module is what Darwin's has, with another name for errno.
 processor=$(uname -m)
-mkdir -p "$kept"
-.ci/apple/stdlib.sh "$PWD/$kept/resources" musl "$processor-unknown-linux-musl" "$processor-unknown-linux-musl"
-common=(
-    -target "$processor-unknown-linux-musl" -resource-dir "$PWD/$kept/resources" -module-cache-path "$PWD/$kept/cache" -sdk "$work/musl"
-    -I .ci/processors/musl -I "$work" -parse-as-library
-)
 mkdir -p "$work/musl/usr"
 ln -s "/usr/include/$processor-linux-musl" "$work/musl/usr/include"
-swiftc -emit-module "${common[@]}" -swift-version 5 -import-underlying-module -module-name Musl -o "$work/Musl.swiftmodule" \
-    .ci/processors/musl/Musl.swift
-cat >"$work/module.modulemap" <<MAP
-module CDefaultSystem { header "$PWD/Sources/CDefaultSystem/include/CDefaultSystem.h" export * }
-MAP
-for configuration in "-Onone -D DEBUG" -O; do
-    swiftc -typecheck "${common[@]}" $configuration -wmo -swift-version 6 -package-name default -warnings-as-errors \
-        -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
-        -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault \
-        -module-name DefaultJournal $(find Sources/DefaultJournal -name '*.swift' | sort)
-    echo "DefaultJournal with musl, $configuration: type-checked"
-done
+echo 'module Musl [system] { header "headers.h" export * }' >"$work/musl/module.modulemap"
+headers=(dirent errno fcntl poll pthread sched signal stdio stdlib string sys/{file,inotify,mman,socket,stat} time unistd)
+printf '#include <%s.h>\n' "${headers[@]}" >"$work/musl/headers.h"
+sed 's/import Darwin/import Musl/; s/__error()/__errno_location()/' .ci/apple/Darwin.swift >"$work/Musl.swift"
+typecheck_journal musl "$processor-unknown-linux-musl" Musl "$work/Musl.swift" -import-underlying-module -sdk "$work/musl" \
+    -I "$work/musl"
 
 # A program that is static altogether, where somebody has installed the Swift SDK for it.
 if swift sdk list 2>/dev/null | grep -q 'static-linux'; then

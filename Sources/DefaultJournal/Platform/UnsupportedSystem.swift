@@ -10,7 +10,23 @@ package import WASILibc
 internal import Synchronization
 
 // What SystemCalls.swift and Threads.swift declare, for systems on which the engine doesn't run. Locks and the
-// current thread work there. Every other call throws, so that no suite is ever opened. A port replaces this file.
+// current thread work there. Every other call throws, so that no suite is ever opened. `.ci/run ports` builds and runs
+// this form on Linux, and type-checks it for Windows and WASI. A port replaces this file, and needs:
+//
+// - a C library with `openat`, `renameat`, `pread`, `pwrite`, `fsync`, `fstat` with nanoseconds, `mmap` and threads,
+//   an exclusive lock of a file that ends with its process, and what the C target asks of signals;
+// - `rename` and a lock that hold for what a suite is stored on, and a directory for suites in `SuiteLocation`;
+// - the tests on the system itself, those with `SIGKILL` included.
+//
+// Android has all of these functions. What to look at there first:
+//
+// - `import Android` beside Glibc and Musl in `Platform`, and the conditions beside it. `os(Linux)` doesn't include
+//   Android: the coarse clocks, `inotify`, `/proc/locks`. Its headers state what may be null, so `baseAddress` needs
+//   unwrapping before a call;
+// - what apps may read of `/proc`. Without `/proc/self/fd` no directory can be watched, and without `/proc/locks`
+//   `JournalError.Kind.busy` names no process;
+// - `flock` and mapped files on the internal storage. Shared storage is behind FUSE, and no place for a suite;
+// - apps have no home directory, so the app has to pass one before there can be a standard store.
 
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32

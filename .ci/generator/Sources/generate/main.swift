@@ -3,10 +3,14 @@ import SwiftOperators
 import SwiftParser
 import SwiftSyntax
 
-// Prints a list of mutants for .ci/mutate.swift, chosen by chance from all that it can make of some files:
-// `generate COUNT SEED EXCLUDED FILE…`, with the filters of tests as input, one to a line: file, tab, filter. A file
-// without one gets all tests. EXCLUDED is a file of places, such as `Sources/Default/Keys/Defaults.swift:12`, whose
-// mutants don't compile.
+// Plants mutants in a copy of the package, chosen by chance from all that it can make of some files:
+// `generate COPY COUNT SEED EXCLUDED FILE…`. Each becomes a choice at run time, between it and what was there; the
+// environment variable DEFAULT_MUTANT has the number of the one that is active. EXCLUDED is a file of places, such as
+// `Sources/Default/Keys/Defaults.swift:12`, whose mutants don't compile. Prints, separated by tabs, the mutants:
+// number, file and line, filter of the tests, and what is changed. `.ci/mutants` compiles and runs this program.
+//
+// The same seed gives the same mutants as long as the sources are the same. A line of a mutant stays where it was, so
+// that the compiler's errors name it.
 
 /// A change of a part of one line.
 struct Mutant {
@@ -16,6 +20,25 @@ struct Mutant {
     let original: String
     /// Nil for a statement that is removed.
     let replacement: String?
+
+    var range: Range<Int> { offset..<(offset + original.utf8.count) }
+
+    var place: String { "\(file):\(line)" }
+
+    /// The choice between the mutant and what is there.
+    func choice(_ number: Int) -> String {
+        guard let replacement else { return "if isMutant(\(number)) {} else { \(original) }" }
+        return "(isMutant(\(number)) ? (\(replacement)) : (\(original)))"
+    }
+
+    /// The suites in the folder of tests that is named after the source's folder; all tests where there is none.
+    var filter: String {
+        if file.hasPrefix("Sources/DefaultJournal/") { return "DefaultJournalTests" }
+        let folder = URL(filePath: file).deletingLastPathComponent().lastPathComponent
+        let files = try? FileManager.default.contentsOfDirectory(atPath: "Tests/DefaultTests/\(folder)")
+        let suites = (files ?? []).filter { $0.hasSuffix("Tests.swift") }.map { $0.dropLast(".swift".count) }
+        return suites.isEmpty ? "." : "DefaultTests.(\(suites.sorted().joined(separator: "|")))/"
+    }
 }
 
 /// Finds what can be changed in a file.
@@ -52,7 +75,7 @@ final class Finder: SyntaxVisitor {
 
     private func add(_ node: some SyntaxProtocol, _ replacement: String?) {
         let original = node.trimmedDescription
-        // A list has an original on one line.
+        // One line stays one line.
         guard !original.contains("\n") else { return }
         let start = node.positionAfterSkippingLeadingTrivia
         let line = locations.location(for: start).line
@@ -181,33 +204,56 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+/// What each mutated module gets: the number is read once in a process.
+let choice = """
+    #if canImport(Glibc)
+    internal import Glibc
+    #else
+    internal import Darwin
+    #endif
+
+    private let activeMutant = getenv("DEFAULT_MUTANT").flatMap { Int(String(cString: $0)) } ?? 0
+
+    @usableFromInline func isMutant(_ number: Int) -> Bool { number == activeMutant }
+
+    """
+
+/// Writes a file of the copy, but not one that is the same already: that would be compiled again.
+func write(_ data: Data, to path: String) throws {
+    let file = URL(filePath: CommandLine.arguments[1]).appending(path: path)
+    if data != (try? Data(contentsOf: file)) { try data.write(to: file) }
+}
+
 let arguments = CommandLine.arguments
-guard arguments.count > 4, let count = Int(arguments[1]), let seed = UInt64(arguments[2]) else {
-    fatalError("generate COUNT SEED EXCLUDED FILE…")
+guard arguments.count > 5, let count = Int(arguments[2]), let seed = UInt64(arguments[3]) else {
+    fatalError("generate COPY COUNT SEED EXCLUDED FILE…")
 }
-var filters: [String: String] = [:]
-while let line = readLine() {
-    let fields = line.split(separator: "\t").map(String.init)
-    if fields.count == 2 {
-        filters[fields[0], default: fields[1]] += filters[fields[0]] == nil ? "" : "|" + fields[1]
-    }
-}
-let excluded = Set(try String(contentsOfFile: arguments[3], encoding: .utf8).split(separator: "\n").map(String.init))
+let excluded = Set(try String(contentsOfFile: arguments[4], encoding: .utf8).split(separator: "\n").map(String.init))
+let files = arguments[5...].sorted()
 var mutants: [Mutant] = []
-for path in arguments[4...].sorted() {
+for path in files {
     let tree = Parser.parse(source: try String(contentsOfFile: path, encoding: .utf8))
     let finder = Finder(file: path, tree: tree)
     finder.walk(try OperatorTable.standardOperators.foldAll(tree))
     mutants += finder.mutants
 }
 var generator = SeededGenerator(state: seed)
-print("# \(count) of \(mutants.count) mutants, with the seed \(seed).")
-let compiled = mutants.shuffled(using: &generator).filter { !excluded.contains("\($0.file):\($0.line)") }
-for mutant in compiled.prefix(count) {
-    print("\nfile: \(mutant.file)\ntests: \(filters[mutant.file] ?? ".")\nat: \(mutant.offset)")
-    if let replacement = mutant.replacement {
-        print("{{\(mutant.original) ==> \(replacement)}}")
-    } else {
-        print("- \(mutant.original)")
+var chosen: [Mutant] = []
+for mutant in mutants.shuffled(using: &generator) where chosen.count < count && !excluded.contains(mutant.place) {
+    // None inside of another one.
+    if !chosen.contains(where: { $0.file == mutant.file && $0.range.overlaps(mutant.range) }) { chosen.append(mutant) }
+}
+for file in files {
+    var bytes = Data(try Data(contentsOf: URL(filePath: file)))
+    for (index, mutant) in chosen.enumerated().sorted(by: { $0.element.offset > $1.element.offset })
+    where mutant.file == file {
+        bytes.replaceSubrange(mutant.range, with: Data(mutant.choice(index + 1).utf8))
     }
+    try write(bytes, to: file)
+}
+for module in Set(files.map { $0.split(separator: "/")[1] }) {
+    try write(Data(choice.utf8), to: "Sources/\(module)/Mutants.swift")
+}
+for (index, mutant) in chosen.enumerated() {
+    print("\(index + 1)\t\(mutant.place)\t\(mutant.filter)\t\(mutant.original) ==> \(mutant.replacement ?? "nothing")")
 }

@@ -1,8 +1,6 @@
-// The C library on Apple platforms: Apple's own headers where .ci/apple/headers.sh could install them, and otherwise a stub of what
-// the sources use.
+// The C library on Apple platforms: Apple's own headers, which .ci/apple/headers.sh installs.
 #ifndef DARWIN_H
 #define DARWIN_H
-#if __has_include(<AvailabilityVersions.h>)
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +21,4 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#else
-#include <darwin_stub.h>
-#endif
 #endif

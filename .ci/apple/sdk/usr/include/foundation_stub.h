@@ -56,7 +56,6 @@ __attribute__((swift_bridge("Swift.Set")))
 @property (readonly, copy) NSString *stringValue;
 @property (readonly) NSInteger integerValue __attribute__((swift_name("intValue")));
 @property (readonly) double doubleValue;
-@property (readonly) long long longLongValue __attribute__((swift_name("int64Value")));
 @property (readonly) unsigned long long unsignedLongLongValue __attribute__((swift_name("uint64Value")));
 @end
 // foundation/nserror
@@ -89,7 +88,6 @@ __attribute__((swift_name("UserDefaults")))
 - (void)registerDefaults:(NSDictionary<NSString *, id> *)registrationDictionary __attribute__((swift_name("register(defaults:)")));
 - (NSDictionary<NSString *, id> *)dictionaryRepresentation;
 - (BOOL)synchronize;
-- (BOOL)objectIsForcedForKey:(NSString *)key;
 - (NSDictionary<NSString *, id> *)volatileDomainForName:(NSString *)domainName;
 @end
 // objectivec/nsobject-swift.class/key-value_coding (archive: Key-Value Coding Programming Guide): every object of Apple's
