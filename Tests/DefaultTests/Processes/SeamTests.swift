@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 #if !canImport(Darwin)
-/// Each loops a case of chance in a helper, or makes it certain.
+/// Each test repeats a case of chance in a helper, or forces it.
 @Suite("The seams of a process", .waits)
 struct SeamTests {
     @Test("A program that ends by exit in a signal's handler, in the middle of writes, always ends")
