@@ -123,7 +123,7 @@ struct SuiteDirectoryTests {
         for (path, parent) in parents { #expect(SuiteDirectory.parent(of: path) == parent, "\(path)") }
     }
 
-    @Test("A compaction writes to nothing but a file of its own, and says what is there instead")
+    @Test("A compaction writes only to its own file, and says what is there instead")
     func otherFiles() throws {
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")

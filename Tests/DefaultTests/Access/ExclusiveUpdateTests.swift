@@ -174,7 +174,7 @@ struct ExclusiveUpdateTests {
         }
     }
 
-    @Test("of a container of a storage of one's own is exclusive, and so is a change in place")
+    @Test("of a container of a custom storage is exclusive, and so is a change in place")
     func vault() throws {
         let container = KeyValueContainer<Int>(storage: Vault(), key: "count", defaultValue: 0)
         try repeatOnEightThreads { try container.update { $0 = ($0 ?? 0) + 1 } }

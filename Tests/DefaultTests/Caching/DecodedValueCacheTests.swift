@@ -212,7 +212,7 @@ struct DecodedValueCacheTests {
         #expect(!read("a", isLasting: true) && decodings == 7)
     }
 
-    @Test("shares a value under a condition with those that ask whether it is met, and with nobody else")
+    @Test("shares a value under a condition with reads that ask whether it is met, and with no others")
     func conditions() throws {
         let cache = DecodedValueCache()
         let data = Data([1])

@@ -84,7 +84,7 @@ struct CoderTests {
         try expectRoundTrip(["a": [Mode.fast]])
     }
 
-    @Test("keeps a single value in a property list under a key of its own, and reads it there in either format")
+    @Test("keeps a single value in a property list under its own key, and reads it there in either format")
     func wrapper() throws {
         let store = MemoryDefaults()
         try store.df.save(5, forKey: "k", encoder: DefaultsCoder.propertyList)

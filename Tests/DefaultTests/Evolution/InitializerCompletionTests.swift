@@ -161,7 +161,7 @@ private struct Traveller: Codable, Equatable {
     }
 }
 
-@Suite("Filling in a type with an initializer of its own", .ownCache)
+@Suite("Filling in a type with its own initializer", .ownCache)
 struct InitializerCompletionTests {
     private func fillIn<Value: Codable>(
         _ json: String,

@@ -11,7 +11,7 @@ struct SeamTests {
         #expect(try run("signal-exits", TestExtent.pick(brief: 20, full: 300)) == "0")
     }
 
-    @Test("A child made with fork uses suites of its own, whatever the parent's threads were doing")
+    @Test("A child made with fork uses its own suites, whatever the parent's threads were doing")
     func forks() throws {
         #expect(try run("forks", TestExtent.pick(brief: 40, full: 400)) == "0")
     }
@@ -32,7 +32,7 @@ struct SeamTests {
         #expect(try run("fork-and-use").split(separator: "\n").map(String.init).sorted() == expected)
     }
 
-    @Test("Children may fork again and again, and each has suites of its own")
+    @Test("Children may fork again and again, and each has its own suites")
     func chain() throws {
         #expect(try run("fork-chain", 70) == "70")
     }
