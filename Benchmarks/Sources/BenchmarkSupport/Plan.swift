@@ -132,7 +132,7 @@ package struct BenchmarkName: Hashable, Sendable {
     package var round: Int
     package var operation: MeasuredOperation
     package var contender: Contender
-    /// How many operations one iteration makes.
+    /// The number of operations in one iteration.
     package var count: Int
 
     package init(round: Int, operation: MeasuredOperation, contender: Contender, count: Int) {

@@ -216,7 +216,7 @@ struct UpdatesTests {
             #expect(await values.next(isolation: nil) == 999)
             helper.waitUntilExit()
             #expect(helper.status == 0)
-            // The other process writes once more, after its last compaction.
+            // Another process writes again, after the last compaction.
             let second = try TestHelper.run(["keys", url.path, "b", "101"])
             #expect(second.status == 0)
             var others = Defaults(suite: suite).updates(DefaultsKey<Int>("b.100")).makeAsyncIterator()
