@@ -7,7 +7,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Default", path: ".."),
-        // Without its traits, which hook malloc and ARC: times should be those of an ordinary program.
+        // Without its traits, which hook malloc and ARC: the times should be those of an ordinary program.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
@@ -64,7 +64,7 @@ for target in package.targets where !["CLMDB", "COperationCounts"].contains(targ
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        // Here and not on the command line, where the flag would not get on with those of the dependencies.
+        // Here and not on the command line, where the flag would conflict with the flags of the dependencies.
         .treatAllWarnings(as: .error),
     ]
 }

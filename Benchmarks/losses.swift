@@ -1,4 +1,4 @@
-// What Benchmarks/losses runs: `Losses STORE SUITE write PREFIX COUNT`, `loop` or `count`.
+// The program that Benchmarks/losses runs: `Losses STORE SUITE write PREFIX COUNT`, `loop` or `count`.
 
 import Default
 import Foundation
@@ -13,7 +13,7 @@ let files = isFoundation ? nil : try FileDefaults(suiteName: arguments[2])
         try files.set(value, forKey: key)
     } else {
         foundation.set(value, forKey: key)
-        // Without it, nothing reaches the disk.
+        // Foundation writes nothing to the disk without this call.
         _ = foundation.synchronize()
     }
 }

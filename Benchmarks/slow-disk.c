@@ -1,4 +1,4 @@
-// Has each sync take six seconds, for a program that is started with it in LD_PRELOAD.
+// Makes each sync take six seconds, in a program that is started with this library in LD_PRELOAD.
 #include <time.h>
 
 static int wait_for_disk(void) {

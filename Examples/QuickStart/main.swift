@@ -1,7 +1,7 @@
 import Default
 import Foundation
 
-/// What this program keeps from one run to the next.
+/// The settings that this program keeps from one run to the next.
 struct VisualSettings: DefaultStorable {
     var themeName = "bright"
     var launchCount = 0

@@ -7,7 +7,7 @@ let package = Package(
     platforms: [.macOS(.v12)],
     traits: [.trait(name: "Foundation", description: "Uses the library with Foundation, to compare the sizes.")],
     dependencies: [
-        // A program that never wants Foundation writes `traits: []`.
+        // A program that never needs Foundation writes `traits: []`.
         .package(
             name: "Default",
             path: "../..",

@@ -14,7 +14,7 @@ struct CompactionTests {
         JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: automaticMaintenance)
     }
 
-    /// Calls `body` once, at the first step of a kind that a compaction makes without the lock.
+    /// Calls `body` once, at the first call of a kind that a compaction makes without holding the lock.
     private func during(
         _ journal: Journal,
         _ call: SystemCall,
@@ -73,7 +73,7 @@ struct CompactionTests {
             let journal = try Journal.openTest(directory.suite, reports.options(probe))
             try journal.set("key", "value")
             let tail = journal.state.position
-            // That of the file that is replaced, also afterwards.
+            // This descriptor stays that of the replaced file after the compaction.
             let file = try FileHandle(forUpdating: URL(filePath: directory.journal))
             let counts = Guarded((syncs: 0, readings: 0))
             probe.onStep { [number] step in
@@ -111,7 +111,7 @@ struct CompactionTests {
         for number in 0..<10 { try journal.set("key\(number)", "value") }
         let path = directory.suite + "/journal"
         let isDone = Guarded(false)
-        // When the new file is synced, what was written until then is in it, and the rest is copied.
+        // The new file contains what was written until its sync, and the rest is copied.
         probe.onStep { step in
             guard step.call == .fsync, !isDone.withLock({ $0 }) else { return }
             isDone.withLock { $0 = true }
@@ -140,12 +140,12 @@ struct CompactionTests {
         #expect(reopened["last"] == "value" && reopened.all == journal.all && reopened.all.count == 11)
     }
 
-    @Test("After a compaction that failed, the next one comes at twice the size, and later ones as ever")
+    @Test("After a compaction that failed, the next one comes at twice the size, and later ones at the usual size")
     func failedCompaction() throws {
         let probe = SystemCallProbe()
         let reports = ReportCollector()
         let journal = try Journal.openTest(directory.suite, reports.options(probe))
-        // Four fifths of the slack of 512 KiB are 42 values.
+        // Four fifths of the 512 KiB of slack take 42 values, so 60 of them make a compaction due.
         let value = String(repeating: "v", count: 10_000)
         func write(_ count: Int) throws { for number in 0..<count { try journal.set("a", "\(number) \(value)") } }
         probe.plan(.fail(code: EIO), call: .rename, number: 0)
@@ -159,7 +159,7 @@ struct CompactionTests {
         #expect(journal.currentID == first)
         try write(150)
         try wait(for: "a compaction of twice the size") { journal.currentID != first }
-        // What was written while that one was under way is left.
+        // Compacts what was written during that compaction.
         try journal.compact()
         let second = journal.currentID
         try write(60)
@@ -174,7 +174,7 @@ struct CompactionTests {
         let journal = try Journal.openTest(directory.suite, ReportCollector().options(probe))
         probe.clear()
         let first = journal.currentID
-        // 4,128 bytes of the header, 1,000,032 of this record and 10,024 of each of the others: 1,014,184 are live.
+        // The header takes 4,128 bytes, this record 1,000,032, and each of the others 10,024: 1,014,184 bytes are live.
         try journal.set("big", String(repeating: "b", count: 1_000_000))
         let value = String(repeating: "v", count: 9_996)
         for number in 1_001...1_113 { try journal.set("a", "\(number)\(value)") }
@@ -190,7 +190,7 @@ struct CompactionTests {
     func busy() throws {
         let reports = ReportCollector()
         var options = reports.options(SystemCallProbe())
-        // Only this test compacts.
+        // Compacts only when this test does so.
         options.backgroundActivity = { _ in false }
         options.lockTimeout = .max
         let journal = try Journal.openUnregistered(directory.suite, options)
@@ -207,14 +207,14 @@ struct CompactionTests {
         journal.compactInBackground()
         #expect(journal.currentID == id && reports.all.isEmpty)
         try #require(flock(file, LOCK_UN) == 0)
-        // Not at each write.
+        // A compaction that found another one in progress isn't due again at the next write.
         #expect(try !journal.withExclusiveAccess { journal.needsCompaction })
         journal.writer.compactionRetryTime = 1
         journal.compactInBackground()
         #expect(journal.currentID != id && other.all == journal.all)
     }
 
-    @Test("A compaction that waits for another process's one ends with that, which has done the same")
+    @Test("A compaction that waits for another process's one ends with it, since it has done the same work")
     func waiting() throws {
         let probe = SystemCallProbe()
         let otherProbe = SystemCallProbe()
@@ -236,7 +236,7 @@ struct CompactionTests {
                 do { try other.compact() } catch { Issue.record(error) }
                 isCompacted.withLock { $0 = true }
             }
-            // More than for the suite's own lock: those for the lock of the new file.
+            // More than the calls for the suite's own lock: these are for the lock of the new file.
             try wait(for: "a compaction that waits") { otherProbe.counts[.flock, default: 0] > 10 }
             #expect(!isCompacted.withLock { $0 })
         }
@@ -284,7 +284,8 @@ struct CompactionTests {
         during(journal, .fsync, probe) { [unowned journal] in try journal.set("a", "2", durability: .everyWrite) }
         try journal.compact()
         probe.onStep(nil)
-        // The flush syncs the journal, and what the compaction has; that the new file, its tail, and its name.
+        // The flush syncs the journal and the new file as far as it was copied; the compaction syncs the new file, its
+        // tail, and its name.
         #expect(probe.counts[.fdatasync] == 2 && probe.counts[.fsync] == 3)
         #expect(journal.isSynced)
         probe.clear()
@@ -292,13 +293,13 @@ struct CompactionTests {
         #expect(probe.counts[.fsync] == 2)
     }
 
-    @Test("Writers wait for the copy of at most 64 KiB: a longer tail is copied and synced before", arguments: [0, 1])
+    @Test("Writers wait for the copy of at most 64 KiB: a longer one is copied and synced first", arguments: [0, 1])
     func longTail(excess: Int) throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
         try journal.set("a", "1")
         let end = try directory.bytes().count
-        // With the record's header, the operation, and the key.
+        // The value together with the record's header, the operation and the key.
         let value = String(repeating: "t", count: 65_512 + excess)
         let tail = Guarded(0)
         during(journal, .fsync, probe) { [unowned journal, directory] in
@@ -309,7 +310,7 @@ struct CompactionTests {
         try journal.compact()
         probe.onStep(nil)
         #expect(tail.withLock { $0 } == (excess == 0 ? 65_536 : 65_544))
-        // The new file, the tail, and the new name.
+        // Syncs of the new file, its tail if that was too long to copy under the lock, and the new name.
         #expect(probe.counts[.fsync] == (excess == 0 ? 2 : 3))
         #expect(journal["b"] == value)
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
@@ -336,7 +337,7 @@ struct CompactionTests {
         try journal.compact()
         probe.onStep(nil)
         #expect(count.withLock { $0 } == 16)
-        // And the new name.
+        // One sync for each tail, and one for the new name.
         #expect(probe.counts[.fsync] == 17)
         #expect(journal["b"] == "16 \(value)" && other.all == journal.all)
     }
@@ -346,7 +347,7 @@ struct CompactionTests {
         let probe = SystemCallProbe()
         let reports = ReportCollector()
         var options = reports.options(probe)
-        // Only this test compacts.
+        // Compacts only when this test does so.
         options.backgroundActivity = { _ in false }
         let journal = try Journal.openTest(directory.suite, options)
         func isDue() throws -> Bool { try journal.withExclusiveAccess { journal.needsCompaction } }
@@ -360,7 +361,7 @@ struct CompactionTests {
         journal.compactInBackground()
         let error = JournalError(.system(.rename, code: EIO), path: directory.suite + "/journal.new")
         #expect(reports.all == [.compactionFailed(error)])
-        // It has said that it was about to be replaced.
+        // The failed compaction has added a record that announced the replacement.
         #expect(try directory.bytes().count == 505_368 && !isDue())
         try write(1_051...1_100)
         try journal.set("a", String(repeating: "v", count: 4_112))
@@ -373,7 +374,7 @@ struct CompactionTests {
         #expect(try isDue())
     }
 
-    @Test("What is written meanwhile and nobody has flushed is flushed by the next flush")
+    @Test("What is written meanwhile without a flush is flushed by the next flush")
     func unflushedTail() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
@@ -410,7 +411,7 @@ struct CompactionTests {
                 return stage
             }
             do {
-                // Written after the new file was synced, and flushed when it is about to get its name.
+                // Written after the new file was synced; the flush begins when the file is about to get its name.
                 if now == 1 { try other.set("tail", "1") }
                 guard now == 2 else { return }
                 otherProbe.clear()

@@ -40,13 +40,13 @@ struct DamagedKeysTests {
     @Test("are not named beyond a record's bounds, without UTF-8, or if they are the library's own")
     func unreadable() {
         let sample = SampleJournal(records: 1)
-        // The kind, the key's length, the value's length, the key, the value.
+        // The offsets of the kind, the key's length, the value's length, the key, and the value.
         #expect(damagedKeys(sample, damaging: [0], at: 16) == [])
         #expect(damagedKeys(sample, damaging: [0], at: 18) == [])
         #expect(damagedKeys(sample, damaging: [0], at: 19) == ["key0"])
         #expect(damagedKeys(sample, damaging: [0], at: 23) == [])
         #expect(damagedKeys(sample, damaging: [0], at: 27) == ["key0"])
-        // A damaged header leaves no bounds.
+        // If the header is damaged, the record's bounds are unknown.
         #expect(damagedKeys(sample, damaging: [0], at: 8) == [])
         var own = SampleJournal()
         own.set("\0imported", [4])
@@ -87,7 +87,7 @@ struct DamagedKeysTests {
             sample.set("large", [UInt8](repeating: 1, count: size))
             sample.set("last", [1])
             var bytes = sample.bytes
-            // Their checksums.
+            // Damages the checksums of two records.
             for record in [1, 3] { bytes[sample.records[record].lowerBound + 12] ^= 1 }
             let directory = TemporaryDirectory()
             try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)

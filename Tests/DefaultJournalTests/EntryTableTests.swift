@@ -27,7 +27,7 @@ struct EntryTableTests {
         set([2, 3], prefix: 1)
         #expect(holds([1, 2, 3]) && holds([2, 3], prefix: 1))
         #expect(!holds([2, 3]) && !holds([2, 3], prefix: 2) && !holds([2, 4], prefix: 1) && !holds([2], prefix: 1))
-        // Of the same length, where the old one was.
+        // A value of the same length takes the place of the old one.
         set([8, 9], prefix: 7)
         #expect(holds([7, 8, 9]) && !holds([1, 2, 3]))
         let count = table.count
@@ -57,7 +57,7 @@ struct EntryTableTests {
         }
         for key in keys.dropLast() { with(key) { table.remove($0) } }
         let (left, size) = (table.count, table.journalSize)
-        // A record's header, a set's, a key of 40 bytes and a value of 2, up to a multiple of 8.
+        // The headers of a record and of a set, a key of 40 bytes and a value of 2, rounded up to a multiple of 8.
         #expect(left == 1 && size == 4_128 + 72)
         table.removeAll()
         let (none, least) = (table.count, table.journalSize)
@@ -81,16 +81,16 @@ struct EntryTableTests {
                 with([key]) { table.entry($0)?.form.map { UInt(bitPattern: $0) } }
             }
             for key in UInt8(1)...20 { set(key, one, form: UInt(key)) }
-            // The table has grown meanwhile.
+            // The table has grown since, and its entries have moved.
             #expect(take().isEmpty && (1...20).allSatisfy { form($0) == UInt($0) })
-            // Of the same length, and of another.
+            // A value of the same length, and one of another length.
             set(1, [2])
             #expect(take() == [1] && form(1) == nil)
             set(2, [1, 2])
             #expect(take() == [2] && form(2) == nil)
             with([3]) { table.remove($0) }
             #expect(take() == [3])
-            // Without a form there is nothing to free.
+            // An entry without a form has nothing to free.
             set(1, [3])
             with([2]) { table.remove($0) }
             with([99]) { table.remove($0) }
@@ -125,7 +125,7 @@ struct EntryTableTests {
     func refusedMemory() {
         var table = EntryTable()
         with([1]) { key in with([2]) { table.set(key, $0) } }
-        // Nothing is read of it.
+        // The table must not read any of these bytes.
         let claim = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: 4_096), count: 1 << 50)
         for key: [UInt8] in [[1], [2]] {
             let kind: JournalError.Kind? = with(key) { key in

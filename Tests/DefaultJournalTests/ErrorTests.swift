@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An error of the engine")
 struct ErrorTests {
-    @Test("says what has happened, where, with which numbers, and what can be done")
+    @Test("says what has happened, where, with which numbers, and what to do")
     func descriptions() {
         let refused = String(cString: strerror(EROFS))
         let messages: [(JournalError.Kind, [String])] = [
@@ -48,7 +48,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("advises about a watch what helps there, and about other calls what helps them")
+    @Test("gives advice that fits a watch, or the other calls")
     func advice() {
         let advice: [(SystemCall, Int32, String)] = [
             (.inotifyInit, EMFILE, "max_user_instances"), (.inotifyInit, ENFILE, "max_user_instances"),
@@ -87,12 +87,12 @@ struct ErrorTests {
         for kind: JournalError.Kind in [.linked, .notADirectory, .busy(process: nil), .forked] {
             #expect(!error(kind).isReadOnlyPlace)
         }
-        // Root may read what is another user's, and everyone what is root's.
+        // Root may read the suites of other users, and everyone may read those of root.
         #expect(error(.notOwned(owner: 5)).isReadOnlyPlace == (geteuid() == 0))
         #expect(error(.notOwned(owner: 0)).isReadOnlyPlace)
     }
 
-    @Test("is about the journal if it doesn't say about what, and keeps a name or a path that it has")
+    @Test("is about the journal if it names nothing else, and keeps a name or a path that it has")
     func paths() {
         func path(_ path: String) -> String { JournalError(.unstable, path: path).located(in: "/s").path }
         #expect(path("") == "/s/journal")

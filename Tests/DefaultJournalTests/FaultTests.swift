@@ -5,14 +5,14 @@ import Testing
 @testable import DefaultJournal
 import JournalProbe
 
-/// Every system call of every scenario fails once, in every way; no acknowledged write may be lost.
+/// Scenarios in which every system call fails once, in every way; no acknowledged write may be lost.
 @Suite("Faults", .waits)
 struct FaultTests {
     private static let codes = [EIO, ENOSPC, EINTR, EACCES, EMFILE]
     private static let faults = codes.map { SystemCallProbe.Fault.fail(code: $0) }
     private static let cuts = [0, 1, 17, 60, 4095].map { SystemCallProbe.Fault.cut(to: $0) }
 
-    /// What a scenario was promised: entries that must exist, and entries that may.
+    /// The promises to a scenario: entries that must exist, and entries that may exist.
     private final class Promises {
         var sure: [String: String] = [:]
         var maybe: [String: Set<String?>] = [:]
@@ -36,7 +36,7 @@ struct FaultTests {
                 maybe[key] = nil
             } catch {
                 maybe[key, default: [sure[key]]].insert(sure[key])
-                // It may be stored, and only the flush have failed.
+                // The value may be stored if only the flush has failed.
                 if durability == .everyWrite { maybe[key]?.insert(value) }
                 throw error
             }
@@ -109,7 +109,7 @@ struct FaultTests {
             prepare: { directory, promises in
                 try fill(directory, promises)
                 var bytes = try directory.bytes()
-                // The record of key3's first value, which a later one replaced: no live entry is lost.
+                // Damages the record of key3's first value, which a later one replaced, so that no live entry is lost.
                 bytes[JournalHeader.size + 36 * 3 + 20] ^= 0x40
                 try directory.write(bytes)
             },
@@ -137,7 +137,7 @@ struct FaultTests {
     private func failingCalls(_ scenario: Scenario) throws {
         for (call, count) in try callCounts(scenario) {
             for number in 0..<count {
-                // Each call fails once; in full runs with each code.
+                // Each call fails once; in full runs, once with each code.
                 let brief = [Self.faults[number % Self.faults.count]]
                 for fault in TestExtent.pick(brief: brief, full: Self.faults) { try run(scenario, fault, call, number) }
             }
@@ -182,7 +182,7 @@ struct FaultTests {
             try scenario.run(directory, options(probe), promises)
         } catch let error as JournalError {
             #expect(probe.fired > 0, "\(context)")
-            // It may be one of the directories above, which have the names of those that were created.
+            // The error may be about one of the directories above, which have the names of those that were created.
             let path = error.path.replacing("/.", with: "")
             let isAbove = !path.isEmpty && directory.path.hasPrefix(path)
             #expect(path.hasPrefix(directory.path) || isAbove, "\(error) \(context)")
@@ -211,7 +211,7 @@ struct FaultTests {
             try journal.set("a", "1")
             journal.forgetComparison()
             probe.plan(.fail(code: EIO), call: call, number: 0)
-            // The write fails half-way as well, so that there is something to roll back.
+            // Makes the write fail half-way too, so that there is something to roll back.
             if call == .ftruncate { probe.plan(.halfThenFailing(code: EIO), call: .pwrite, number: 0) }
             #expect(throws: JournalError.self) { try journal.set("a", "2", durability: .everyWrite) }
             // A value that could not be flushed is stored.

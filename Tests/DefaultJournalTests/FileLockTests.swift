@@ -94,7 +94,7 @@ struct FileLockTests {
             if isAllowed { work() }
             return isAllowed
         })
-        // The queue of the one that all tests share may be full, and then a write flushes by itself.
+        // The queue of the worker that all tests share may be full, and then a write flushes by itself.
         options.worker = BackgroundWorker()
         let journal = try Journal.openTest(directory.suite, options)
         try journal.set("a", "1")

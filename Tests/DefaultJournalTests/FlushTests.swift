@@ -31,17 +31,17 @@ struct FlushTests {
         #expect(journal.isRenameUnsynced)
         probe.clear()
         try journal.synchronize()
-        // The name of the new journal.
+        // The sync of the new journal's name.
         #expect(probe.counts[.fsync] == 1)
         #expect(!journal.isRenameUnsynced)
     }
 
-    @Test("A journal's header says to other processes what of it isn't on the disk, and what was promised")
+    @Test("A journal's header tells other processes which part of it isn't on the disk, and what was promised")
     func flags() throws {
         let probe = SystemCallProbe()
         let journal = try open(probe)
-        /// The words behind the header: whether the name isn't there, whether a sync has failed, whether a flush has
-        /// returned.
+        /// The words behind the header: whether the name may be missing on the disk, whether a sync has failed, whether
+        /// a flush has returned.
         func words() throws -> [UInt8] {
             let bytes = try directory.bytes()
             for index in 32..<4_096 where bytes[index] != 0 { #expect([32, 40, 48].contains(index)) }
@@ -52,7 +52,7 @@ struct FlushTests {
         try journal.withExclusiveAccess { try journal.compact() }
         #expect(try words() == [1, 0, 0])
         journal.flushInBackground()
-        // What only the background has flushed was promised to nobody.
+        // A flush by the background alone has promised nothing to a caller.
         #expect(try words() == [0, 0, 0])
         try journal.synchronize()
         #expect(try words() == [0, 0, 1])
@@ -62,7 +62,7 @@ struct FlushTests {
             try journal.synchronize()
         }
         #expect(try words() == [0, 1, 1])
-        // That writes another file.
+        // This flush writes another file.
         try journal.synchronize()
         #expect(try Array(words()[..<2]) == [0, 0])
     }
@@ -172,7 +172,7 @@ struct FlushTests {
                 try other.synchronize()
             }
             #expect(other.currentID != id && other.isSynced)
-            // The new file, and its name.
+            // The syncs of the new file and of its name.
             #expect(otherProbe.counts[.fsync] == 2)
             #expect(!journal.hasSyncFailed)
             #expect(other.all == journal.all)
@@ -192,7 +192,7 @@ struct FlushTests {
         #expect(journal["a"] == "1")
         let isReplaced = Guarded(false)
         probe.onStep { step in
-            // The look at the header, which says that a sync has failed.
+            // The read of the header, which says that a sync has failed.
             guard step.call == .pread, !isReplaced.exchange(true) else { return }
             try? other.compact()
             try? other.set("b", "1")
@@ -221,7 +221,7 @@ struct FlushTests {
         #expect(probe.counts[.fsync] == 1 && !journal.isRenameUnsynced)
     }
 
-    @Test("A flush that can't say to a compaction that it was one fails, and the next one succeeds")
+    @Test("A flush that can't announce itself to compactions fails, and the next one succeeds")
     func unpublishedFlush() throws {
         let probe = SystemCallProbe()
         let journal = try open(probe)
@@ -240,7 +240,7 @@ struct FlushTests {
 
     @Test("What is written to a journal that a backup has made shorter is flushed", arguments: [false, true])
     func shortened(readsFirst: Bool) throws {
-        // The backup is not taken for a copy under way.
+        // The engine's time is ten seconds ahead, so that it doesn't mistake the backup for a copy in progress.
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
         let journal = try open(probe)
         try journal.set("a", "1")
@@ -285,7 +285,7 @@ struct FlushTests {
         #expect(!FileManager.default.fileExists(atPath: directory.suite))
     }
 
-    @Test("Of many suites that are written at once, more than the background has room for, each is flushed")
+    @Test("Suites that are written together are all flushed, even if the background has no room for so many")
     func manySuites() throws {
         var options = JournalOptions()
         options.worker = BackgroundWorker()
@@ -301,7 +301,7 @@ struct FlushTests {
         for _ in 1...64 { #expect(worker.flush(journal, after: 1 << 60)) }
         #expect(!worker.flush(journal, after: 1 << 60))
         #expect(worker.compact(journal))
-        // One that finds no room isn't taken for scheduled: the next write tries again.
+        // A flush that finds no room doesn't count as scheduled: the next write tries again.
         var options = JournalOptions()
         options.worker = worker
         let other = try Journal.openUnregistered(directory.path + "/other", options)
@@ -311,7 +311,7 @@ struct FlushTests {
         }
     }
 
-    @Test("A flush is scheduled until it begins, and then by the next write again")
+    @Test("A flush is scheduled until it begins, and the next write schedules one again")
     func scheduled() throws {
         var options = JournalOptions(backgroundActivity: { _ in false })
         options.worker = BackgroundWorker()
@@ -337,7 +337,7 @@ struct FlushTests {
             let journal = try openWithoutBackground(at: modified + age)
             #expect(journal.hasFlushScheduled == isScheduled, "\(age)")
         }
-        // What counts is when something was written, not when the file's attributes were changed.
+        // The time of the last write counts, not that of the last change of the file's attributes.
         let date = Date(timeIntervalSince1970: 1_600_000_000)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: directory.journal)
         #expect(try !openWithoutBackground().hasFlushScheduled)
@@ -348,7 +348,7 @@ struct FlushTests {
         #expect(try !openWithoutBackground(at: created).hasFlushScheduled)
     }
 
-    /// Opens the suite at a time, with a background that does nothing.
+    /// Opens the suite at a given time, with a background that does nothing.
     private func openWithoutBackground(at time: UInt64? = nil) throws -> Journal {
         let probe = SystemCallProbe()
         probe.stoppedFileTime = time
@@ -371,7 +371,7 @@ struct FlushTests {
         }
     }
 
-    @Test("A sync during which a backup was restored counts for nothing, and the flush syncs the backup")
+    @Test("A sync during which a backup was restored doesn't count, and the flush syncs the backup")
     func syncOfReplaced() throws {
         let probe = SystemCallProbe()
         let journal = try open(probe)
@@ -388,7 +388,7 @@ struct FlushTests {
                 return syncs
             }
             guard number == 1 else { return }
-            // With the same salt as the file that is being synced, and shorter.
+            // The backup has the same salt as the file that is being synced, and is shorter.
             rename(other, path)
             journal.forgetComparison()
             #expect(journal["a"] == "1")
@@ -398,7 +398,7 @@ struct FlushTests {
         #expect(syncs.withLock { $0 } == 2 && journal.isSynced)
     }
 
-    @Test("The program's end waits for no work that is done")
+    @Test("The program's end doesn't wait for work that is done already")
     func endAfterWork() throws {
         let probe = SystemCallProbe()
         let options = ReportCollector().options(probe)
@@ -414,7 +414,7 @@ struct FlushTests {
         }
         for value in ["1", "2"] {
             try journal.set("a", value)
-            // It doesn't wait for the time of the flush.
+            // The end doesn't wait for the scheduled time of the flush.
             try end()
             #expect(journal.isSynced)
         }
@@ -453,11 +453,11 @@ struct FlushTests {
         let probe = SystemCallProbe()
         let reports = ReportCollector()
         let journal = try Journal.openTest(directory.suite, reports.options(probe))
-        // The one that the creation of the suite has scheduled.
+        // The creation of the suite has scheduled this flush.
         try wait(for: "the first flush") { !journal.hasFlushScheduled }
         for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
         try journal.set("a", "1")
-        // The first flush fails, and so does the one after it, which writes the journal as a whole.
+        // The first flush fails, and so does the second, which writes the journal as a whole.
         try wait(for: "a flush that succeeds") { journal.isSynced }
         #expect(probe.fired == 2)
         let failures = reports.all.filter { if case .flushFailed = $0 { true } else { false } }
@@ -495,7 +495,7 @@ struct FlushTests {
         for round in 1...3 {
             for failures in 1...2 {
                 try journal.set("a", "\(round) \(failures)")
-                // Of the journal, or of the one that is written in its place.
+                // The sync of the journal fails, or that of the file that is written in its place.
                 for call in [SystemCall.fdatasync, .fsync] { probe.plan(.fail(code: EIO), call: call, number: 0) }
                 journal.flushInBackground()
                 #expect(journal.flushFailures.load() == failures)

@@ -77,7 +77,7 @@ struct FormatTests {
             }
         }
         for count in 0..<32 { #expect(parse(Array(sample.bytes[..<count])) == .unusable) }
-        // No journal is written with it: in the engine it means that none is known.
+        // No journal is written with this salt: in the engine it means that no journal is known.
         #expect(parse(SampleJournal(salt: 0).bytes) == .unusable)
         var newer = sample.bytes
         newer[8] = 2
@@ -93,7 +93,7 @@ struct FormatTests {
             bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
         }
         #expect(parse(other) == .valid(JournalHeader(salt: sample.salt), damage: [0..<32]))
-        // The second copy says it, too, whatever the first one is like.
+        // The second copy shows the later version too, whatever the state of the first one.
         for first in [sample.bytes[0], 0] {
             var newer = sample.bytes
             newer[0] = first
@@ -104,15 +104,15 @@ struct FormatTests {
             }
             #expect(parse(newer) == .newer(version: 3))
         }
-        // Of two copies that differ the first one counts.
+        // If two copies differ, the first one counts.
         let two = Array(sample.bytes[..<4_096] + SampleJournal(salt: 5).bytes[4_096...])
         #expect(parse(two) == .valid(JournalHeader(salt: sample.salt), damage: []))
     }
 
-    @Test("Nothing but a whole operation is one")
+    @Test("Only a whole operation is accepted as one")
     func operations() {
         func parse(_ bytes: [UInt8]) -> Int? {
-            // A copy of this length, so that bytes behind it can't be read by mistake.
+            // A buffer of exactly this length, so that reading past its end is noticed.
             bytes.withUnsafeBytes { bytes in
                 var cursor = 0
                 return DefaultJournal.Operation.parse(bytes, at: &cursor) == nil ? nil : cursor
@@ -125,7 +125,7 @@ struct FormatTests {
             #expect(parse(whole + [9, 9]) == whole.count)
             for count in whole.indices { #expect(parse(Array(whole[..<count])) == nil) }
         }
-        // Without a key, and of a kind that this version doesn't know.
+        // Operations without a key, and of a kind that this version doesn't know.
         for other: [UInt8] in [[1, 0, 0, 1, 0, 0, 0, 65], [2, 0, 0, 65], [0], [4, 1, 0, 65]] {
             #expect(parse(other) == nil)
         }
@@ -169,7 +169,7 @@ struct FormatTests {
         #expect(found.entries == ["volume": [42], "größe": Array("12 pt".utf8), "empty": []])
     }
 
-    /// How the fixture was created.
+    /// The fixture's journal, made again by this version.
     private func goldenJournal() -> SampleJournal {
         var journal = SampleJournal()
         journal.set("volume", [7])
@@ -192,7 +192,7 @@ struct FormatTests {
     @Test("A value takes 64 MiB and its first byte, whether that is separate or not, and a bad key is named before it")
     func valueLimit() {
         [UInt8](repeating: 65, count: 1).withUnsafeBytes { key in
-            // Only their sizes are looked at.
+            // Only the sizes of these bytes are used.
             let value = UnsafeRawBufferPointer(start: key.baseAddress, count: 67_108_865)
             let longer = UnsafeRawBufferPointer(start: key.baseAddress, count: 67_108_866)
             let shorter = UnsafeRawBufferPointer(start: key.baseAddress, count: 67_108_864)
@@ -209,7 +209,7 @@ struct FormatTests {
             var batch = JournalBatch()
             batch.set(key: key, prefix: 1, value: value)
             #expect(batch.problem == .valueTooLarge(bytes: 67_108_865))
-            // Later changes don't take its place.
+            // Later changes don't replace the first rejection.
             batch.remove(key: none)
             batch.remove(key: key)
             #expect(batch.problem == .valueTooLarge(bytes: 67_108_865) && !batch.isEmpty)
@@ -221,7 +221,7 @@ struct FormatTests {
         #expect(JournalBatch().maximumSize == 1_073_741_824)
         var batch = JournalBatch()
         batch.maximumSize = 42
-        // 7 bytes each, and 14 of key and value.
+        // Each operation has 7 bytes, and 14 of key and value.
         batch.set("key 1", "123456789")
         batch.set("key 2", "123456789")
         #expect(batch.problem == nil)

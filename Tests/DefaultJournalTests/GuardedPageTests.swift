@@ -47,7 +47,7 @@ struct GuardedPageTests {
         #expect(try directory.bytes().count == backup.count)
         for number in 0..<writes { try journal.set("dropped", "\(number)") }
         try directory.overwriteInPlace("suite/journal", with: backup)
-        // A program that copies may give the file the date of its source.
+        // A program that copies may give the file the modification date of its source.
         let date = Date(timeIntervalSince1970: 1_600_000_000)
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: directory.journal)
         try clock.stop(atChangeOf: directory.journal)
@@ -61,7 +61,7 @@ struct GuardedPageTests {
     }
 
     @Test(
-        "What others write after a restored backup is seen at once, and does not keep anybody from writing",
+        "What others write after a restored backup is seen immediately, and keeps no process from writing",
         arguments: [false, true],
         [false, true]
     )
@@ -81,14 +81,14 @@ struct GuardedPageTests {
         other.forgetComparison()
         if readsFirst { #expect(other["restored"] == "1") }
         try other.set("after", "1")
-        // The file has just changed now, and not by the copy.
+        // The last change of the file is recent now, but it isn't the copy's.
         journal.forgetComparison()
         #expect(journal["after"] == "1" && journal["restored"] == "1" && journal.all == other.all)
         try journal.set("later", "1")
         #expect(other["later"] == "1")
     }
 
-    @Test("A restored backup that was read is written to when it has stood still")
+    @Test("A restored backup that was read is written to when it has not changed for a second")
     func readBeforeWriting() throws {
         let clock = StoppableClock()
         let journal = try Journal.openUnregistered(directory.suite, clock.options)
@@ -111,15 +111,15 @@ struct GuardedPageTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
-    /// The clock of file times of one engine.
+    /// A clock of file times for one engine.
     ///
-    /// However slow the machine is, a stopped one shows that a file has just changed.
+    /// However slow the machine is, a stopped clock makes a file look as if it had just changed.
     private struct StoppableClock {
         #if DEBUG
         let probe = SystemCallProbe()
         #endif
 
-        /// Of an engine that does nothing in the background, where no test would know when.
+        /// The options of an engine without a background, whose work would come at times that the test doesn't know.
         var options: JournalOptions {
             var options = JournalOptions(automaticMaintenance: false)
             #if DEBUG
@@ -134,7 +134,7 @@ struct GuardedPageTests {
             #endif
         }
 
-        /// Makes the change of a file one that was two seconds ago.
+        /// Sets the clock to two seconds after the last change of a file.
         func moveOn(fromChangeOf path: String) throws {
             #if DEBUG
             probe.stoppedFileTime = try SystemCalls().status(of: path).map { $0.changed + 2_000_000_000 }
@@ -148,16 +148,16 @@ struct GuardedPageTests {
         }
     }
 
-    /// How far a copy of a backup over a suite has come.
+    /// The stages of copying a backup over a suite.
     enum CopyProgress: CaseIterable {
         case emptied
         case headerBegun
         case begun
-        /// More than the suite had is there, and the end of the backup is not.
+        /// The copy has reached more bytes than the suite had, but not the end of the backup.
         case grown
         case grownLarge
 
-        /// How much of a backup is there.
+        /// The number of a backup's bytes that are there at this stage.
         func size(of backup: [UInt8]) -> Int {
             switch self {
             case .emptied: 0
@@ -242,7 +242,7 @@ struct GuardedPageTests {
         for number in 0..<100 { try journal.set("dropped", "\(number)") }
         journal.forgetComparison()
         try journal.set("dropped", "last")
-        // Nothing that was looked at can tell: the file is long enough again before it is looked at next.
+        // No check before the write can find this: the file is long enough again before it is examined next.
         clock.probe.onStep { [directory] step in
             if step.isHalf { truncate(directory.journal, 0) }
         }
@@ -267,14 +267,14 @@ struct GuardedPageTests {
         let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("restored", "1")
         let backup = try directory.bytes()
-        // What it compares is in the backup, too.
+        // The engine compares its last record, which is in the backup too.
         let unaware = try Journal.openUnregistered(directory.suite, options)
         try journal.set("dropped", String(repeating: "x", count: 1_000))
         unaware.noteComparison()
         #expect(unaware["dropped"] != nil)
         let end = try directory.bytes().count
         var written = 0
-        // Its next record is as far in the file as if nothing had happened.
+        // The file is as long again as before, so that the engine appends its next record as if nothing had happened.
         truncate(directory.journal, 0)
         truncate(directory.journal, off_t(end))
         unaware.noteComparison()
@@ -306,7 +306,7 @@ struct GuardedPageTests {
         let journal = try Journal.openUnregistered(directory.suite)
         try journal.set("restored", "1")
         try #require(try runCommand(command + [directory.suite + "/", directory.path + "/backup"]) == 0)
-        // Closed journals keep their descriptors for a moment; the copy must not be taken for the suite.
+        // Closed journals keep their descriptors for a moment, and the copy must not be mistaken for the suite.
         let writers = try (0..<2).map { _ in try Helper(["stubborn-stream", directory.suite]) }
         let reader = try Helper(["look", directory.suite, "restored", "1"])
         let source = directory.path + "/backup/" + (command[0] == "cp" ? "." : "")
@@ -316,7 +316,7 @@ struct GuardedPageTests {
             let start = Clock.monotonic()
             #expect(try runCommand(command + [source, directory.suite]) == 0)
             guard Clock.monotonic() - start < 1_000_000_000 else {
-                // Between two of its steps it may have paused for so long that the suite was used as it was.
+                // The copy may have paused so long between two steps that the suite was used in that state.
                 print("Ended at round \(round): the machine was too busy for a copy within a second.")
                 (writers + [reader]).forEach { $0.kill() }
                 return
@@ -335,7 +335,7 @@ struct GuardedPageTests {
         #expect(fresh["after"] == "1" && fresh.all == journal.all)
     }
 
-    /// Sets a value as soon as the journal has not changed for a second.
+    /// Sets a value once the journal has not changed for a second.
     private func setWhenCopied(_ journal: Journal, _ key: String, _ value: String) throws {
         try wait(for: "a write that is accepted") {
             do throws(JournalError) {
@@ -348,7 +348,7 @@ struct GuardedPageTests {
         }
     }
 
-    /// What is to happen to the signal of a fault that isn't about a suite.
+    /// The handling of the signal for a fault that isn't about a suite.
     enum Disposition: String, CaseIterable {
         case none
         case ignored
@@ -383,7 +383,7 @@ struct GuardedPageTests {
         let image = directory.path + "/image"
         let mount = directory.path + "/mount"
         try Data().write(to: URL(fileURLWithPath: image))
-        // The least that an xfs may have is 300 MB.
+        // An xfs needs at least 300 MB.
         truncate(image, (fileSystem == "xfs" ? 304 : 128) << 20)
         try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
         try #require(try runCommand(["mkfs.\(fileSystem)", "-q", image]) == 0)

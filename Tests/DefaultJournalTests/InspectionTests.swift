@@ -9,7 +9,7 @@ struct InspectionTests {
     private let directory = TemporaryDirectory()
     private let files = FileManager.default
 
-    /// Looks at the suite, and expects that nothing about its files changes.
+    /// Inspects the suite, and expects that nothing about its files changes.
     private func inspect() throws -> SuiteInspection {
         let before = try fingerprints(of: directory.suite)
         let found = try Journal.inspect(at: directory.suite)
@@ -17,7 +17,7 @@ struct InspectionTests {
         return found
     }
 
-    /// A suite with this journal, and nothing else.
+    /// Makes a suite that has this journal and nothing else.
     private func suite(_ bytes: [UInt8]) throws {
         try files.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
         try directory.write(bytes)
@@ -37,7 +37,7 @@ struct InspectionTests {
         #expect(found.tornBytes == 0)
         #expect(found.damagedCopies.isEmpty)
         #expect(found.fileBytes == UInt64(try directory.bytes().count))
-        // An open suite says the same of itself.
+        // Verifying the open suite gives the same result.
         #expect(try journal.verify() == found)
         try journal.compact()
         let compacted = try inspect()
@@ -69,7 +69,7 @@ struct InspectionTests {
         )
     }
 
-    @Test("of an open suite takes a torn tail for damage, since what is before the end was whole")
+    @Test("of an open suite reports a torn tail as damage, since all before the end was whole")
     func tornInOpenSuite() throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
@@ -78,7 +78,7 @@ struct InspectionTests {
         var bytes = try directory.bytes()
         let end = UInt64(bytes.count)
         #expect(try journal.verify().damage.isEmpty)
-        // The record's last block, which a disk lost.
+        // Clears the record's last block, as a disk that lost it would.
         for index in (bytes.count - 1) / 4_096 * 4_096..<bytes.count { bytes[index] = 0 }
         try directory.overwriteInPlace("suite/journal", with: bytes)
         let found = try journal.verify()
@@ -110,7 +110,7 @@ struct InspectionTests {
         #expect(without.fileBytes == 0 && without.liveBytes == 4_128 && without.isIntact && without.isReadable)
     }
 
-    @Test("says of a later format only what it is, and of a journal of gigabytes what is in it")
+    @Test("gives only the version of a later format, and the contents of a journal of gigabytes")
     func otherFormats() throws {
         var sample = SampleJournal(records: 3)
         try suite(sample.bytes)
@@ -135,7 +135,7 @@ struct InspectionTests {
         #expect(newer.damage.isEmpty)
     }
 
-    @Test("of what doesn't exist throws, and creates nothing")
+    @Test("at a path where nothing exists throws, and creates nothing")
     func missing() throws {
         #expect(throws: JournalError(.system(.open, code: ENOENT), path: directory.suite)) {
             try Journal.inspect(at: directory.suite)
@@ -149,7 +149,7 @@ struct InspectionTests {
         #expect(throws: JournalError(.invalidPath, path: "")) { try Journal.inspect(at: "") }
     }
 
-    @Test("of another user's suite gives root the same, and of one's own that can't be written")
+    @Test("works for root in another user's suite, and in a suite that can't be written")
     func protected() throws {
         do { try Journal.openUnregistered(directory.suite).set("a", "1") }
         if geteuid() == 0 {

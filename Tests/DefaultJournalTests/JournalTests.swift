@@ -48,7 +48,7 @@ struct JournalTests {
         #expect(again.all.count == 4)
         try again.removeAll()
         #expect(again.all.isEmpty)
-        // Counted in the same way by who writes, who reads what others write, and who opens.
+        // The writer, a reader of another's writes, and an engine that opens the suite count the same size.
         let other = try Journal.openUnregistered(directory.suite)
         for number in 0..<20 { try again.set("key\(number % 7)", String(repeating: "x", count: number)) }
         try again.remove("key3")
@@ -78,7 +78,7 @@ struct JournalTests {
         }
         let size = try directory.bytes().count
         try journal.append(JournalBatch())
-        // Nor is what is stored already written again.
+        // A value that is stored already isn't written again either.
         try key.withUnsafeBytes { key in
             for _ in 1...2 {
                 try journal.set(key: key, prefix: 9, value: UnsafeRawBufferPointer(rebasing: key[..<0]))
@@ -88,7 +88,7 @@ struct JournalTests {
         try journal.set("a", [9])
         #expect(try directory.bytes().count == size)
         #expect(try Journal.openUnregistered(directory.suite)[bytes: "a"] == [9])
-        // But a removal is, also of what isn't there.
+        // A removal is always written, even if there is nothing to remove.
         for _ in 1...2 { try journal.remove("a") }
         #expect(try directory.bytes().count == size + 48)
     }
@@ -103,7 +103,7 @@ struct JournalTests {
         #expect(try Journal.openTest(directory.path + "/./suite//") === journal)
         #expect(try Journal.openTest(directory.path + "/link/suite") === journal)
         #expect(try Journal.openTest(directory.path + "/other") !== journal)
-        // The end of another engine of the directory doesn't change that.
+        // When another engine of the directory is closed, the registration stays.
         _ = try Journal.openUnregistered(directory.suite)
         #expect(try Journal.openTest(directory.suite) === journal)
     }
@@ -121,7 +121,7 @@ struct JournalTests {
         #expect(throws: JournalError(.valueTooLarge(bytes: 67_108_865), path: directory.journal)) {
             try journal.set("x", longValue)
         }
-        // A batch is refused before it is encoded.
+        // A batch is checked before it is encoded.
         #expect(throws: JournalError(.valueTooLarge(bytes: 67_108_865), path: directory.journal)) {
             try JournalBatch.check(valueSize: 67_108_866, path: directory.journal)
         }
@@ -138,7 +138,7 @@ struct JournalTests {
         #expect(journal.all.isEmpty)
         #expect(try directory.bytes().count == size)
         try journal.set("x", Array(longValue.dropLast()))
-        // The memory for a long record isn't kept for longer than until the next flush in the background.
+        // The buffer for a long record is released by the next flush in the background.
         journal.flushInBackground()
         let capacity = journal.writer.buffer.capacity
         #expect(capacity == 4_096)
@@ -148,14 +148,14 @@ struct JournalTests {
         try journal.synchronize()
     }
 
-    @Test("What is stored at the ends of pages is seen by others at once, and when the suite is opened again")
+    @Test("What is stored at the ends of pages is seen by others immediately, and when the suite is opened again")
     func pageEnds() throws {
         let reports = ReportCollector()
         var options = reports.options
         options.automaticMaintenance = false
         let journal = try Journal.openUnregistered(directory.suite, options)
         let other = try Journal.openUnregistered(directory.suite, options)
-        // Each takes 32 bytes, so that one would end where the second page does.
+        // Each record takes 32 bytes, so that one of them would end exactly where the second page does.
         for number in 100..<400 {
             try journal.set("k\(number)", "1")
             #expect(other["k\(number)"] == "1")
@@ -197,7 +197,7 @@ struct JournalTests {
         try Journal.openUnregistered(directory.suite, JournalOptions(lockTimeout: 0)).set("b", "2")
     }
 
-    @Test("What isn't said about the options is that a journal maintains itself, and waits five seconds for others")
+    @Test("By default a journal maintains itself, and waits five seconds for others")
     func options() {
         let options = JournalOptions.standard
         #expect(options.lockTimeout == 5_000_000_000)
@@ -207,7 +207,7 @@ struct JournalTests {
         #expect(isAllowed && isDone.withLock { $0 })
     }
 
-    @Test("No program that is started later has a suite's descriptors, and with them its lock")
+    @Test("A program that is started later doesn't inherit a suite's descriptors, and with them its lock")
     func inheritance() throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
@@ -262,7 +262,7 @@ struct JournalTests {
 
     @Test("Two engines on one suite see each other's writes, compactions and removals")
     func twoEngines() throws {
-        // A second engine in this process behaves like another process: it has its own descriptors and mapping.
+        // A second engine in this process behaves like another process: it has its own descriptors and mappings.
         let first = try Journal.openTest(directory.suite)
         let second = try Journal.openUnregistered(directory.suite)
         try first.set("a", "1")
@@ -296,7 +296,7 @@ struct JournalTests {
             try journal.copy(to: directory.path + "/deep/copy")
         }
         #expect(journal["a"] == "2")
-        // Whatever is there stays, even if it is empty or leads nowhere.
+        // Anything at the path stays, even an empty directory or a link that leads nowhere.
         let files = FileManager.default
         try files.createDirectory(atPath: directory.path + "/directory", withIntermediateDirectories: false)
         try directory.write([], to: "file")
@@ -315,7 +315,7 @@ struct JournalTests {
 
     #if DEBUG
     @Test(
-        "A copy that fails at whichever call leaves nothing, so that it can be made afterwards",
+        "A copy that fails at any call leaves nothing, so that it can be made afterwards",
         arguments: [false, true]
     )
     func failingCopy(hadLongTurn: Bool) throws {
@@ -324,13 +324,13 @@ struct JournalTests {
         let journal = try Journal.openUnregistered(directory.suite, options)
         for number in 0..<9 { try journal.set("key\(number)", "1") }
         let target = directory.path + "/copy"
-        /// Copies by the same calls each time, however long the last one took.
+        /// Makes a copy with the same calls each time, however long the last turn at the lock took.
         func copy() throws {
             journal.writer.hadLongTurn = hadLongTurn
             journal.forgetComparison()
             try journal.copy(to: target)
         }
-        // A comparison looks once at what was there the last time.
+        // The first comparison makes one more call than later ones, so it is made before counting.
         journal.forgetComparison()
         try journal.set("key0", "1")
         probe.clear()
@@ -344,7 +344,7 @@ struct JournalTests {
                 probe.plan(.fail(code: ENOSPC), call: call, number: number)
                 let isRefused = (try? copy()) == nil
                 #expect(probe.fired == 1, "\(call) \(number)")
-                // Where nothing is mapped, a look at the size that fails has the file read. Where the turnstile can't
+                // If nothing is mapped and the look at the size fails, the file is read instead. If the turnstile can't
                 // be entered, the lock is taken without it.
                 #expect(isRefused != [.lseek, .fcntl].contains(call), "\(call) \(number)")
                 #expect(FileManager.default.fileExists(atPath: target) != isRefused, "\(call) \(number)")
@@ -370,7 +370,7 @@ struct JournalTests {
     @Test("Thousands of openings leak no descriptor")
     func descriptors() throws {
         func count() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-        // A flush that is scheduled keeps a journal open.
+        // A scheduled flush would keep a journal open.
         let options = JournalOptions(automaticMaintenance: false)
         try Journal.openTest(directory.suite, options).set("a", "1")
         try Journal.openTest(directory.suite, options).synchronize()
@@ -383,7 +383,7 @@ struct JournalTests {
         #expect(after <= mine)
     }
 
-    /// Whether a descriptor is of this test's suite; other tests run in the same process.
+    /// Whether a descriptor belongs to this test's suite; other tests run in the same process.
     private func isMine(_ name: String) -> Bool {
         let target = readlink("/proc/self/fd/" + name)
         return target?.hasPrefix(directory.path) ?? false
@@ -395,7 +395,7 @@ struct JournalTests {
 }
 
 extension Journal {
-    /// A second engine on a suite that this process has open, as another process would have it.
+    /// Opens a second engine on a suite that this process has open, as another process would.
     static func openUnregistered(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
         do throws(JournalError) {
             let suite = try SuiteDirectory.open(path, calls: options.calls)
@@ -408,8 +408,7 @@ extension Journal {
         }
     }
 
-    /// The same for a journal that a test has cut or overwritten, which is left alone until it has not changed for a
-    /// second.
+    /// Opens a second engine on a journal that a test has cut or overwritten, once it has not changed for a second.
     static func openSettled(_ path: String, _ options: JournalOptions = JournalOptions()) throws -> Journal {
         var journal: Journal?
         try wait(for: "an opening that is accepted") {

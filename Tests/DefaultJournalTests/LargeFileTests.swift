@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Large files", .waits)
 struct LargeFileTests {
-    /// Replays a file in pieces of the smallest size that can be.
+    /// Replays a file in pieces of the smallest possible size.
     private func replayInPieces(_ path: String, salt: UInt64) throws -> (CollectedOperations, ReplayReport) {
         let calls = SystemCalls()
         let file = try calls.open(path, .read)
@@ -27,7 +27,7 @@ struct LargeFileTests {
         #expect(pieces.1 == whole.1, comment)
     }
 
-    @Test("Replay in pieces gives what replay of the whole file gives: for each prefix, byte, and hole")
+    @Test("Replay in pieces has the same result as replay of the whole file: for each prefix, byte, and hole")
     func pieces() throws {
         let directory = TemporaryDirectory()
         var sample = SampleJournal(records: 6)
@@ -83,14 +83,13 @@ struct LargeFileTests {
 
     /// A closed suite with eight values of a mebibyte.
     private func prepare(in directory: TemporaryDirectory) throws {
-        // Its flush in the background would find what is done to the file afterwards.
+        // A flush in the background would notice the later changes to the file.
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         for number in 0..<8 { try journal.set("key\(number)", [UInt8](repeating: UInt8(number), count: 1 << 20)) }
         try journal.synchronize()
     }
 
-    /// Opens the suite in a process of its own, and expects it to take at most three times the live data and a
-    /// constant.
+    /// Opens the suite in its own process, and expects it to use at most three times the live data and a constant.
     private func expectBoundedMemory(_ directory: TemporaryDirectory, _ comment: Comment) throws {
         let outcome = try Helper(["memory", directory.suite]).finish()
         #expect(outcome.status == 0, comment)
@@ -102,7 +101,7 @@ struct LargeFileTests {
         #expect(try directory.size() < 2 * Self.live, comment)
     }
 
-    /// Gives the journal this size, and writes bytes at offsets.
+    /// Extends the journal to this size, and writes bytes at offsets.
     private func grow(_ directory: TemporaryDirectory, to size: UInt64, garbage: [UInt64: [UInt8]] = [:]) throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: directory.journal))
         defer { file.closeFile() }
@@ -119,7 +118,7 @@ struct LargeFileTests {
         try prepare(in: directory)
         try grow(directory, to: 8 << 30)
         try expectBoundedMemory(directory, "a hole")
-        // It was an append that was cut short, for all that can be seen.
+        // As far as anyone can tell, this was an append that was cut short.
         #expect(try directory.damagedCopies.isEmpty)
     }
 
@@ -161,7 +160,7 @@ struct LargeFileTests {
         try expectBoundedMemory(other, "replaced values")
     }
 
-    @Test("Damage between the records of a large journal costs the record that it hits")
+    @Test("Damage between the records of a large journal loses only the record that it hits")
     func damage() throws {
         let directory = TemporaryDirectory()
         try prepare(in: directory)

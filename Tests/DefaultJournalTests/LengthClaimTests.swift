@@ -9,7 +9,7 @@ import Testing
 struct LengthClaimTests {
     private static let giga: UInt64 = 1 << 30
 
-    /// A journal that is a hole except for what a test puts in it.
+    /// A journal that is a hole, except for the bytes that a test writes.
     private struct SparseJournal {
         let directory = TemporaryDirectory()
         private let file: FileHandle
@@ -26,7 +26,7 @@ struct LengthClaimTests {
             try file.write(contentsOf: Data(bytes))
         }
 
-        /// Writes a record's header with a right checksum, and returns where the record would end.
+        /// Writes a record's header with a correct checksum, and returns where the record would end.
         @discardableResult
         func claim(_ length: UInt32, at offset: UInt64, payloadChecksum: UInt32 = 0) throws -> UInt64 {
             let salt = SampleJournal().salt
@@ -102,8 +102,8 @@ struct LengthClaimTests {
             [1, 1, 0] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + [65]
         }
         let step = UInt64(set(value).count + value)
-        // Too short, too long, without a key, of a kind that this version doesn't know, and of a value that is never
-        // written.
+        // Operations that are too short, too long, without a key, of an unknown kind, and with a value longer than is
+        // ever written.
         for last in [set(100), set(1 << 20 + 1), [1, 0, 0, 0, 0, 0, 0], [9], set(value + 1)] {
             let journal = try SparseJournal(size: 2 * Self.giga)
             let body = start + UInt64(Record.headerSize)
@@ -113,7 +113,7 @@ struct LengthClaimTests {
             let end = try journal.claim(UInt32(7 * step) + UInt32(rest), at: start)
             let (damage, bytesRead) = try journal.open()
             #expect(damage?.ranges == [start..<end], "\(last)")
-            // The backup takes a piece for each of the operations that the file has.
+            // The backup reads one piece for each of the file's operations.
             #expect(bytesRead < 32 << 20, "\(last)")
         }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import DefaultJournal
 import JournalProbe
 
-/// Another process has the lock of each suite here, as one that was stopped in the middle of a write.
+/// Another process has the lock of each suite here, like one that was stopped in the middle of a write.
 @Suite("Waiting for another process", .waits)
 struct LockTimeoutTests {
     private let directory = TemporaryDirectory()
@@ -17,7 +17,7 @@ struct LockTimeoutTests {
 
     /// Sets a value on another thread.
     ///
-    /// - Returns: Whether that is done.
+    /// - Returns: Whether the value has been set.
     private func setOnThread(_ journal: Journal) -> Guarded<Bool> {
         let isDone = Guarded(false)
         let thread = Thread {
@@ -32,7 +32,7 @@ struct LockTimeoutTests {
     func ends(limit: UInt64) throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: limit))
         try journal.set("a", "1")
-        // Others have the locks of other suites, for longer and for less long.
+        // Other processes have the locks of other suites, since before and since after this one.
         let before = try holder(of: "/before")
         let helper = try holder()
         let after = try holder(of: "/after")
@@ -40,7 +40,7 @@ struct LockTimeoutTests {
         let error = #expect(throws: JournalError.self) { try journal.set("a", "2") }
         #expect(error?.kind == .busy(process: helper.process.processIdentifier))
         #expect(error?.description.contains("\(helper.process.processIdentifier)") == true)
-        // Nothing is locked for a flush, or for the opening of a sound suite.
+        // Neither a flush nor the opening of a sound suite takes the lock.
         try journal.synchronize()
         #expect(try Journal.openUnregistered(directory.suite, journal.options)["a"] == "1")
         #expect(throws: JournalError.self) { try journal.compact() }
@@ -55,7 +55,7 @@ struct LockTimeoutTests {
         #expect(journal["a"] == "3")
     }
 
-    @Test("is nothing for an opening that isn't patient, nor for one of a suite that is open")
+    @Test("isn't done by an impatient opening, nor by an opening of a suite that is open")
     func openings() throws {
         try FileManager.default.createDirectory(atPath: directory.suite, withIntermediateDirectories: true)
         let file = open(directory.suite, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -110,7 +110,7 @@ struct LockTimeoutTests {
         try FileManager.default.moveItem(atPath: directory.suite, toPath: directory.path + "/away")
         let helper = try holder()
         let isDone = setOnThread(journal)
-        // The first is what a second's wait reports.
+        // The first report is the one after a second of waiting.
         try wait(for: "a report") { !reports.all.isEmpty }
         #expect(!isDone.withLock { $0 })
         try helper.closeInput()
@@ -120,7 +120,7 @@ struct LockTimeoutTests {
         #expect(try Journal.openUnregistered(directory.path + "/away")["a"] == nil)
     }
 
-    @Test("that ends after a second is reported, too")
+    @Test("that ends after a second is reported too")
     func reportedAtEnd() throws {
         let reports = ReportCollector()
         var options = reports.options
@@ -132,7 +132,7 @@ struct LockTimeoutTests {
         #expect(reports.all == [.waiting(path: directory.suite, process: helper.process.processIdentifier)])
     }
 
-    @Test("ends at once when the process is killed")
+    @Test("ends immediately when the process is killed")
     func killed() throws {
         let journal = try Journal.openTest(directory.suite, JournalOptions(lockTimeout: .max))
         for round in 0..<5 {
@@ -144,7 +144,7 @@ struct LockTimeoutTests {
         }
     }
 
-    @Test("does not keep other threads of its process from waiting by themselves, each with its limit")
+    @Test("does not keep other threads of its process from waiting independently, each with its own limit")
     func threads() throws {
         let reports = ReportCollector()
         var options = reports.options
@@ -152,7 +152,7 @@ struct LockTimeoutTests {
         let journal = try Journal.openTest(directory.suite, options)
         let helper = try holder()
         let isDone = setOnThread(journal)
-        // While the thread sleeps, it doesn't exclude this one.
+        // While the other thread sleeps, it doesn't hold the lock between the threads.
         try wait(for: "a thread that has been waiting for a second") { !reports.all.isEmpty }
         try wait(for: "the lock of the threads") { journal.exclusive.tryLock() }
         #expect(!isDone.withLock { $0 })
@@ -164,7 +164,7 @@ struct LockTimeoutTests {
 
     @Test("for one suite does not hold up the flush and the compaction of another")
     func otherSuite() throws {
-        // One that no other test uses.
+        // A worker that no other test uses.
         var options = JournalOptions()
         options.worker = BackgroundWorker()
         let blocked = try Journal.openTest(directory.suite, options)
@@ -183,22 +183,22 @@ struct LockTimeoutTests {
     }
 
     #if DEBUG
-    @Test("by the background is not waited for by the program's end, which has tried to flush")
+    @Test("by the background does not hold up the program's end, which has tried to flush")
     func programEnd() throws {
         let probe = SystemCallProbe()
         var options = ReportCollector().options(probe)
         options.lockTimeout = 0
-        // Nothing but the program's end flushes.
+        // Only the program's end flushes here.
         options.backgroundActivity = { _ in false }
         let worker = try #require(options.worker)
         let journal = try Journal.openTest(directory.suite, options)
         try journal.set("a", "1")
-        // Then a flush has to write the journal as a whole, for which it needs the lock.
+        // After a failed sync a flush writes the journal as a whole, for which it needs the lock.
         probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
         #expect(throws: JournalError.self) { try journal.synchronize() }
         let helper = try holder()
         probe.clear()
-        // Without an end in time it would wait for ever.
+        // If the end waited for the lock, this call would never return.
         try wait(for: "an attempt to lock") {
             worker.flushAtExit(waitingAtMost: 1 << 60)
             return probe.counts[.flock, default: 0] > 0
@@ -212,7 +212,7 @@ struct LockTimeoutTests {
         }
     }
 
-    @Test("by the background ends after the time, too")
+    @Test("by the background ends after its limit too")
     func background() throws {
         let probe = SystemCallProbe()
         let reports = ReportCollector()
@@ -221,14 +221,14 @@ struct LockTimeoutTests {
         options.lockTimeout = 30_000_000
         let journal = try Journal.openTest(directory.suite, options)
         try journal.set("a", "1")
-        // Then a flush has to write the journal as a whole.
+        // After a failed sync a flush writes the journal as a whole.
         probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
         #expect(throws: JournalError.self) { try journal.synchronize() }
         let helper = try holder()
         journal.compactInBackground()
         journal.flushInBackground()
         #expect(!journal.isSynced)
-        // That isn't a failure, and both are tried again.
+        // A busy lock isn't a failure, and both are tried again.
         let failures = reports.all.filter { if case .waiting = $0 { false } else { true } }
         let retrySize = journal.writer.compactionRetrySize
         #expect(failures.isEmpty && journal.flushFailures.load() == 0 && retrySize == 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import DefaultJournal
 import JournalProbe
 
-/// What a process that has a suite open sees of what others do to its files.
+/// Checks ("looks") by which a process that has a suite open finds changes of others to its files.
 @Suite("A look", .waits)
 struct LookingTests {
     private let directory: TemporaryDirectory
@@ -14,7 +14,7 @@ struct LookingTests {
 
     private init(in folder: String) { directory = TemporaryDirectory(in: folder) }
 
-    /// What another program may do to a suite that is open.
+    /// The replacements of an open suite that another program may make.
     enum Replacement: CaseIterable {
         case recreated
         case swappedDirectory
@@ -22,7 +22,7 @@ struct LookingTests {
         case restored
         /// A copy of the same journal, of the same size, with other contents.
         case diverged
-        /// The same, whose last change is the same one too.
+        /// A diverged copy whose last change is the same one too.
         case converged
     }
 
@@ -43,12 +43,12 @@ struct LookingTests {
         case .swappedJournal: #expect(rename(other + "/journal", directory.journal) == 0)
         case .restored: try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
         case .diverged, .converged:
-            // The same record as the one that the suite got meanwhile, with another value.
+            // The other journal has the record that the suite got since the copy, with another value.
             try directory.overwriteInPlace("suite/journal", with: directory.bytes("other/journal"))
         }
     }
 
-    /// What notices a replacement.
+    /// The calls that find a replacement.
     enum Look: CaseIterable {
         case read
         case write
@@ -65,7 +65,7 @@ struct LookingTests {
     func replaced(by replacement: Replacement, foundBy look: Look) throws {
         let base = try Journal.openUnregistered(directory.suite, options)
         try base.set("base", "1")
-        // One that has read all of what is replaced at once, and one that has read it record by record.
+        // One engine that has read the replaced journal as a whole, and one that has read it record by record.
         var journals = [try Journal.openUnregistered(directory.suite, options.later)]
         try replaceKeeping(base, replacement) {
             #expect(journals[0]["key"] == "old")
@@ -77,9 +77,9 @@ struct LookingTests {
             case .write:
                 let start = Clock.monotonic()
                 try wait(for: "a millisecond") { Clock.monotonic() - start > 1_000_000 }
-                // What is stored already is judged by what is in the file.
+                // The write isn't skipped as stored already: the value in the file counts, not the one in memory.
                 try journal.set("key", "old")
-            // These compare at once, even if they have just done so.
+            // These compare immediately, even if they have just done so.
             case .verification:
                 journal.noteComparison()
                 #expect(try journal.verify().isIntact)
@@ -103,7 +103,7 @@ struct LookingTests {
     }
 
     @Test(
-        "that finds a recreated suite takes it over: the process has no second engine for it",
+        "that finds a recreated suite uses it: the process has no second engine for it",
         arguments: [Look.read, .write]
     )
     func taken(foundBy look: Look) throws {
@@ -169,7 +169,7 @@ struct LookingTests {
             try replace(.recreated)
             journal.forgetComparison()
             #expect(journal["key"] == "old")
-            // What is there now isn't replaced by what was there.
+            // The old journal must not replace the suite that is there now.
             #expect(throws: JournalError(.replaced, path: directory.suite)) { try journal.compact() }
         }
         try wait(for: "the new value") { journal["key"] == "new" }
@@ -187,7 +187,7 @@ struct LookingTests {
         journal.forgetComparison()
         try journal.withExclusiveAccess {
             #expect(journal["key"] == "new")
-            // As each call does in the end.
+            // Each call delivers reports at its end.
             journal.deliverReports()
             #expect(reports.all.isEmpty)
         }
@@ -215,7 +215,7 @@ struct LookingTests {
         let reports = ReportCollector()
         let journal = try Journal.openUnregistered(directory.suite, reports.options)
         try journal.set("key", "1")
-        // Some file systems remove the old file first when one is renamed over it.
+        // Some file systems remove the old file first when another is renamed over it.
         try FileManager.default.moveItem(atPath: directory.journal, toPath: directory.path + "/journal")
         journal.forgetComparison()
         #expect(journal["key"] == "1")
@@ -238,7 +238,7 @@ struct LookingTests {
         for number in 0..<100 { try other.set("key", "\(number)") }
         let bytes = try directory.bytes("other/journal")
         try directory.overwriteInPlace("suite/journal", at: 0, with: Array(bytes[..<(bytes.count / 2)]))
-        // However long this test has to wait for the processor.
+        // Stops the clock, however long this test has to wait for the processor.
         probe.stoppedFileTime = try #require(try SystemCalls().status(of: directory.journal)).modified
         journal.forgetComparison()
         #expect(journal["key"] == "old")
@@ -257,7 +257,7 @@ struct LookingTests {
         let other = try Journal.openUnregistered(directory.suite, options)
         try journal.set("key", "1")
         try other.set("key", "2")
-        // So that nothing but the look can find it.
+        // Notes a comparison, so that only the look can find the change.
         journal.noteComparison()
         try journal.set("key", "1")
         #expect(other["key"] == "1")
@@ -273,7 +273,7 @@ struct LookingTests {
         try FileManager.default.removeItem(atPath: directory.suite)
         try Journal.openUnregistered(directory.suite, options).set("key", "new")
         for await value in values where value == "new" { break }
-        // From here on the new directory is watched.
+        // From now on the new directory is watched.
         try Journal.openUnregistered(directory.suite, options).set("key", "newer")
         for await value in values where value == "newer" { break }
         journal.stopWatching()
@@ -313,7 +313,7 @@ struct LookingTests {
         let other = try Journal.openUnregistered(directory.suite, options)
         try other.set("key", "1")
         #expect(journal["key"] == "1")
-        // It has read all that there is, and is about to compare.
+        // The reader has read all records, and is about to compare.
         probe.onStep { step in
             guard step.call == .stat else { return }
             probe.onStep(nil)
@@ -325,7 +325,7 @@ struct LookingTests {
         #expect(isCurrent && reports.all.isEmpty)
     }
 
-    @Test("behind what a killed compaction or a killed writer has left is one look again", arguments: [true, false])
+    @Test("behind the remains of a killed compaction or writer is a single look again", arguments: [true, false])
     func leftovers(isCompaction: Bool) throws {
         let probe = SystemCallProbe()
         var probed = options
@@ -334,8 +334,7 @@ struct LookingTests {
         try journal.set("key", "1")
         let other = try Journal.openUnregistered(directory.suite, probed)
         if isCompaction {
-            // The last step that a process makes in it before it is killed says that another file is about to replace
-            // this one.
+            // The last step of a killed compaction announces that another file is about to replace this one.
             let failing = SystemCallProbe()
             failing.plan(.fail(code: EIO), call: .rename, number: 0)
             var options = options
@@ -358,7 +357,7 @@ struct LookingTests {
         #expect(seesNothingNew)
     }
 
-    @Test("of a disk that hangs isn't waited for, neither by this process nor by others, nor for other suites")
+    @Test("Only its flush waits for a disk that hangs: no write or read of any process, and no other suite")
     func hangingFlush() throws {
         let probe = SystemCallProbe()
         var probed = options
@@ -380,7 +379,7 @@ struct LookingTests {
         try wait(for: "a flush of the free suite") { free.isSynced }
     }
 
-    @Test("of calls that flush at the same time is one sync")
+    @Test("Calls that flush at the same time share syncs")
     func groupCommit() throws {
         let probe = SystemCallProbe()
         var probed = options
@@ -390,7 +389,7 @@ struct LookingTests {
         probe.clear()
         let waiting = Guarded(0)
         probe.onStep { step in
-            // The first sync ends when all others wait.
+            // Holds up the first sync until all others wait.
             guard step.call == .fdatasync else { return }
             do { try wait(for: "the others") { waiting.withLock { $0 } == 8 } } catch { Issue.record(error) }
         }
@@ -466,7 +465,7 @@ struct LookingTests {
     }
     #endif
 
-    @Test("of one that may not write goes on after a damaged record, and reports it")
+    @Test("of a process that may not write goes on after a damaged record, and reports it")
     func damagedRecord() throws {
         let writer = try Journal.openUnregistered(directory.suite, options)
         try writer.set("a", "1")
@@ -479,7 +478,7 @@ struct LookingTests {
         try writer.set("b", "2")
         let end = try directory.bytes().count
         try writer.set("c", "3")
-        // Together, so that nobody finds the damage who could repair it.
+        // Damages the record together with the next write, so that no writer finds and repairs it first.
         try directory.overwriteInPlace("suite/journal", at: start + 20, with: [0xEE])
         try wait(for: "the record after the damaged one") { journal["c"] == "3" }
         #expect(journal["b"] == nil && end > start)
@@ -487,7 +486,7 @@ struct LookingTests {
     }
 
     #if DEBUG
-    @Test("takes a file for one that has just changed for a second, for two where times are whole seconds, either way")
+    @Test("counts a file as just changed for a second, or two where times are whole seconds, whichever clock is ahead")
     func justChanged() throws {
         let probe = SystemCallProbe()
         var probed = options
@@ -502,7 +501,7 @@ struct LookingTests {
         }
         for (changed, span) in [(100 * second + 1, second), (100 * second, 2 * second)] {
             status.changed = changed
-            // When its content has changed says nothing, since programs that copy set that.
+            // The modification time says nothing, since programs that copy set it.
             status.modified = 0
             #expect(hasJustChanged(changed) && hasJustChanged(changed + span - 1) && !hasJustChanged(changed + span))
             #expect(hasJustChanged(changed - span + 1) && !hasJustChanged(changed - span))
@@ -514,14 +513,14 @@ struct LookingTests {
         probe.stoppedFileTime = nil
     }
 
-    /// What of a backup is there when a process opens the suite.
+    /// The part of a backup that is there when a process opens the suite.
     enum Part: CaseIterable {
         case withoutEnd
-        /// With zeros in the middle.
+        /// All of the backup, with zeros in the middle.
         case withHole
     }
 
-    @Test("at a copy that goes on at any step of an opening costs nothing of it", arguments: Part.allCases)
+    @Test("at a copy that goes on at any step of an opening loses nothing of it", arguments: Part.allCases)
     func continuedCopy(part: Part) throws {
         do {
             let journal = try Journal.openUnregistered(directory.suite, options)
@@ -539,7 +538,7 @@ struct LookingTests {
             let probe = SystemCallProbe()
             let hasGoneOn = Guarded(false)
             probe.onStep { step in
-                // One that pauses for longer may be cut off.
+                // A copy that pauses for longer may be cut off.
                 guard step.number == number, Clock.monotonic() - start < 40_000_000 else { return }
                 hasGoneOn.withLock { $0 = true }
                 do { try directory.overwriteInPlace("suite/journal", with: backup) } catch { Issue.record(error) }
@@ -564,13 +563,13 @@ struct LookingTests {
     }
     #endif
 
-    @Test("at the names of backups finds them in the order of their dates and times")
+    @Test("at the names of backups sorts them by date and time")
     func stamps() {
         #expect(Clock.stamp(of: timespec(tv_sec: 1_769_903_999, tv_nsec: 123_456_789)) == "20260131T235959-123456789")
         #expect(Clock.stamp(of: timespec(tv_sec: 1_796_083_200, tv_nsec: 5)) == "20261201T000000-000000005")
     }
 
-    @Test("at backups finds the oldest and the newest, and few others")
+    @Test("at backups finds the oldest and the newest ones, and no others")
     func backups() throws {
         var names: [String] = []
         for number in 0..<12 {
@@ -585,7 +584,7 @@ struct LookingTests {
         #expect(try Set(directory.damagedCopies) == Set([names[0]] + names[5...]))
     }
 
-    @Test("of a child made with fork: its own suites work, and its parent's can't be written")
+    @Test("by a child made with fork works in its own suites, and its parent's can't be written")
     func forked() throws {
         let helper = try Helper(["fork", directory.path])
         let outcome = helper.finish()
@@ -608,7 +607,7 @@ struct LookingTests {
             #expect(reader["key"] == "\(number)")
             let before = probe.counts[.pread] ?? 0
             for _ in 0..<100 { #expect(reader["key"] == "\(number)") }
-            // A comparison with the path reads, too.
+            // Comparisons with the path read too.
             #expect((probe.counts[.pread] ?? 0) - before < 50)
         }
         try writer.compact()
@@ -618,7 +617,7 @@ struct LookingTests {
         #expect(writer["key"] == "reader's")
     }
 
-    /// What is done to a suite while a process has it open.
+    /// The changes that others make to a suite while a process has it open.
     enum Disturbance: CaseIterable {
         case deleted, moved, exchanged, journalDeleted, journalExchanged, copiedOver, cut
 
@@ -651,7 +650,7 @@ struct LookingTests {
             let other = try Journal.openUnregistered(copy, options)
             try other.set("theirs", "1")
         }
-        // To it, the directory is old.
+        // For this engine the directory is old.
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
         let settings = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, settings)
@@ -670,7 +669,7 @@ struct LookingTests {
         #expect(try Journal.openUnregistered(directory.suite)["new"] == "1")
     }
 
-    @Test("A value with a note can be replaced by who knows the note, until somebody else replaces it")
+    @Test("A value with a note can be replaced by a caller that knows the note, until another process replaces it")
     func notes() throws {
         let journal = try Journal.openUnregistered(directory.suite, options)
         let other = try Journal.openUnregistered(directory.suite, options)
@@ -685,14 +684,14 @@ struct LookingTests {
         #expect(try !replace("1", ifNoted: 3) && journal["k"] == nil)
         #expect(try replace("1", ifNoted: 0))
         #expect(try !replace("2", ifNoted: 3) && journal["k"] == "\u{7}1")
-        // Not what is stored.
+        // This note is about another value than the stored one, and is ignored.
         note(3, "2")
         #expect(try !replace("2", ifNoted: 3))
         note(3, "1")
         #expect(try !replace("2", ifNoted: 4) && replace("2", ifNoted: 3) && replace("3", ifNoted: 3))
         try journal.compact()
         #expect(try replace("longer", ifNoted: 3) && replace("4", ifNoted: 3) && other["k"] == "\u{7}4")
-        // What is stored already has it too.
+        // A value that is stored already gets the note too.
         #expect(try replace("4", ifNoted: 3) && !replace("4", ifNoted: 4))
         try other.set("k", "\u{7}5")
         #expect(try !replace("6", ifNoted: 3) && journal["k"] == "\u{7}5")

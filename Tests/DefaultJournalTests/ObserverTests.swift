@@ -25,7 +25,7 @@ struct JournalObserverTests {
         }
     }
 
-    @Test("learns who has changed which keys, also what a removal of all removes, and nothing while it doesn't want to")
+    @Test("is notified of who changed which keys, even by a removal of all, but not while it doesn't observe")
     func changes() throws {
         let observer = Observer()
         let journal = try Journal.open(at: directory.suite, makeObserver: { observer })
@@ -66,7 +66,7 @@ struct JournalObserverTests {
         #expect(try Journal.openUnregistered(directory.suite, first).observer == nil)
     }
 
-    @Test("learns of the keys that differ when the journal is read again, and of no others")
+    @Test("is notified of the keys that differ when the journal is read again, and of no others")
     func readAgain() throws {
         let observer = Observer()
         let journal = try Journal.open(at: directory.suite, makeObserver: { observer })
@@ -89,7 +89,7 @@ struct JournalObserverTests {
 
     #if DEBUG
     @Test(
-        "isn't told of damage while it doesn't want to know, but the report names what changed, in order, without own keys",
+        "isn't notified of damage while it doesn't observe, but the report names changed keys, in order, without own ones",
         arguments: [false, true]
     )
     func damage(isLookedAtTwice: Bool) throws {
@@ -103,10 +103,10 @@ struct JournalObserverTests {
         _ = observer.take()
         observer.isObserving = false
         var bytes = try directory.bytes("suite/journal")
-        // One set takes 32 bytes, and the last one is what a look compares.
+        // One set takes 32 bytes; a look compares the last one, which therefore stays intact.
         for record in [0, 2, 3] { bytes[JournalHeader.size + record * 32 + 12] ^= 1 }
         if isLookedAtTwice {
-            // Another file, which may be a part of a copy for as long as it has just changed.
+            // A new file at the path counts as part of a copy while it has just changed.
             try directory.write(bytes, to: "suite/copy")
             try FileManager.default.removeItem(atPath: directory.journal)
             try FileManager.default.moveItem(atPath: directory.suite + "/copy", toPath: directory.journal)

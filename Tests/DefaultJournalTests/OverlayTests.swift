@@ -10,7 +10,7 @@ import JournalProbe
 struct OverlayTests {
     private let options = JournalOptions(automaticMaintenance: false)
 
-    @Test("that a process has opened shows it what is written later, when it isn't the file it opened any more")
+    @Test("that a process has opened shows it later writes, although they go to another file")
     func copyUp() throws {
         let overlay = try Overlay()
         defer { overlay.unmount() }
@@ -20,7 +20,7 @@ struct OverlayTests {
 
         var reading = options
         reading.isReadOnly = true
-        // One that reads when it wants to, and one that is told.
+        // One engine that reads at a time of its choice, and one that is notified.
         let reader = try Journal.openUnregisteredForReading(suite, reading)
         let watcher = try Journal.openUnregisteredForReading(suite, reading)
         let found = Guarded<[String?]>([])
@@ -32,11 +32,11 @@ struct OverlayTests {
         #expect(reader["key"] == "old" && watcher["key"] == "old")
         #expect(overlay.copiedFiles.isEmpty)
 
-        // The first write makes the copy, and the others go to it.
+        // The first write makes the copy, and the later ones go to it.
         for number in 0..<20 {
             let written = try Helper(["set", suite, "key", "\(number)"]).finish()
             #expect(written.status == 0, "\(written.output)")
-            // So that nothing but the look can find it.
+            // Notes a comparison, so that only the look can find the change.
             reader.noteComparison()
             #expect(reader["key"] == "\(number)")
             try wait(for: "the watch") { found.withLock { $0.last == "\(number)" } }
@@ -64,7 +64,7 @@ private struct Overlay {
     let path: String
     private let upper: String
     private let changes: String
-    // The layers aren't where the other tests work, since an overlayfs can't have them in another one or in FUSE.
+    // The layers need their own place: an overlayfs can't have its layers in another overlayfs or in FUSE.
     private let directory = TemporaryDirectory(in: "/dev/shm")
 
     static let isAvailable: Bool = {
@@ -92,7 +92,7 @@ private struct Overlay {
         do { #expect(try runCommand(["umount", "--lazy", path]) == 0) } catch { Issue.record(error) }
     }
 
-    /// The files of which the upper layer has a copy, or a newer one.
+    /// The files that the upper layer has a copy or a newer version of.
     var copiedFiles: [String] {
         FileManager.default.enumerator(atPath: upper)?.compactMap { $0 as? String }.filter { $0.contains("/") } ?? []
     }

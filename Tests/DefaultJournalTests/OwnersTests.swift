@@ -26,17 +26,17 @@ struct OwnersTests {
         let journal = try Journal.openTest(directory.suite)
         #expect(throws: error) { try journal.copy(to: home + "/copy") }
         #expect(try files.contentsOfDirectory(atPath: home).isEmpty)
-        // As in /tmp, every user may have files of their own there.
+        // In a folder like /tmp every user may have files.
         chmod(home, 0o1777)
         try Journal.openTest(home + "/suite").set("key", "1")
-        // And what is there already, or is created by the owner, is used as ever.
+        // An existing suite is used as before, and so is one that the owner creates.
         chmod(home, 0o755)
         #expect(try Journal.openTest(home + "/suite")["key"] == "1")
         chmod(directory.path, 0o755)
         #expect(try Helper(["set-unprivileged", home + "/.config/own", "a", "1"]).finish().status == 0)
     }
 
-    @Test("Who may not enter a folder on the way reads whose it is", .enabled(if: Machine.isRoot, "Needs root."))
+    @Test("A user who may not enter a folder is told its owner", .enabled(if: Machine.isRoot, "Needs root."))
     func ownerIsNamed() throws {
         chmod(directory.path, 0o755)
         try Journal.openUnregistered(directory.suite).set("a", "1")
@@ -77,7 +77,7 @@ struct OwnersTests {
         try journal.set("a", "1")
         try directory.write(Array("precious".utf8), to: "target")
         let (name, target) = (directory.suite + "/journal.new", directory.path + "/target")
-        // It has one name when it is looked at, and two when it is used.
+        // The file has one name when it is examined, and two when it is used.
         #expect(rename(target, name) == 0)
         probe.onStep { step in
             guard step.call == .flock, access(target, F_OK) != 0, access(name, F_OK) == 0 else { return }
@@ -87,7 +87,7 @@ struct OwnersTests {
         #expect(try directory.bytes("target") == Array("precious".utf8))
     }
 
-    @Test("What was put in the place of a complete new journal doesn't become the journal", arguments: [false, true])
+    @Test("A file put in the place of a complete new journal doesn't become the journal", arguments: [false, true])
     func exchangedFile(isRecovery: Bool) throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -95,7 +95,7 @@ struct OwnersTests {
         try journal.set("a", "1")
         let name = isRecovery ? "journal.fresh" : "journal.new"
         probe.onStep { [directory] step in
-            // The last sync before the rename.
+            // The sync just before the rename.
             guard step.call == .fsync, access(directory.suite + "/" + name, F_OK) == 0 else { return }
             try? directory.write(Array("other".utf8), to: "other")
             rename(directory.path + "/other", directory.suite + "/" + name)

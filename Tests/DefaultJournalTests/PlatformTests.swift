@@ -15,7 +15,7 @@ struct PlatformTests {
         for bytes in ["abc", "abcd", "xabc", "aabc", "ababc", "ab abc ab"] { #expect(contains("abc", bytes)) }
         for bytes in ["", "ab", "abab", "acb", "bca", "abd"] { #expect(!contains("abc", bytes)) }
         #expect(contains("a", "a") && contains("c", "abc") && !contains("d", "abc"))
-        // Nothing is not a text.
+        // An empty text is never found.
         #expect(!contains("", "abc") && !contains("", ""))
         #expect(!ByteSearch.contains("a", in: UnsafeRawBufferPointer(start: nil, count: 0)))
     }
@@ -77,7 +77,7 @@ struct PlatformTests {
         )
         struct Failure: Error {}
         #expect(throws: Failure.self) { try guarded.withLock { _ in throw Failure() } }
-        // It isn't locked any more.
+        // The error has released the lock.
         #expect(guarded.exchange(0) == 3)
     }
 
@@ -112,7 +112,7 @@ struct PlatformTests {
         #expect(ProgramEnvironment.variable("PATH") == ProcessInfo.processInfo.environment["PATH"])
     }
 
-    @Test("says what of a file can't be read by reading less of it, and what isn't there keeps its value")
+    @Test("returns fewer bytes where a file ends, and leaves the value of a word beyond the end unchanged")
     func ends() throws {
         try directory.write([1, 2, 3, 4, 5, 6, 7, 8, 9], to: "file")
         let calls = SystemCalls()
@@ -129,13 +129,13 @@ struct PlatformTests {
     }
 
     #if os(Linux)
-    @Test("Where a mapping is refused, the addresses keep what was mapped there")
+    @Test("A refused mapping leaves the addresses as they were mapped before")
     func refusedMapping() throws {
         let size = Int(LookWindow.size)
         let calls = SystemCalls()
         let memory = try GuardedPages.shared.reserve(calls: calls)
         defer { GuardedPages.shared.release(memory) }
-        // As some FUSE file systems do, a socket refuses when the addresses have been made free.
+        // A socket refuses to be mapped after the addresses were released, as some FUSE file systems do.
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
         let error = #expect(throws: JournalError.self) { try calls.map(socket, from: 0, at: memory, size: size) }

@@ -60,7 +60,7 @@ struct PowerLossTests {
                 let writes = Guarded(0)
                 let isWriting = Guarded(false)
                 trace.probe.onStep { step in
-                    // A compaction makes these calls without the lock, which the writes take.
+                    // A compaction makes these calls without holding the lock, which the writes need.
                     guard [.pwrite, .fsync].contains(step.call), engines.allSatisfy({ $0.writer.depth == 0 }),
                         !isWriting.withLock({ $0 }), writes.withLock({ $0 }) < 9
                     else { return }
@@ -126,10 +126,12 @@ struct PowerLossTests {
         let samples = TestExtent.pick(brief: (samples + 3) / 4, full: samples)
         for (number, record) in trace.probe.records.enumerated() {
             disk.apply(record)
+            // Only these calls change what a loss of power may leave.
             guard [.mkdir, .open, .pwrite, .ftruncate, .fsync, .fdatasync, .rename].contains(record.call) else {
                 continue
             }
             let count = disk.pendingCount
+            // Every combination of few pending changes is checked; of many, all, none and random samples.
             if count <= limit {
                 for choice in 0..<(1 << count) {
                     var bits = choice
@@ -157,7 +159,7 @@ struct PowerLossTests {
         for (name, bytes) in image ?? [:] {
             try directory.write(bytes, to: "suite/" + name)
         }
-        // Some time later: the system has to start first.
+        // The suite is opened some time later, since the system has to start first.
         let later = JournalOptions(automaticMaintenance: false).later
         let journal = try Journal.openUnregistered(directory.suite, later)
         let problem = trace.problem(at: record, found: journal)

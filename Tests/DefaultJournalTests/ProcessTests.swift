@@ -9,7 +9,7 @@ struct ProcessTests {
     private let directory = TemporaryDirectory()
 
     @Test(
-        "A writer that is killed at any instant loses no acknowledged write, and processes that stay open notice each",
+        "A writer that is killed at any instant loses no acknowledged write, and open processes notice each write",
         arguments: ["set", "batch", "durable", "update"]
     )
     func killedWriter(workload: String) throws {
@@ -20,7 +20,7 @@ struct ProcessTests {
         options.automaticMaintenance = false
         let peer = try Journal.openUnregistered(directory.suite, options)
         for key in others { try peer.set(key, "value of \(key)") }
-        // Memory that the processes share, which not every file system has.
+        // The acknowledgements need memory that the processes share, which not every file system offers.
         let shared = directory.isMapped ? directory : TemporaryDirectory(in: "/dev/shm")
         try shared.write([UInt8](repeating: 0, count: 4096), to: "acknowledged")
         let acknowledgements = shared.path + "/acknowledged"
@@ -39,7 +39,7 @@ struct ProcessTests {
             usleep(UInt32.random(in: 0..<3000, using: &random))
             helper.kill()
             let acknowledged = cell.pointee
-            // The process that stays open reads before anyone else, or writes before it has read.
+            // The process that stays open either reads before all others, or writes before it has read.
             let isRead = Bool.random(using: &random)
             if isRead {
                 let number = Int(peer["number"] ?? "") ?? -1

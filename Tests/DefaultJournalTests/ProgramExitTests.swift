@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultJournal
 
-/// A program whose end waits for more than its limit fails the time limit.
+/// Ends of helper programs: one whose end waits for more than its limit fails the tests' time limit.
 @Suite("The end of a program", .waits)
 struct ProgramExitTests {
     private let directory = TemporaryDirectory()
@@ -22,7 +22,7 @@ struct ProgramExitTests {
 
     @Test("A disk that hangs delays the end only for a limited time, and keeps no other suite from being flushed")
     func hanging() throws {
-        // Suites on another file system than those that hang.
+        // These suites are on another file system than those that hang.
         try #require(access("/dev/shm", W_OK) == 0)
         let other = "/dev/shm/" + UUID().uuidString
         try #require(mkdir(other, 0o700) == 0)
@@ -48,9 +48,9 @@ struct ProgramExitTests {
         #expect(try flushed(of: ["a"], "fork") == [])
     }
 
-    /// Has a program write to suites and end.
+    /// Starts a program that writes to suites and ends.
     ///
-    /// - Returns: The suites that were flushed by its end, sorted.
+    /// - Returns: The suites that its end flushed, sorted.
     private func flushed(of suites: [String], _ how: String) throws -> [String] {
         let helper = try Helper(["end", directory.path, suites.joined(separator: ","), how])
         let outcome = helper.finish()

@@ -9,11 +9,11 @@ struct PublicationTests {
     private let directory = TemporaryDirectory()
 
     #if DEBUG
-    /// What a process does when it is killed.
+    /// The operation during which a process is killed.
     enum Operation: String, CaseIterable {
         case append
         case durableAppend = "durable append"
-        /// An import of a property list is one batch, with its mark.
+        /// A batch, like the import of a property list with its mark.
         case batch
         case remove
         case flush
@@ -26,7 +26,7 @@ struct PublicationTests {
         case recover
     }
 
-    /// What happens first after a writer was killed.
+    /// The first event after a writer was killed.
     enum Aftermath: CaseIterable {
         case peerWrites
         case peerReads
@@ -46,7 +46,7 @@ struct PublicationTests {
         let options = JournalOptions(automaticMaintenance: false)
         let peer = try Journal.openUnregistered(directory.suite, options)
         try peer.set("before", "0")
-        // Watches and reads, in a process of its own, from the first step to the last.
+        // A process that watches and reads the suite from the first step to the last.
         let mirror = try Helper(["mirror", directory.suite])
         var step = 0
         var isKilled = true
@@ -56,7 +56,7 @@ struct PublicationTests {
             try peer.set("before", "\(step)")
             try peer.set("filler", String(repeating: "x", count: 100 + step))
             try peer.set("last", "\(step)")
-            // So that a flush has something to do.
+            // Leaves a name to be synced, so that a flush has work to do.
             try peer.compact()
             try peer.set("before", "\(step)")
             try spoil(for: operation)
@@ -80,13 +80,13 @@ struct PublicationTests {
             #expect(!peer.isRenameUnsynced, context)
         }
         mirror.kill()
-        // At least two calls.
+        // The operation makes at least two calls.
         #expect(step > 2)
         print("\(operation), then \(aftermath): \(step - 1) steps")
     }
 
     @Test(
-        "A process that is the first to use a suite after a writer was killed at any step writes on",
+        "The first process that uses a suite after a writer was killed at any step can write",
         arguments: [Operation.append, .compact, .rewrite]
     )
     func killedAlone(operation: Operation) throws {
@@ -97,7 +97,7 @@ struct PublicationTests {
             step += 1
             let context = Comment("killed at step \(step) of \(operation)")
             try peer.compact()
-            // So that a compaction makes the journal shorter.
+            // Makes the next compaction shorten the journal.
             try peer.set("replaced", "\(step)")
             try peer.set("replaced", "\(-step)")
             isKilled = try kill(in: operation, atStep: step, context)
@@ -109,7 +109,7 @@ struct PublicationTests {
         #expect(step > 3)
     }
 
-    /// Prepares what the operation finds.
+    /// Damages the journal as the operation needs it.
     private func spoil(for operation: Operation) throws {
         let end = try directory.bytes().count
         switch operation {
@@ -122,7 +122,7 @@ struct PublicationTests {
         }
     }
 
-    /// - Returns: Whether the process was killed: not if the operation takes fewer steps.
+    /// - Returns: Whether the process was killed, which it isn't if the operation takes fewer steps.
     private func kill(in operation: Operation, atStep step: Int, _ context: Comment) throws -> Bool {
         let name = operation == .recover ? "open" : operation.rawValue
         let helper = try Helper(["die", directory.suite, name, "\(step)"])
@@ -157,7 +157,7 @@ struct PublicationTests {
         print("creation: \(step - 1) steps")
     }
 
-    @Test("A reader of the writing process leaves a record that is being published to the writing thread")
+    @Test("A reader in the writing process doesn't read a record that the writing thread is still publishing")
     func announced() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -168,7 +168,7 @@ struct PublicationTests {
         let isReading = Guarded(false)
         probe.onStep { [unowned journal] _ in
             guard journal.canBeRead else { return }
-            // What a read does is a step too.
+            // A read makes calls, and so steps, too.
             if isReading.withLock({ isReading in
                 defer { isReading = true }; return isReading
             }) {
@@ -179,7 +179,7 @@ struct PublicationTests {
         }
         try journal.set("a", "2")
         probe.onStep(nil)
-        // At least the write and its half, and the lock.
+        // The steps are at least the lock, the write, and its first half.
         #expect(found.withLock(\.count) > 2)
         #expect(found.withLock { Set($0) } == ["1"])
         #expect(journal["a"] == "2" && other["a"] == "2")
@@ -196,7 +196,7 @@ struct PublicationTests {
             probe.plan(.cut(to: size), call: .pwrite, number: 0)
             probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 1)
             probe.plan(.fail(code: EIO), call: .ftruncate, number: 0)
-            // Longer than what is written next.
+            // The failed record is longer than the one that is written next.
             let long = String(repeating: "2", count: 2 * size)
             #expect(throws: JournalError.self) { try journal.set("a", long) }
             #expect(probe.fired == 3)

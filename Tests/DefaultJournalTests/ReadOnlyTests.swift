@@ -11,7 +11,7 @@ struct ReadOnlyTests {
     private let files = FileManager.default
     private static let unprivilegedUser: uid_t = 65_534
 
-    /// A closed suite with one value, of the user that the helper becomes.
+    /// Makes a closed suite with one value, which belongs to the user that the helper becomes.
     private func prepare() throws {
         chmod(directory.path, 0o755)
         do {
@@ -32,7 +32,7 @@ struct ReadOnlyTests {
     private struct Protection: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var modes: [String: mode_t]
-        /// What has to be made writable so that a write works.
+        /// The files that must be made writable so that a write works.
         var remedy: String
     }
 
@@ -52,7 +52,7 @@ struct ReadOnlyTests {
     )
     private func permissions(_ protection: Protection) throws {
         try prepare()
-        // The directory last, so that the order doesn't matter without root's privileges.
+        // The directory comes last, so that the order doesn't matter without root's privileges.
         for (name, mode) in protection.modes.sorted(by: { $0.key > $1.key }) {
             chmod(directory.suite + "/" + name, mode)
         }
@@ -95,7 +95,7 @@ struct ReadOnlyTests {
         #expect(damage.copy == nil && damage.copyError == nil)
     }
 
-    @Test("is an error for whoever may not even read it")
+    @Test("is an error for a user who may not even read it")
     func unreadable() throws {
         try prepare()
         chmod(directory.suite + "/journal", 0o200)
@@ -129,7 +129,7 @@ struct ReadOnlyTests {
         }
         try journal.copy(to: directory.path + "/copy")
         #expect(try Journal.openTest(directory.path + "/copy")["a"] == "4")
-        // It belongs to root from now on.
+        // From now on the suite belongs to root.
         for name in ["", "/journal"] { chown(directory.suite + name, 0, 0) }
         try journal.set("a", "5")
         #expect(!journal.isReadOnly)
@@ -166,7 +166,7 @@ struct ReadOnlyTests {
     }
 
     @Test(
-        "on a read-only disk shows what is written elsewhere, and can be written once the disk can",
+        "on a read-only disk shows what is written elsewhere, and can be written once the disk is writable",
         .enabled(if: Machine.canMount, "Needs to mount."),
         .waits
     )
@@ -193,7 +193,7 @@ struct ReadOnlyTests {
         for await count in notices.stream where count == 11 { break }
         journal.stopWatching()
 
-        // Appends, a compaction, a removed and a recreated suite.
+        // The changes are appends, compactions, a removed suite and a recreated one.
         let writer = try Journal.openUnregistered(original)
         for number in 0..<200 {
             try writer.set("a", "\(number)")
@@ -217,11 +217,11 @@ struct ReadOnlyTests {
     }
 
     #if DEBUG
-    @Test("is found to be so at each call that opens it for writing", arguments: [EROFS, EACCES, EPERM])
+    @Test("is detected at each call that opens it for writing", arguments: [EROFS, EACCES, EPERM])
     func faults(code: Int32) throws {
         try prepare()
         for name in ["", "/journal"] { chown(directory.suite + name, geteuid(), getegid()) }
-        // The directory, the journal.
+        // The refused call opens the directory or the journal.
         for number in 0..<2 {
             let probe = SystemCallProbe()
             probe.plan(.fail(code: code), call: .open, number: number)
@@ -234,20 +234,20 @@ struct ReadOnlyTests {
             probe.plan(.fail(code: code), call: .open, number: 0)
             let refusal = JournalError(.readOnly(.refused(code: code)), path: directory.suite)
             #expect(throws: refusal) { try journal.set("a", "0") }
-            // Or when it has the lock, which doesn't stay taken then.
+            // The journal may also be refused once the lock is taken, which is released then.
             probe.plan(.fail(code: code), call: .open, number: 1)
             let later = JournalError(.readOnly(.refused(code: code)), path: directory.journal)
             #expect(throws: later) { try journal.set("a", "0") }
             let impatient = JournalOptions(automaticMaintenance: false, lockTimeout: 0)
             try Journal.openUnregistered(directory.suite, impatient).set("b", "\(number)")
             #expect(journal["a"] == "\(number + 1)" && journal.isReadOnly)
-            // The disk can be written again.
+            // Now the disk is writable again.
             try journal.set("a", "\(number + 2)")
             #expect(journal["a"] == "\(number + 2)")
         }
     }
 
-    @Test("by request is a journal of its own, which never becomes writable, whichever was opened first")
+    @Test("by request has its own journal object, which never becomes writable, whichever was opened first")
     func requested() throws {
         try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false)).set("a", "1")
         var reading = JournalOptions()
@@ -281,7 +281,7 @@ struct ReadOnlyTests {
             }
             #expect(!files.fileExists(atPath: directory.suite))
         }
-        // Who only wants to read needs no permission.
+        // Reading alone needs no permission to create the suite.
         var reading = JournalOptions()
         reading.isReadOnly = true
         let error = #expect(throws: JournalError.self) { try Journal.openTest(directory.suite, reading) }
@@ -312,7 +312,7 @@ struct ReadOnlyTests {
         let options = JournalOptions(calls: SystemCalls(probe: probe))
         let journal = try Journal.openUnregisteredForReading(directory.suite, options)
         let expected: [SystemCall: Int] = directory.isMapped ? [:] : [.lseek: 10]
-        // Once a second the files are compared.
+        // Once a second the files are compared, which makes more calls.
         repeat {
             probe.clear()
             for _ in 0..<10 { #expect(journal["a"] == "1") }
@@ -346,7 +346,7 @@ struct ReadOnlyTests {
             #expect(journal["a"] == change.name)
             #expect(fcntl(journal.state.file.raw, F_GETFL) & O_ACCMODE == O_RDONLY, "\(change.name)")
             #expect(!journal.hasFlushScheduled, "\(change.name)")
-            // What is stored already is refused, too.
+            // Setting the stored value again is refused too.
             journal.noteComparison()
             #expect(throws: JournalError(.readOnly(.requested), path: directory.suite)) {
                 try journal.set("a", change.name)
@@ -370,13 +370,13 @@ struct ReadOnlyTests {
         #expect(reports.damage.map(\.copy) == [nil])
         #expect(try !journal.verify().isIntact)
         #expect(try fingerprints(of: directory.suite) == before)
-        // A new look because of a change doesn't repeat it.
+        // A new look because of a change doesn't repeat the report.
         sample.set("more", [1])
         try directory.overwriteInPlace("suite/journal", with: sample.bytes)
         journal.forgetComparison()
         #expect(journal.all.count == 50)
         #expect(reports.all.count == 1)
-        /// Puts another file at the journal's place, and has it read.
+        /// Puts another file in the journal's place, and reads it.
         func replace(_ bytes: [UInt8]) throws {
             try directory.write(bytes, to: "other")
             try #require(rename(directory.path + "/other", directory.journal) == 0)
@@ -385,7 +385,7 @@ struct ReadOnlyTests {
         }
         try replace(sample.bytes)
         #expect(reports.damage.count == 1)
-        // When it has been sound in between, it is new.
+        // Damage is new if the file was sound in between.
         try replace(SampleJournal(records: 50).bytes)
         #expect(journal.all.count == 50 && journal["key7"] != nil && reports.damage.count == 1)
         try replace(sample.bytes)
@@ -440,7 +440,7 @@ struct ReadOnlyTests {
 }
 
 extension Journal {
-    /// Opens a suite for reading only, although it could be written, beside the journal that is open.
+    /// Opens a suite only for reading, although it is writable, beside the journal that is open.
     static func openUnregisteredForReading(
         _ path: String,
         _ options: JournalOptions = JournalOptions()

@@ -30,7 +30,7 @@ struct RecoveryTests {
             try suite(Array(sample.bytes[..<count]), in: directory)
             let journal = try Journal.openTest(directory.suite, reports.options.later)
             #expect(journal.all.count == sample.records.filter { $0.upperBound <= count }.count)
-            // A journal is created with its whole header; one that lacks a part of it was truncated later.
+            // A journal is created with its whole header; a file with only a part of it was truncated later.
             let isDamaged = count > 0 && count < JournalHeader.size
             #expect(reports.damage.count == (isDamaged ? 1 : 0))
             try journal.set("more", "1")
@@ -42,7 +42,7 @@ struct RecoveryTests {
 
     @Test("A changed byte costs one record; the damaged file is backed up once and reported once")
     func changedBytes() throws {
-        // What is between the copies of the header means nothing.
+        // The bytes between the two copies of the header have no meaning.
         let (head, stride) = TestExtent.pick(brief: (4_150, 20), full: (4_200, 5))
         for index in Array(0..<32) + Array(4096..<sample.bytes.count) where index < head || index % stride == 0 {
             let directory = TemporaryDirectory()
@@ -72,7 +72,7 @@ struct RecoveryTests {
         var bytes = sample.bytes
         bytes[4_200] ^= 1
         try suite(bytes, in: directory)
-        // More than is read at once.
+        // The size is more than is read in one call.
         let size = 3 << 20
         #expect(truncate(directory.journal, off_t(size)) == 0)
         #expect(try Journal.openTest(directory.suite, ReportCollector().options.later).all.count == 49)
@@ -81,7 +81,7 @@ struct RecoveryTests {
         #expect(copy.withUnsafeBytes { ByteSearch.isZero(UnsafeRawBufferPointer(rebasing: $0[bytes.count...])) })
     }
 
-    @Test("A lost sector costs the records that lie in it, and the first one none", arguments: [512, 4096])
+    @Test("A lost sector loses the records that lie in it, and the first sector loses none", arguments: [512, 4096])
     func lostSectors(size: Int) throws {
         let sample = SampleJournal(records: 300)
         for start in stride(from: 0, to: sample.bytes.count, by: size) {
@@ -245,7 +245,7 @@ struct RecoveryTests {
         let reader = try Journal.openUnregistered(directory.suite, reports.options)
         try writer.set("a", "1")
         #expect(reader["a"] == "1")
-        // What is applied is applied once.
+        // Each record is applied once.
         let end = try directory.bytes().count
         #expect(reader.state.position == UInt64(end) && writer.state.position == UInt64(end))
         try writer.set("lost", "1")
@@ -292,7 +292,7 @@ struct RecoveryTests {
         #expect(journal["a"] == "1")
     }
 
-    @Test("A journal without a byte is an empty one, and reported by those who had read it")
+    @Test("A journal without a byte counts as empty, and processes that had read it report that")
     func emptied() throws {
         let directory = TemporaryDirectory()
         let reports = ReportCollector()
@@ -313,7 +313,7 @@ struct RecoveryTests {
     }
 
     #if DEBUG
-    @Test("What the process that has the lock cuts off was not lost, although it looked like damage without the lock")
+    @Test("A tail that is cut off under the lock isn't lost data, although it looked like damage without the lock")
     func cutWhileRead() throws {
         let directory = TemporaryDirectory()
         try Journal.openUnregistered(directory.suite).set("key", "value")
@@ -346,7 +346,7 @@ struct RecoveryTests {
         let probe = SystemCallProbe()
         var options = JournalOptions(automaticMaintenance: false)
         options.calls = SystemCalls(probe: probe)
-        // When each kind of call was made first. Another program may replace the suite just after that.
+        // The first time of each kind of call: another program may replace the suite just after it.
         let times = Guarded<[SystemCall: UInt64]>([:])
         probe.onStep { step in
             times.withLock { $0[step.call] = $0[step.call] ?? Clock.monotonic() }
@@ -401,7 +401,7 @@ struct RecoveryTests {
         let second = try Journal.openSettled(directory.suite)
         try second.set("new", "1")
         first.forgetComparison()
-        // As long as the file has just changed, readers keep what they have.
+        // While the file has just changed, readers keep the entries they have.
         while first.all != second.all { first.forgetComparison() }
         #expect(first["new"] == "1")
     }
@@ -458,7 +458,7 @@ struct RecoveryTests {
         var options = reports.options
         options.calls = SystemCalls(probe: probe)
         options.automaticMaintenance = false
-        // The name of the new journal is synced after the backup, its name, and the new journal.
+        // Syncs: the backup, its name, the new journal, and then the new journal's name, which fails here.
         probe.plan(.fail(code: EMFILE), call: call, number: number)
         let journal = try Journal.openTest(directory.suite, options)
         #expect(probe.fired == 1)
@@ -468,7 +468,7 @@ struct RecoveryTests {
         #expect(reports.damage.map(\.copy) == [directory.suite + "/" + copy])
     }
 
-    @Test("A journal without a valid record has its name until another one has it, and is left by who has it open")
+    @Test("A journal without a valid record has its name until another one gets it, and its processes change to that")
     func unusable() throws {
         let directory = TemporaryDirectory()
         let other = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
@@ -486,14 +486,14 @@ struct RecoveryTests {
         #expect(try Journal.openUnregistered(directory.suite)["a"] == "1")
     }
 
-    @Test("Who writes to a damaged journal with a torn tail cuts that off, so that nobody cuts off what follows")
+    @Test("A writer of a damaged journal cuts off its torn tail, so that no other process cuts off later records")
     func tornTailBehindDamage() throws {
         let directory = TemporaryDirectory()
         let other = try Journal.openTest(directory.suite, JournalOptions(automaticMaintenance: false))
         try other.set("damaged", "1")
         try other.set("a", "1")
         let end = other.state.position
-        // A writer was killed when it had written a part of a long record.
+        // A writer was killed after it had written a part of a long record.
         var record = [UInt8](repeating: 0, count: 2_000)
         record.withUnsafeMutableBytes {
             _ = Record.seal($0.baseAddress!, number: 1, payload: 1_900, salt: other.state.file.salt, offset: end)
@@ -501,7 +501,7 @@ struct RecoveryTests {
         try directory.overwriteInPlace("suite/journal", at: end, with: Array(record[..<900]))
         try directory.overwriteInPlace("suite/journal", at: UInt64(JournalHeader.size + 20), with: [0xEE])
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
-        // Its repair fails, so that it goes on using this journal.
+        // This engine's repair fails, so that it continues with this journal.
         probe.plan(.fail(code: EIO), call: .fsync, number: 0)
         let journal = try Journal.openUnregistered(directory.suite, ReportCollector().options(probe))
         try journal.set("b", "1")
@@ -538,7 +538,7 @@ struct RecoveryTests {
         #expect(try directory.damagedCopies.isEmpty)
         try journal.set("new", "1")
         #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
-        // A compaction leaves it alone, says nothing again, and isn't due before there is twice as much.
+        // A compaction leaves the file alone, doesn't report it again, and isn't due until the file is twice as large.
         try journal.compact()
         #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
         #expect(try reports.all.count == 1 && directory.damagedCopies.isEmpty)

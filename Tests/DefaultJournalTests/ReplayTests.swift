@@ -59,7 +59,7 @@ struct ReplayTests {
     func zerosAtEnd() {
         var sample = sample
         let end = UInt64(sample.bytes.count)
-        // An operation that only a later release knows, with a right checksum.
+        // An operation of a later release, with a correct checksum.
         sample.append(payload: [9] + [UInt8](repeating: 0, count: 2_000))
         let whole = replay(sample.bytes).1
         #expect(whole.tornTail == nil && whole.damage == [end..<UInt64(sample.bytes.count)])
@@ -75,7 +75,7 @@ struct ReplayTests {
 
     @Test("A last record is taken for lost if all of its last sector is zeros, and for damaged if part of it isn't")
     func zerosInLastSector() {
-        // The body of the first two is as short as the padding may be.
+        // The payload of the first two lengths is as short as the padding can be.
         for length in [3, 12, 30, 2_980, 3_000, 3_400, 3_480, 3_500] {
             var sample = sample
             let start = sample.bytes.count
@@ -88,7 +88,7 @@ struct ReplayTests {
                 var bytes = sample.bytes
                 for index in (end - zeros)..<end { bytes[index] = 0 }
                 let report = replay(bytes).1
-                // An end that is hardly longer than what is added to a record says nothing, unless it is all there is.
+                // A last sector that hardly holds more than padding proves nothing, unless it is the whole record.
                 let saysNothing = end - lastSector <= 2 * Record.alignment && lastSector != body
                 let isLost = end - zeros <= lastSector && !saysNothing
                 #expect(report.tornTail == (isLost ? UInt64(start) : nil), "\(length), \(zeros)")
@@ -200,7 +200,7 @@ struct ReplayTests {
                 var size = 0
                 table.forEach { entry in
                     found[String(decoding: entry.key, as: UTF8.self)] = Array(entry.value)
-                    // A record's header and a set's, and what is added up to a multiple of eight.
+                    // The headers of a record and of a set, and the padding to a multiple of eight.
                     size += (16 + 7 + entry.contentSize + 7) / 8 * 8
                     #expect(table.entry(entry.key) == entry)
                 }

@@ -9,7 +9,7 @@ import JournalProbe
 struct ReportTests {
     private let directory = TemporaryDirectory()
     private let reports = ReportCollector()
-    // Nothing that was written by a test is taken for a copy under way.
+    // The engine's time is ten seconds ahead, so that it doesn't mistake the test's writes for a copy in progress.
     private let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
 
     private func open() throws -> Journal {
@@ -39,7 +39,7 @@ struct ReportTests {
         try journal.set("b", "2")
         try #require(truncate(directory.journal, off_t(end)) == 0)
         journal.forgetComparison()
-        // What others have read and the file has not any more makes a new file necessary, which can't be written.
+        // Others have read bytes that the file has lost, so that a new file is needed, which can't be written.
         probe.plan(.fail(code: EIO), call: .fsync, number: 0)
         try journal.set("c", "3")
         #expect(probe.fired == 1)
@@ -50,7 +50,7 @@ struct ReportTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
-    @Test("by reads that fail is each failure, once until one of them succeeds")
+    @Test("by reads that fail is each kind of failure, once until a read succeeds")
     func failedRead() throws {
         let journal = try open()
         try journal.set("a", "1")
@@ -80,7 +80,7 @@ struct ReportTests {
         #expect(journal["a"] == "2")
         #expect(reports.all == [failure(EIO), failure(ENOMEM), failure(ENOMEM)])
         #expect(journal["a"] == "3")
-        // A write that catches up is a success, too.
+        // A write that catches up counts as a success too.
         try journal.set("b", "1")
         try other.set("a", "4")
         probe.plan(.fail(code: ENOMEM), call: .pread, number: 0)

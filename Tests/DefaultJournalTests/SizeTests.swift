@@ -4,8 +4,8 @@ import Testing
 @testable import DefaultJournal
 import JournalProbe
 
-/// The bound that "File format" states: twice the live bytes and 512 KiB, and what a file has at most if nothing in the
-/// background can compact it.
+/// Tests of the bound in "File format", twice the live bytes and 512 KiB, and of the size that a file reaches if
+/// nothing can compact it in the background.
 @Suite("The size of a journal", .waits)
 struct SizeTests {
     private let directory = TemporaryDirectory()
@@ -14,7 +14,7 @@ struct SizeTests {
 
     private func length(of file: String) throws -> Int {
         var status = stat()
-        // One that is gone meanwhile has none.
+        // A file that has been removed in the meantime has no size.
         return stat(directory.suite + "/" + file, &status) == 0 ? Int(status.st_size) : 0
     }
 
@@ -56,7 +56,7 @@ struct SizeTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
-    @Test("is at most that beside a process that began to compact and doesn't go on, which the event names")
+    @Test("is at most that beside a process that stopped during a compaction, which the event names")
     func stoppedCompaction() throws {
         let reports = ReportCollector()
         let journal = try Journal.openTest(directory.suite, reports.options(SystemCallProbe()))
@@ -76,7 +76,7 @@ struct SizeTests {
         #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
-    @Test("has after a compaction what was live at its end, and none of what was replaced while it was under way")
+    @Test("is after a compaction that of the entries at its end, without those that were replaced meanwhile")
     func tail() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)

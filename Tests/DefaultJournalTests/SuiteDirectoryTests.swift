@@ -62,7 +62,7 @@ struct SuiteDirectoryTests {
         }
     }
 
-    @Test("A file with a second name is not written to, and what that name is for stays as it is")
+    @Test("A file with a second name is not written to, and its content stays as it is")
     func secondNames() throws {
         for name in ["journal", "journal.fresh"] {
             let suite = directory.path + "/second-\(name)"
@@ -84,7 +84,7 @@ struct SuiteDirectoryTests {
         for (mode, isReported) in [(0o700, false), (0o775, false), (0o702, true), (0o1777, true)] {
             let suite = directory.path + "/mode-\(mode)"
             try files.createDirectory(atPath: suite, withIntermediateDirectories: true)
-            // As an attribute of a new directory it would be subject to the umask.
+            // Attributes of a new directory would be subject to the umask.
             try files.setAttributes([.posixPermissions: mode], ofItemAtPath: suite)
             let reports = ReportCollector()
             let journal = try Journal.openTest(suite, reports.options)
@@ -123,7 +123,7 @@ struct SuiteDirectoryTests {
         for (path, parent) in parents { #expect(SuiteDirectory.parent(of: path) == parent, "\(path)") }
     }
 
-    @Test("A compaction writes to nothing but a file of its own, and says what is there instead")
+    @Test("A compaction writes only to its own file, and says what is there instead")
     func otherFiles() throws {
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
@@ -157,7 +157,7 @@ struct SuiteDirectoryTests {
                 let reports = ReportCollector()
                 let journal = try Journal.openTest(place.suite, reports.options)
                 try journal.set("before", "1")
-                // Both within a tick of the clock and later: the pause is a loop of writes, not a wait.
+                // The deletion follows within a tick of the clock, or later: the pause is a loop of writes, not a wait.
                 if pause { for _ in 0..<5000 { try journal.set("before", "1") } }
                 switch what {
                 case "moved": try files.moveItem(atPath: place.suite, toPath: place.path + "/away")
@@ -190,7 +190,7 @@ struct SuiteDirectoryTests {
         journal.flushInBackground()
         journal.compactInBackground()
         #expect(!files.fileExists(atPath: directory.suite))
-        // Nobody has to know.
+        // A flush without a suite isn't worth a report.
         #expect(reports.all.isEmpty)
         try journal.set("b", "2")
         #expect(try Journal.openUnregistered(directory.suite)["b"] == "2")
@@ -218,7 +218,7 @@ struct SuiteDirectoryTests {
                 replaced += 1
                 #expect(journal["a"] == "1", "step \(last)")
             }
-            // Without an error, the suite was deleted so early that it was created again, or after the last step.
+            // If there is no error, the suite was deleted so early that it was created again, or after the last step.
             probe.onStep(nil)
             if steps.withLock({ $0 }) < last { break }
         }
@@ -286,7 +286,7 @@ struct SuiteDirectoryTests {
             try journal.set("a", "1")
             first = JournalRegistry.shared.slot(for: journal.suite.id)
             #expect(first?.journal === journal)
-            // Not removed: its number might be the new one's.
+            // Moved rather than removed: a new directory might get the old one's inode number.
             try files.moveItem(atPath: directory.suite, toPath: directory.path + "/away")
             journal.forgetComparison()
             try journal.set("b", "2")
@@ -297,7 +297,7 @@ struct SuiteDirectoryTests {
         #expect(second == nil)
     }
 
-    @Test("An error is known by its number, whatever has failed")
+    @Test("An error is recognized by its number, whichever call has failed")
     func classes() {
         func codes(where isIncluded: (JournalError) -> Bool) -> Set<Int32> {
             Set((1...200).filter { isIncluded(JournalError(.system(.open, code: $0), path: "/suite")) })
@@ -310,7 +310,7 @@ struct SuiteDirectoryTests {
         #expect(codes(where: \.isExisting) == [EEXIST])
     }
 
-    @Test("A file is locked for no other error than that a directory can't be, and no other one instead of it")
+    @Test("A lock file is used only where a directory can't be locked, only if it is regular, and nothing in its place")
     func lockFailures() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -323,7 +323,7 @@ struct SuiteDirectoryTests {
         }
         _ = failure(EIO, at: "")
         #expect(try directory.names() == ["journal"])
-        // Nor anything other than a file of its own.
+        // The lock file must be a regular file without a second name.
         let lock = directory.suite + "/lock"
         try files.createSymbolicLink(atPath: lock, withDestinationPath: directory.path + "/target")
         probe.plan(.fail(code: ENOSYS), call: .flock, number: 0)
@@ -338,7 +338,7 @@ struct SuiteDirectoryTests {
         #expect(try Journal.openUnregistered(directory.suite)["a"] == "3")
     }
 
-    @Test("Where a directory can't be locked, a file is")
+    @Test("If a directory can't be locked, a file is")
     func lockFile() throws {
         let probe = SystemCallProbe()
         probe.plan(.fail(code: EBADF), call: .flock, number: 0)

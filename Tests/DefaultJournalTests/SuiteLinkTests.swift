@@ -19,19 +19,19 @@ struct SuiteLinkTests {
 
     /// The path at which programs open the suite.
     private var path: String { directory.path + "/config/app.defaults" }
-    /// Where it really is.
+    /// The path of the suite that the links lead to.
     private var target: String { directory.path + "/dotfiles/app.defaults" }
 
     enum Shape: CaseIterable {
-        /// As `stow` makes it, or a user who has moved the suite to another disk.
+        /// A linked folder, as `stow` makes it, or a user who has moved the suite to another disk.
         case folder
-        /// As `stow --no-folding` makes it.
+        /// A linked journal, as `stow --no-folding` makes it.
         case journal
-        /// As Kubernetes makes it for a volume of files: a link to a file in a linked folder.
+        /// A link to a file in a linked folder, as Kubernetes makes it for a volume of files.
         case volume
     }
 
-    /// A suite with one value, and a link of this shape to it.
+    /// Makes a suite with one value, and a link of this shape to it.
     private func prepare(_ shape: Shape) throws {
         for folder in ["config", "dotfiles"] {
             try files.createDirectory(atPath: directory.path + "/" + folder, withIntermediateDirectories: false)
@@ -55,7 +55,7 @@ struct SuiteLinkTests {
 
     private func content(ofLink path: String) throws -> String { try files.destinationOfSymbolicLink(atPath: path) }
 
-    /// Moves a link of this name over the one that is there, as Kubernetes does for a new version.
+    /// Replaces the link at this path atomically, as Kubernetes does for a new version.
     private func relink(_ path: String, to target: String) throws {
         try link(path + ".next", to: target)
         #expect(rename(path + ".next", path) == 0)
@@ -67,7 +67,7 @@ struct SuiteLinkTests {
         let reports = ReportCollector()
         let journal = try Journal.openTest(path, reports.options)
         #expect(journal["key"] == "1")
-        // By whichever path, one process has one object for it.
+        // One process has one object for the suite, whichever path it uses.
         #expect(try Journal.openTest(target) === journal)
         let peer = try Journal.openUnregistered(target, options)
         for value in ["2", "3"] {
@@ -81,7 +81,7 @@ struct SuiteLinkTests {
         try peer.set("key", "4")
         #expect(journal["key"] == "4")
         #expect(try journal.verify().isIntact)
-        // Both have the same lock.
+        // Both paths lead to the same lock.
         try peer.withExclusiveAccess {
             let other = try Journal.openUnregistered(path, options)
             let refusal = #expect(throws: JournalError.self) { try other.set("key", "5") }
@@ -100,7 +100,7 @@ struct SuiteLinkTests {
         }
     }
 
-    @Test("that leads elsewhere from now on leads there those who have the suite open", arguments: Shape.allCases)
+    @Test("that is changed is followed to its new target by all who have the suite open", arguments: Shape.allCases)
     func relinked(_ shape: Shape) throws {
         try prepare(shape)
         let reports = ReportCollector()
@@ -162,7 +162,7 @@ struct SuiteLinkTests {
     func untrusted() throws {
         try prepare(.folder)
         let folder = directory.path + "/dotfiles"
-        // Mode and group of the folder around, and whether others may change what is in it.
+        // The mode and group of the surrounding folder, and whether other users may change its contents.
         for (mode, group, isRefused) in [
             (0o755, 0, false), (0o775, 0, false), (0o775, 100, true), (0o777, 0, true), (0o1777, 0, false),
         ] as [(mode_t, gid_t, Bool)] {

@@ -9,14 +9,14 @@ import JournalProbe
 struct WaitingWritersTests {
     private let directory = TemporaryDirectory()
 
-    /// An open journal, for its turnstile.
+    /// Opens the journal's file, for its turnstile.
     private func openFile() throws -> Int32 {
         let file = open(directory.journal, O_RDWR | O_CLOEXEC)
         try #require(file >= 0)
         return file
     }
 
-    @Test("A write that nobody disturbs takes the lock by one call, and knows no turnstile")
+    @Test("A write without contention takes the lock with one call, and doesn't use the turnstile")
     func alone() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -26,13 +26,13 @@ struct WaitingWritersTests {
         journal.writer.hadLongTurn = false
         probe.clear()
         try journal.set("a", "2")
-        // Where nothing is mapped, the look under the lock is the file's size.
+        // If nothing is mapped, the look under the lock asks for the file's size.
         let expected: [SystemCall: Int] =
             directory.isMapped ? [.flock: 1, .pwrite: 1] : [.flock: 1, .pwrite: 1, .lseek: 1]
         #expect(probe.counts == expected)
     }
 
-    @Test("Who had the lock for long lets those come first who are in the turnstile")
+    @Test("A writer that had the lock for long lets writers in the turnstile go first")
     func longTurn() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -40,7 +40,7 @@ struct WaitingWritersTests {
         try journal.set("a", "1")
         journal.noteComparison()
         probe.clear()
-        // Somebody is in it, three times.
+        // Another writer is in the turnstile for three attempts.
         for number in 0..<3 { probe.plan(.fail(code: EAGAIN), call: .fcntl, number: number) }
         journal.writer.hadLongTurn = true
         probe.startRecording()
@@ -54,20 +54,20 @@ struct WaitingWritersTests {
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
         try journal.withExclusiveAccess {
-            // As if it had begun so long ago.
+            // Makes the turn at the lock look 200 microseconds long.
             journal.writer.lockedAt = Clock.monotonic() - 200_000
         }
         let hadLongTurn = journal.writer.hadLongTurn
         #expect(hadLongTurn)
     }
 
-    @Test("A process that is stopped in the turnstile stops nobody")
+    @Test("A process that is stopped in the turnstile doesn't stop others")
     func stopped() throws {
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
         let file = try openFile()
         defer { close(file) }
-        // It stays there.
+        // The turnstile stays occupied.
         try #require(SystemCalls().tryEnterTurnstile(file) == true)
         for number in 0..<3 {
             journal.writer.hadLongTurn = true
@@ -89,7 +89,7 @@ struct WaitingWritersTests {
         #expect(journal["a"] == "2" && probe.counts[.fcntl] == 1)
     }
 
-    @Test("Who waits for the lock is in the turnstile until it has it")
+    @Test("A writer that waits for the lock is in the turnstile until it has the lock")
     func queue() throws {
         let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
@@ -114,12 +114,12 @@ struct WaitingWritersTests {
         #expect(journal["a"] == "2")
     }
 
-    /// What syncs, beside which others write.
+    /// The calls that sync, beside which others write.
     enum Work: CaseIterable {
         case creation, durableWrite, flush, compaction, compactionBesideFlushes, recovery, shortened, failedSync
     }
 
-    @Test("No sync is made with the lock: beside each of them another process can write", arguments: Work.allCases)
+    @Test("Syncs are made without the lock: during each of them another process can write", arguments: Work.allCases)
     func unlockedSyncs(work: Work) throws {
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
@@ -134,7 +134,7 @@ struct WaitingWritersTests {
             defer { _ = isWriting.exchange(false) }
             syncs.withLock { $0 += 1 }
             do {
-                // Of a new suite the directory above has no journal yet.
+                // The directory above a new suite has no journal yet.
                 let other = try others.withLock { $0 } ?? Journal.openUnregistered(directory.suite, impatient)
                 others.withLock { $0 = other }
                 other.writer.hadLongTurn = false

@@ -5,7 +5,7 @@ import Testing
 @testable import DefaultJournal
 import JournalProbe
 
-// One after the other: what the tests say was lost is news for all watches of the process.
+// The tests run one after the other: events that one of them loses matter to all watches of the process.
 @Suite("A watched journal", .serialized, .waits)
 struct WatchTests {
     private let directory = TemporaryDirectory()
@@ -19,7 +19,7 @@ struct WatchTests {
             (calls, call) = AsyncStream.makeStream()
         }
 
-        /// - Parameter entries: How many entries the journal has during the call.
+        /// - Parameter entries: The number of entries of the journal during the call.
         func note(entries: Int = 0) {
             call.yield(entries)
         }
@@ -61,16 +61,16 @@ struct WatchTests {
         journal.stopWatching()
     }
 
-    @Test("that the system refused to watch is watched as soon as it allows that")
+    @Test("that the system refused to watch is watched as soon as the system allows that")
     func allowedLater() async throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
         for number in 0..<2 { probe.plan(.fail(code: ENOSPC), call: .inotifyAddWatch, number: number) }
         let calls = watch(journal)
-        // Each look at a suite that isn't watched tries that again.
+        // Each look at a suite that isn't watched tries to watch it.
         try wait(for: "the third attempt") { probe.counts[.inotifyAddWatch, default: 0] >= 3 }
         #expect(probe.fired == 2)
-        // From here on nothing but an event makes a call.
+        // From here on only an event makes a call.
         #expect(try Helper(["keys", directory.suite, "p", "10"]).finish().status == 0)
         await calls.wait(forEntries: 10)
         journal.stopWatching()
@@ -105,12 +105,12 @@ struct WatchTests {
         }
         try makeChange(0)
         await calls.wait()
-        // Many changes during a call are one.
+        // Many changes during a call make one call.
         for number in 1...10 { try makeChange(number) }
         release.signal()
         await calls.wait()
         #expect(state.withLock(\.overlaps) == 0)
-        // A call that was due when the watch ended isn't made.
+        // A call that was due when the watch ended is not made.
         try makeChange(11)
         journal.stopWatching()
         let before = state.withLock(\.calls)
@@ -135,7 +135,7 @@ struct WatchTests {
         journal.stopWatching()
     }
 
-    @Test("is watched on while another journal of its directory is watched no longer")
+    @Test("is still watched when another journal of its directory is no longer watched")
     func oneDirectory() async throws {
         let journals = [
             try Journal.openTest(directory.suite), try Journal.openUnregistered(directory.suite),
@@ -152,7 +152,7 @@ struct WatchTests {
     }
 
     #if DEBUG
-    @Test("is compared with what is at its path again and again, without a call while nothing changes")
+    @Test("is compared with the files at its path again and again, without a call while nothing changes")
     func unchanged() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
@@ -161,7 +161,8 @@ struct WatchTests {
         defer { journal.stopWatching() }
         func looks() -> Int { probe.counts[.stat, default: 0] }
         let start = looks()
-        // The first tick calls, since nothing is known before it. There is one in a second, and each look is two calls.
+        // The first tick makes a call, since nothing is known before it. There is one tick per second, and each look
+        // makes two calls.
         let count = TestExtent.pick(brief: 2, full: 4)
         try wait(for: "\(count) looks") { looks() >= start + 2 * count }
         #expect(calls.withLock { $0 } <= 1)
@@ -177,7 +178,7 @@ struct WatchTests {
         for journal in journals { journal.stopWatching() }
     }
 
-    @Test("gets the events of directories that are watched, and learns when some of them are lost")
+    @Test("gets the events of directories that are watched, and finds out when some of them are lost")
     func directoryEvents() throws {
         let events = try DirectoryEvents(calls: SystemCalls())
         let descriptor = open(directory.path, O_RDONLY | O_DIRECTORY)
@@ -189,7 +190,7 @@ struct WatchTests {
         try directory.write([1], to: "a file with a long name")
         try directory.write([1], to: "b")
         #expect(events.wait(until: .max) == DirectoryEvents.Changes(directories: [number], areIncomplete: false))
-        // More events than the system keeps, none of them like the one before.
+        // More events than the system keeps, none of them equal to the one before.
         let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
         let files = ["a", "b"].map { open(directory.path + "/" + $0, O_RDWR | O_CREAT, 0o600) }
         defer { files.forEach { close($0) } }

@@ -1,7 +1,7 @@
 import Default
 import Foundation
 
-/// Writes to a suite whose lock this process keeps from itself, and prints what comes of it and what is reported.
+/// Writes to a suite whose lock this process holds through another open file, and prints the result and the reports.
 ///
 /// - Parameter url: The suite's directory.
 /// - Throws: What opening and the first write throw.
@@ -11,13 +11,13 @@ func printBusySuite(_ url: URL) throws {
         print("event:", event.kind, event.error.code)
         isReported.signal()
     }
-    // As long as it takes until the wait is reported: its end has to be reported too.
+    // The time after which a wait is reported, so that its end is reported too.
     let suite = try FileDefaults(url: url, lockTimeout: 1)
     try suite.set(1, forKey: "a")
     let file = open(url.path, O_RDONLY | O_DIRECTORY)
     guard flock(file, LOCK_EX) == 0 else { exit(7) }
     print("set:", codeOf { try suite.set(2, forKey: "a") })
-    // Only to end without the event, if it never comes.
+    // The limit only ends the process if the event never comes.
     _ = isReported.wait(timeout: .now() + 60)
     close(file)
 }

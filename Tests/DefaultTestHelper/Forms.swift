@@ -1,7 +1,8 @@
 import Default
 import Foundation
 
-// What the library stores, in each of its forms, to be compared between a program with Foundation and one without it.
+// The library's stored values, in each of their forms, for a comparison between a program with Foundation and one
+// without.
 
 private enum Theme: String, Codable { case bright, dark }
 
@@ -27,7 +28,7 @@ private struct Listed: DefaultStorable, Equatable {
     static var defaultCoder: DefaultsCoder { .propertyList }
 }
 
-/// Checks what a program has stored in a suite, if one has; stores it again, and prints it.
+/// Checks what another program has stored in a suite, if one has; stores it again, and prints it.
 func printForms(of suite: FileDefaults) throws {
     let isFirst = suite.storedKeys().isEmpty
     func check<Value: Equatable>(_ name: String, _ value: Value, _ stored: Value?) {
@@ -67,7 +68,7 @@ func printForms(of suite: FileDefaults) throws {
     DefaultsDiagnostics.handler = { _ in }
     try Versioned().save(to: suite, withKey: "damaged")
 
-    // What is quarantined has a time.
+    // Quarantined values contain a time, so they differ in each run.
     for key in suite.storedKeys().sorted() where !key.hasSuffix(".quarantine") {
         print(key.debugDescription, (suite.storedValue(forKey: key)?.binaryForm ?? Data()).base64EncodedString())
     }

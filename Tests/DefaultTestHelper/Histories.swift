@@ -1,12 +1,12 @@
 import Default
 import Foundation
 
-// Processes that record what they call and get, for the test that looks for an order of it.
+// Processes that record their calls and results, for the test that looks for an order of them.
 
 /// The clock of the histories.
 private func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-/// The file in which one thread records; each line is there when the next call begins, so that a kill leaves it.
+/// The file in which one thread records; each line is written before the next call begins, so that it survives a kill.
 private final class Recorder {
     private let file: Int32
     private let process: Int
@@ -30,7 +30,7 @@ private final class Recorder {
         return process << 40 | thread << 32 | count
     }
 
-    /// Records a call, and what it finds.
+    /// Records a call and its result.
     func call(
         _ pair: Int,
         hasLock: Bool,
@@ -65,12 +65,12 @@ private struct Caller {
         } else if Bool.random() {
             try suite.set(value, forKey: key)
         } else {
-            // What it can't do, it reports, and that ends this process.
+            // An error of this write is only reported, and the handler of reports ends this process.
             Defaults(suite: suite)[Defaults.Key<Int>(key, default: 0)] = value
         }
     }
 
-    /// The same for one key of a pair, as it is recorded.
+    /// The value for one key of a pair, as it is recorded.
     private func pair(_ value: Int, isFirst: Bool) -> KeyPair {
         isFirst ? KeyPair(first: value, second: nil) : KeyPair(first: nil, second: value)
     }
@@ -94,7 +94,7 @@ private struct Caller {
         }
     }
 
-    /// One call of those that a process makes that may write.
+    /// Makes one random call of those that a writing process makes.
     func callAny() throws {
         let number = Int.random(in: 0..<HistorySuite.pairs)
         let isFirst = Bool.random()
@@ -130,7 +130,7 @@ private struct Caller {
                 }
             }
         case 88..<92:
-            // Rolled back: it only reads.
+            // The transaction is rolled back, so the call only reads.
             try recorder.call(number, hasLock: true) {
                 var found = KeyPair.untouched
                 do {
@@ -149,7 +149,7 @@ private struct Caller {
     }
 }
 
-/// Calls on several threads until a time of the clock, and records it.
+/// Makes and records calls on several threads until a time of the clock.
 private func recordCalls(
     on suite: FileDefaults,
     in directory: URL,
@@ -165,7 +165,7 @@ private func recordCalls(
             recorder: Recorder(in: directory, process: process, thread: thread),
             compacts: kind == "compacts"
         )
-        // Each thread has its own.
+        // Each thread has its own caller.
         nonisolated(unsafe) let own = caller
         group.enter()
         Thread.detachNewThread {
@@ -188,7 +188,7 @@ private func recordCalls(
     group.wait()
 }
 
-/// Records what sequences deliver, until each has delivered the last value of its key.
+/// Records the values that sequences deliver, until each has delivered the last value of its key.
 private func recordDeliveries(of suite: FileDefaults, in directory: URL, process: Int) throws {
     let group = DispatchGroup()
     for number in 0..<(2 * HistorySuite.pairs) {
@@ -212,11 +212,11 @@ private func recordDeliveries(of suite: FileDefaults, in directory: URL, process
 
 /// Records a history: `record-history SUITE DIRECTORY PROCESS THREADS KIND END`.
 ///
-/// The kind says whether the process writes, writes and compacts, reads with a suite that it might write or that it has
-/// opened for reading only, or observes.
+/// The kind says whether the process writes, writes and compacts, reads with a suite that it could write or that it has
+/// opened only for reading, or observes.
 func recordHistory(_ arguments: [String]) throws {
     DefaultsDiagnostics.handler = { event in
-        // Nothing is wrong with a suite that is restored, or waited for.
+        // A suite that is restored or waited for is no error here.
         guard ![.storeReplaced, .storeBusy, .storeExposed].contains(event.kind) else { return }
         FileHandle.standardError.write(Data("\(event)\n".utf8))
         exit(10)
@@ -225,7 +225,7 @@ func recordHistory(_ arguments: [String]) throws {
     let directory = URL(filePath: arguments[1])
     let process = Int(arguments[2]) ?? 0
     let kind = arguments[4]
-    // Longer than anything here takes on a busy machine: how long to wait is another test's subject.
+    // The limit is longer than any wait on a busy machine: another test is about how long to wait.
     let suite = kind == "read-only" ? try FileDefaults(readingFrom: url) : try FileDefaults(url: url, lockTimeout: 60)
     if kind == "observes" {
         try recordDeliveries(of: suite, in: directory, process: process)

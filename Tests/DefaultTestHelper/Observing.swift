@@ -2,14 +2,13 @@ import Default
 import Foundation
 import Observation
 
-// What has to be seen in a process of its own, since the tests' process has other observers and stores at the same
-// time.
+// Actions that need their own process, since the tests' process has other observers and stores at the same time.
 
 extension PersistentStorage {
     fileprivate var number: KeyValueContainer<Int> { makeContainer() }
 }
 
-/// Uses another store for the standard one, which nothing in this process has done before, in asynchronous code.
+/// Substitutes the standard store in asynchronous code, before anything else in this process has done so.
 func printFirstAsynchronousUse() -> Never {
     Task.detached {
         await withDefaults(MemoryDefaults()) { () async in
@@ -22,9 +21,9 @@ func printFirstAsynchronousUse() -> Never {
     dispatchMain()
 }
 
-/// How many threads there are with a name, by default of those with which the library watches suites.
+/// The number of threads with a name, by default those with which the library watches suites.
 ///
-/// A thread names itself only once it runs, and has the name of the one that started it until then.
+/// A thread names itself only when it runs; until then it has the name of the thread that started it.
 private func countThreads(named prefix: String = "DefaultWatch") throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { thread in
         let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
@@ -34,7 +33,7 @@ private func countThreads(named prefix: String = "DefaultWatch") throws -> Int {
 
 /// Waits for a number of such threads, for a minute at most.
 ///
-/// - Returns: The number that there is then.
+/// - Returns: The number of threads at the end of the wait.
 private func waitForThreads(_ count: Int, named prefix: String = "DefaultWatch") throws -> Int {
     let limit = ContinuousClock.now + .seconds(60)
     while try countThreads(named: prefix) != count, ContinuousClock.now < limit {
@@ -43,7 +42,7 @@ private func waitForThreads(_ count: Int, named prefix: String = "DefaultWatch")
     return try countThreads(named: prefix)
 }
 
-/// Prints how many threads watch a suite as observers come and go, and how many look at it in the end.
+/// Prints how many threads watch a suite as observers come and go, and how many are left in the end.
 func printWatchers(of suite: FileDefaults) throws {
     var counts = [try countThreads()]
     let first = suite.observeChanges { _ in }
@@ -56,7 +55,7 @@ func printWatchers(of suite: FileDefaults) throws {
     try counts.append(waitForThreads(0))
     let third = suite.observeChanges { _ in }
     try counts.append(waitForThreads(1))
-    // The thread that looks at suites, which begins with the first event.
+    // The first event starts the thread that examines suites.
     try suite.set(1, forKey: "number")
     try counts.append(waitForThreads(1, named: "DefaultNotify"))
     third.cancel()
@@ -65,9 +64,9 @@ func printWatchers(of suite: FileDefaults) throws {
     print(counts.map { "\($0)" }.joined(separator: " "))
 }
 
-/// Counts what is reported, on any thread.
+/// Counts of reports, which may come on any thread.
 private final class Counts: @unchecked Sendable {
-    // Used under `lock` only.
+    // Used only under `lock`.
     private var counts: [Int]
     private let lock = NSLock()
 
@@ -141,7 +140,7 @@ private func inotifyDescriptors() throws -> [String] {
     try descriptors { $0.contains("inotify") }
 }
 
-/// This process's descriptors of some kind, as the system names it.
+/// The descriptors of this process of a given kind, by the system's names.
 private func descriptors(where isIncluded: (String) -> Bool) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { descriptor in
         let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
@@ -149,7 +148,7 @@ private func descriptors(where isIncluded: (String) -> Bool) throws -> [String] 
     }
 }
 
-/// How many directories this process watches.
+/// The number of directories that this process watches.
 private func countWatchedDirectories() throws -> Int {
     try inotifyDescriptors().reduce(0) { count, descriptor in
         let info = try String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
@@ -159,7 +158,7 @@ private func countWatchedDirectories() throws -> Int {
 
 /// The suites that were reported as changed, on any thread.
 private final class ChangedSuites: @unchecked Sendable {
-    // Used under `condition` only.
+    // Used only under `condition`.
     private var numbers: Set<Int> = []
     private let condition = NSCondition()
     private let expected: Int
@@ -175,7 +174,7 @@ private final class ChangedSuites: @unchecked Sendable {
         }
     }
 
-    /// Waits for all suites, and returns how many that are.
+    /// Waits for all suites, and returns how many there are.
     func waitForAll() -> Int {
         condition.withLock {
             while numbers.count < expected {
@@ -186,11 +185,11 @@ private final class ChangedSuites: @unchecked Sendable {
     }
 }
 
-/// Observes many suites, and prints what that takes: numbers, one to a line.
+/// Observes many suites, and prints the resources that this needs: numbers, one on each line.
 ///
-/// First the inotify descriptors, and the threads that watch. When another process has written to all suites: the
-/// suites that were reported as changed, and the threads that watch. Then the watched directories when all but one
-/// observation have ended, and the inotify descriptors when all have.
+/// The first numbers are the inotify descriptors and the threads that watch. When another process has written to all
+/// suites, the suites that were reported as changed and the threads that watch follow. The last ones are the watched
+/// directories when all but one observation have ended, and the inotify descriptors when all have.
 func printNoticesOfManySuites(in directory: URL, count: Int) throws {
     limitOpenFiles(toPresentOnes: false)
     let suites = try manySuites(in: directory, count: count)
@@ -221,10 +220,10 @@ func writeToManySuites(in directory: URL, count: Int) throws {
     }
 }
 
-/// Observes a suite while the system has no descriptor left to watch it with, and prints numbers, one to a line.
+/// Observes a suite while the system has no descriptor left for the watch, and prints numbers, one on each line.
 ///
-/// First the events that this caused, then those of them that name the suite and the system call. Then what another
-/// process has stored under "number", when it is reported.
+/// The first is the number of events that this caused, the second the number of those that name the suite and the
+/// system call. The third is the value that another process has stored under "number", once it is reported.
 func printNoticesWithoutWatch(of suite: FileDefaults) throws {
     try suite.set(0, forKey: "number")
     let names = [try suite.url.path, "inotify_init1", "max_user_instances"]
@@ -236,7 +235,7 @@ func printNoticesWithoutWatch(of suite: FileDefaults) throws {
         }
     }
     limitOpenFiles(toPresentOnes: true)
-    // Each of them is refused.
+    // Each of these watches is refused.
     suite.observeChanges { _ in }.cancel()
     let isDone = DispatchSemaphore(value: 0)
     let observation = suite.observeChanges { keys in

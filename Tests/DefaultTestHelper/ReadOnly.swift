@@ -1,12 +1,12 @@
 import Default
 import Foundation
 
-/// Uses a suite that this process can't write, as a user without privileges, and prints what came of each call.
+/// Uses a suite that this process can't write, as an unprivileged user, and prints the result of each call.
 ///
 /// - Parameters:
 ///   - url: The suite's directory.
-///   - path: What has to be made writable so that a write works; nil to leave it at that.
-/// - Throws: What opening throws, since that has to work.
+///   - path: The file that must be made writable so that a write works; nil to leave the suite as it is.
+/// - Throws: An error of opening, which must work.
 func printReadOnlySuite(_ url: URL, makeWritable path: String?) throws {
     if geteuid() == 0 {
         guard setgid(65_534) == 0, setuid(65_534) == 0 else { exit(7) }

@@ -2,8 +2,8 @@ import Default
 import Foundation
 import Observation
 
-// The seams of a process: its end, its forks, and what two of its threads begin at the same moment. Each action loops
-// one case, and prints how often it failed.
+// The seams of a process: its end, its forks, and calls that two of its threads begin at the same moment. Each action
+// repeats one case, and prints how often it failed.
 
 /// The settings of the programs that end or fork.
 private struct SeamSettings: DefaultStorable {
@@ -22,7 +22,7 @@ extension Defaults.Keys {
 /// Writes in a loop until a signal comes, whose handler calls `exit`.
 func writeUntilSignal(to suite: FileDefaults) throws -> Never {
     signal(SIGTERM) { _ in exit(0) }
-    // A thread of Dispatch that started this program has passed on that it blocks signals.
+    // The thread of Dispatch that started this program may have passed on a mask that blocks signals.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)
@@ -32,16 +32,17 @@ func writeUntilSignal(to suite: FileDefaults) throws -> Never {
     var number = 0
     while true {
         number += 1
-        // Each opens, writes and schedules a flush of its own, so that the lock of the background is taken often.
+        // Each round opens, writes and schedules a flush of another suite, so that the lock of the background is taken
+        // often.
         let other = try FileDefaults(url: suite.url.appending(path: "../other\(number % 50)"))
         try other.set(number, forKey: "number")
         try suite.set(number, forKey: "number")
     }
 }
 
-/// Has programs write and end by a signal.
+/// Starts programs that write and end by a signal.
 ///
-/// - Returns: How many of them did not end.
+/// - Returns: The number of programs that did not end.
 func countHangs(ofSignalsIn directory: URL, rounds: Int) throws -> Int {
     var hangs = 0
     for round in 0..<rounds {
@@ -81,14 +82,14 @@ private func waitForEnd(of process: pid_t) -> Bool {
 
 // MARK: fork
 
-/// Calls `fork`, which Swift hides, since little works in such a child; it may be there all the same.
+/// Calls `fork`, which Swift hides, since little works in such a child; the C library has it all the same.
 private func forkHere() -> pid_t {
     typealias Fork = @convention(c) () -> pid_t
     guard let symbol = dlsym(nil, "fork") else { exit(8) }
     return unsafeBitCast(symbol, to: Fork.self)()
 }
 
-/// Starts a child that goes on in a closure and then ends.
+/// Starts a child that runs a closure and then ends.
 ///
 /// - Returns: The child's process.
 private func fork(_ body: () throws -> Void) -> pid_t {
@@ -113,8 +114,8 @@ private func succeeds(_ child: pid_t) -> Bool {
     return waitpid(child, &status, 0) == child && hasEnded && status == 0
 }
 
-/// Uses everything that has a lock for the whole process: the front ends on a suite, decoded values, tracked reads,
-/// and events.
+/// Uses everything that has a lock for the whole process: the front ends on a suite, decoded values, tracked reads, and
+/// events.
 private func useEverything(in store: any DefaultsStore, _ number: Int) throws {
     let defaults = Defaults(suite: store)
     defaults[.seamCount] += 1
@@ -135,21 +136,21 @@ private func useEverything(in store: any DefaultsStore, _ number: Int) throws {
     SeamSettings.clear(in: store)
 }
 
-/// Forks while other threads use the library; each child uses it with suites of its own.
+/// Forks while other threads use the library; each child then uses it with its own suites.
 ///
-/// - Returns: How many children failed or hung.
+/// - Returns: The number of children that failed or hung.
 func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
     DefaultsDiagnostics.handler = { _ in }
     let suite = try FileDefaults(url: directory.appending(path: "parent"))
-    // Swift's runtime builds the data of a generic type at its first use, under locks that a child can't renew. So
-    // everything that the threads and the children do is done here before the first fork.
+    // Swift's runtime builds the metadata of a generic type at its first use, under locks that a child can't renew. So
+    // all the work of the threads and the children is done once before the first fork.
     for number in 0..<10 { try useEverything(in: suite, number) }
     try useEverything(in: MemoryDefaults(), 1)
     let threadCount = 4
     let warm = DispatchSemaphore(value: 0)
     for thread in 0..<threadCount {
         Thread.detachNewThread {
-            // One on a suite of its own, one on a store without files, and two that share one.
+            // One thread uses its own suite, one a store without files, and two share a suite.
             let store: any DefaultsStore =
                 switch thread {
                 case 0: MemoryDefaults()
@@ -162,7 +163,7 @@ func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
                 for _ in 0..<20 { _ = SeamSettings.read(from: other ?? store, forKey: "read \(thread)") }
                 SeamSettings(name: "n", count: number).write(to: other ?? store, withKey: "read \(thread)")
                 Defaults(suite: store)[Defaults.Key<Int>("count \(thread)")] += 1
-                // Not an error with a type, whose name the runtime looks up under a lock that a child can't renew.
+                // The error must not have a type whose name the runtime looks up under a lock that a child can't renew.
                 DefaultsDiagnostics.report(.readFailed, DefaultsError(.undecodable, reason: "\(number)"))
                 if number == 5 { warm.signal() }
             }
@@ -173,7 +174,7 @@ func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
     for round in 0..<rounds {
         let own = directory.appending(path: "own\(round)")
         let child = fork {
-            // Its own: none is installed in it.
+            // The child installs its own handler, since it has none.
             DefaultsDiagnostics.handler = { _ in }
             let store = try FileDefaults(url: own)
             for number in 0..<3 { try useEverything(in: store, number) }
@@ -185,9 +186,10 @@ func countFailures(ofForksIn directory: URL, rounds: Int) throws -> Int {
     return failures
 }
 
-/// A child that returns from the exclusive access in which its parent forked, while another process waits to write.
+/// Starts a child that returns from the exclusive access in which its parent forked, while another process waits to
+/// write.
 ///
-/// - Returns: What the parent, still inside, and the other process had counted at the end; 2 if both count.
+/// - Returns: The counts of the parent, which is still inside, and of the other process at the end; 2 if both count.
 func countAfterForkInExclusiveAccess(of suite: FileDefaults) throws -> Int {
     try suite.set(0, forKey: "number")
     let path = try suite.url.path
@@ -205,7 +207,7 @@ func countAfterForkInExclusiveAccess(of suite: FileDefaults) throws -> Int {
         other.arguments = ["increment-once", path]
         other.standardOutput = Pipe()
         try other.run()
-        // It has begun to wait, or has written if nothing keeps it from that.
+        // By now the other process waits, or has written if nothing keeps it from that.
         let output = (other.standardOutput as? Pipe)?.fileHandleForReading.availableData
         guard output?.isEmpty == false else { exit(10) }
         usleep(200_000)
@@ -216,8 +218,8 @@ func countAfterForkInExclusiveAccess(of suite: FileDefaults) throws -> Int {
     return suite.integer(forKey: "number")
 }
 
-/// A child that goes on with the suite that its parent has opened, observed and registered defaults in, as a daemon
-/// does.
+/// Starts a child that continues with the suite that its parent has opened, observed and registered defaults in, as a
+/// daemon does.
 func printUseInChild(of suite: FileDefaults) throws {
     try suite.register(defaults: ["registered": "default"])
     try suite.set("parent", forKey: "text")
@@ -238,9 +240,9 @@ func printUseInChild(of suite: FileDefaults) throws {
 
 private let mainProcess = getpid()
 
-/// A child that returns from a transaction in which its parent forked.
+/// Starts a child that returns from a transaction in which its parent forked.
 ///
-/// - Returns: The error in the child, and what the parent has stored.
+/// - Returns: The child's error, and the values that the parent has stored.
 func printTransactionInChild(of suite: FileDefaults) throws {
     try suite.set(0, forKey: "number")
     var isChild = false
@@ -258,9 +260,9 @@ func printTransactionInChild(of suite: FileDefaults) throws {
     printNow("parent \(refusal), \(suite.integer(forKey: "number"))")
 }
 
-/// Forks in a chain, in which each child opens a suite of its own.
+/// Forks in a chain, in which each child opens its own suite.
 ///
-/// - Returns: The number of those that could be written and read.
+/// - Returns: The number of suites that could be written and read.
 func countForks(inChainIn directory: URL, length: Int) throws -> Int {
     func go(_ number: Int) throws {
         let suite = try FileDefaults(url: directory.appending(path: "\(number)"))
@@ -278,7 +280,7 @@ func countForks(inChainIn directory: URL, length: Int) throws -> Int {
 
 /// Opens suites on two threads at the same time, by two spellings of their paths.
 ///
-/// - Returns: How many pairs were two engines, whose exclusive access doesn't nest.
+/// - Returns: The number of pairs that were two engines, whose exclusive access doesn't nest.
 func countPairs(ofSpellingsIn directory: URL, rounds: Int) throws -> Int {
     let link = directory.appending(path: "link")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory)

@@ -4,13 +4,13 @@ import Dispatch
 import Foundation
 import Observation
 
-/// One thread that changes a value until it is stopped, and counts its changes.
+/// A thread that changes a value until it is stopped, and counts its changes.
 private final class Changer: Sendable {
     private let changes = Atomic<Int>(0)
     private let isStopped = Atomic<Bool>(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// The changes that have been made, and reported to everyone who observed the store then.
+    /// The number of changes that were made, and reported to all who observed the store at the time.
     var count: Int { changes.load() }
 
     init(of store: MemoryDefaults) {
@@ -23,7 +23,7 @@ private final class Changer: Sendable {
         }.start()
     }
 
-    /// Lets the thread make more changes, however long that takes.
+    /// Waits until the thread has made this many more changes.
     func wait(forChanges number: Int) {
         let end = count + number
         while count < end { sched_yield() }
@@ -35,11 +35,12 @@ private final class Changer: Sendable {
     }
 }
 
-/// Tracks one read after the other on several threads, while another one changes the value, and prints how many reads
-/// were never reported as changed.
+/// Tracks one read after the other on several threads, while another thread changes the value, and prints how many
+/// reads were never reported as changed.
 ///
-/// A read counts as never reported when a hundred changes have been made after its tracking was installed. In one of
-/// eight the tracked closure lasts some changes longer than the read, as when a thread has to wait for a processor.
+/// A read counts as never reported if a hundred changes have been made after its tracking was installed. In one of
+/// eight cases the tracked closure lasts some changes longer than the read, as if the thread had to wait for a
+/// processor.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 func printReadsThatAreNeverReported(rounds: Int) {
     let store = MemoryDefaults()
@@ -73,7 +74,7 @@ func printReadsThatAreNeverReported(rounds: Int) {
 /// Reads two values each from many sequences of Observation, while another thread changes the value, and prints how
 /// many sequences had both.
 ///
-/// A sequence that is never notified keeps this from ending.
+/// If a sequence is never notified, this never ends.
 func printSequencesThatGoOn(rounds: Int) -> Never {
     Task.detached {
         let complete = await countSequencesThatGoOn(rounds: rounds)

@@ -10,7 +10,7 @@ struct SharedSettings: DefaultStorable {
     }
 }
 
-/// The actions that need `UserDefaults` as a store.
+/// Runs the actions that need `UserDefaults` as a store.
 func runWithUserDefaults() throws {
     switch CommandLine.arguments[1] {
     case "read":
@@ -19,7 +19,7 @@ func runWithUserDefaults() throws {
         try SharedSettings(themeName: arguments[1]).save()
     case "failing-synchronize":
         try SharedSettings(themeName: "bright").save()
-        // Replaces Foundation's directory with a file, so that nothing can be written there.
+        // Replaces Foundation's directory by a file, so that nothing can be written there.
         let configuration = (ProcessInfo.processInfo.environment["HOME"] ?? "") + "/.config"
         try FileManager.default.removeItem(atPath: configuration)
         try Data().write(to: URL(filePath: configuration))

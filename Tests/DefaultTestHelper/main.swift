@@ -3,7 +3,8 @@ import DefaultJournal
 import Foundation
 import JournalProbe
 
-// Actions that the tests run in another process: the first argument is the name, the others are parameters.
+// The actions that the tests run in another process: the first argument is the action's name, the others are
+// parameters.
 
 /// A settings type in the platform's standard store, which is the default.
 struct StandardSettings: DefaultStorable {
@@ -43,7 +44,7 @@ struct MigratedCounter: DefaultMigratable {
     init(migrating previous: Old) { total = previous.count + 1 }
 }
 
-/// A value whose initializer starts a task that goes on for as long as the process.
+/// A value whose initializer starts a task that goes on as long as the process.
 struct Starting: DefaultProviding {
     var name = "new"
     static let defaultValue = Starting()
@@ -61,7 +62,7 @@ struct Starting: DefaultProviding {
     }
 }
 
-/// A settings type whose values have to be filled in.
+/// A settings type whose values must be filled in.
 struct Starters: DefaultStorable {
     var all: [Starting] = []
     static let defaultValue = Starters()
@@ -96,7 +97,8 @@ func printNow(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
-/// Prints what the program's handler receives, on which thread and when, and what it causes itself.
+/// Prints the events that the program's handler receives, with their thread and time, and the ones that it causes
+/// itself.
 func printOwnHandler(key: String) {
     print(DefaultsDiagnostics.handler == nil ? "none" : "there")
     let latest = Guarded<DefaultsDiagnostics.Event?>(nil)
@@ -116,7 +118,7 @@ func printOwnHandler(key: String) {
     MemoryDefaults().df.store(Double.nan, forKey: key)
 }
 
-/// Prints how many different depths the calls of the program's handler have, for a thousand events.
+/// Prints how many different stack depths the calls of the program's handler have, for a thousand events.
 func printHandlerDepths() {
     let depths = Guarded<Set<Int>>([])
     DefaultsDiagnostics.handler = { _ in
@@ -127,8 +129,8 @@ func printHandlerDepths() {
     print(depths.withLock { $0.count })
 }
 
-/// Prints whether the thread that watches a suite wakes up about once a second while nothing changes, and what an
-/// iterator then sees of a change.
+/// Prints whether the thread that watches a suite wakes up about once a second while nothing changes, and the value
+/// that an iterator delivers after a change.
 func printWatcherSleeps() throws {
     let suite = try suite()
     let observation = suite.observeChanges { _ in
@@ -155,7 +157,7 @@ func printWatcherSleeps() throws {
     try FileDefaults(url: URL(filePath: arguments[0])).set(1, forKey: "count")
 }
 
-/// How often a thread has gone to sleep.
+/// The number of times that a thread has gone to sleep.
 func sleeps(_ status: String) throws -> Int {
     let line = try String(contentsOfFile: status, encoding: .utf8).split(separator: "\n")
         .first { $0.hasPrefix("voluntary_ctxt_switches:") }
@@ -163,7 +165,7 @@ func sleeps(_ status: String) throws -> Int {
 }
 
 func run() throws {
-    // Without /proc there are no arguments.
+    // Without /proc there are no arguments, so the environment has the action.
     let action =
         CommandLine.arguments.count > 1
         ? CommandLine.arguments[1] : ProcessInfo.processInfo.environment["HELPER_ACTION"] ?? ""
@@ -278,7 +280,7 @@ func run() throws {
         print(try suite().integer(forKey: "number"))
 
     case "use-standard":
-        // What an update does to the program's file.
+        // The changes that an update makes to the program's file.
         switch arguments.first {
         case "deleted": try FileManager.default.removeItem(atPath: arguments[1])
         case "replaced":
@@ -299,7 +301,7 @@ func run() throws {
             guard let user = UInt32(arguments[0]), setgid(user) == 0, setuid(user) == 0 else { exit(7) }
         }
         DefaultsDiagnostics.handler = { event in print(event) }
-        // Like the standard suite, they are opened at the first use.
+        // Like the standard suite, these are opened at their first use.
         for name in arguments.dropFirst() {
             do {
                 let suite = try FileDefaults(suiteName: name)

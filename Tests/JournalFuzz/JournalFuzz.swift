@@ -4,10 +4,10 @@ import Glibc
 import Musl
 #endif
 
-// libFuzzer's entry point for replay; the input is the content of a journal file. `.ci/fuzz` compiles it together with
-// the engine's sources, since libFuzzer has its own main function.
+// The entry point of libFuzzer for replay; the input is the content of a journal file. `.ci/fuzz` compiles it together
+// with the engine's sources, since libFuzzer has its own main function.
 
-/// The sum of all bytes of an operation, each of which it reads.
+/// Adds up all bytes of an operation, and so reads each of them.
 private func sum(_ operation: Operation) -> Int {
     switch operation {
     case .set(let key, _, let value): key.reduce(0) { $0 &+ Int($1) } &+ value.reduce(0) { $0 &+ Int($1) }
@@ -17,7 +17,7 @@ private func sum(_ operation: Operation) -> Int {
     }
 }
 
-/// Replays one input and checks what must hold for any bytes.
+/// Replays one input and checks the properties that hold for any bytes.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -28,6 +28,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let report = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt) { payload in
         Operation.forEach(in: payload) { total &+= sum($0) }
     }
+    // A second replay must have the same report; it also fills a table, so that the sanitizer checks that too.
     var table = EntryTable()
     let again = Replay.run(records, at: UInt64(JournalHeader.size), salt: salt) { table.apply($0) }
     precondition(report == again, "replay depends on more than the bytes")
@@ -39,7 +40,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     let entries = table.count
     precondition(entries <= count, "more entries than bytes")
-    // With right checksums the fuzzer gets past them: the input as the payload of one record.
+    // A correct checksum lets the fuzzer get past it: the input becomes the payload of one record.
     if count > 0, count < 65_536 {
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: Record.headerSize + count + 2 * Record.alignment,
@@ -56,9 +57,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Replays records whose lengths are the input's, in a file that is a hole behind what the input has for each of them.
+/// Replays records with lengths from the input, in a file that is a hole behind the input's bytes for each of them.
 ///
-/// Their headers have right checksums. However long they say they are, little is read of what the file doesn't have.
+/// The headers have correct checksums. However long the records claim to be, replay must read little of the hole.
 private func checkClaims(_ input: UnsafeRawBufferPointer, salt: UInt64) {
     let partSize = 24
     let parts = min(input.count / partSize, 6)
@@ -71,7 +72,7 @@ private func checkClaims(_ input: UnsafeRawBufferPointer, salt: UInt64) {
     for part in 0..<parts where offset < size - 4_096 {
         let bytes = UnsafeRawBufferPointer(rebasing: input[(part * partSize)..<((part + 1) * partSize)])
         let length = max(1, bytes.littleEndian(at: 0, as: UInt32.self))
-        // The header says a payload's checksum that is right for a long one at most by chance.
+        // The checksum of the payload in the header is correct for a long payload only by chance.
         let header = Record.header(claiming: length, at: offset, salt: salt)
         precondition(pwrite(file, header, header.count, off_t(offset)) == header.count, "a header can't be written")
         let content = UnsafeRawBufferPointer(rebasing: bytes[4...])

@@ -1,9 +1,9 @@
-// libFuzzer's entry point for the header of a journal and what follows its records: a suite with what the input makes
-// of them is opened. `.ci/fuzz` compiles it together with the engine's sources.
+// The entry point of libFuzzer for a journal's header and the bytes behind its records: it opens a suite with a journal
+// that the input has changed. `.ci/fuzz` compiles it together with the engine's sources.
 
 import Foundation
 
-/// Takes what it needs from the input, and zeros behind its end.
+/// A reader of the input, which returns zeros behind its end.
 struct FuzzInput {
     var rest: UnsafeRawBufferPointer
 
@@ -16,7 +16,7 @@ struct FuzzInput {
     mutating func word() -> UInt64 { (0..<8).reduce(0) { word, index in word | UInt64(byte()) << (8 * index) } }
 }
 
-/// A journal with some records, as the fuzzer has not changed it yet.
+/// A journal with some records, before the fuzzer changes it.
 struct FuzzJournal {
     static let salt: UInt64 = 0x1122_3344_5566_7788
     var bytes = [UInt8](repeating: 0, count: JournalHeader.size)
@@ -27,7 +27,7 @@ struct FuzzJournal {
             if let start = bytes.baseAddress { JournalHeader(salt: Self.salt).encode(to: start) }
         }
         for number in UInt8(0)..<5 {
-            // A set: its kind, the lengths of key and value, the key, and a value of two bytes.
+            // The payload is a set: its kind, the lengths of key and value, the key, and a value of two bytes.
             let payload: [UInt8] = [1, 1, 0, 2, 0, 0, 0, 65 + number, number, number]
             let start = bytes.count
             let padding = Record.size(payload: payload.count, at: UInt64(start)) - Record.headerSize - payload.count
@@ -56,14 +56,14 @@ private func seal(_ bytes: inout [UInt8], _ range: Range<Int>, at offset: Int) {
     for index in 0..<4 { bytes[offset + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
 }
 
-/// Opens one suite and checks what must hold for any header and tail.
+/// Opens one suite and checks the properties that hold for any header and tail.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(rest: UnsafeRawBufferPointer(start: start, count: count))
     let flags = input.byte()
     let whole = FuzzJournal()
     var journal = whole.bytes
-    // The copies of the header, with a right checksum or without one.
+    // The copies of the header are changed, and get a correct checksum or not.
     var isIntact = [true, true]
     var isForged = false
     for (copy, offset) in JournalHeader.offsets.enumerated() where flags & (1 << copy) != 0 {
@@ -74,7 +74,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     if flags & 8 != 0 { journal = Array(journal.prefix(Int(input.byte()) << 8 | Int(input.byte()))) }
     let intactCount = journal.count
-    // What follows: parts of records, or anything, and moves to journals that there are not.
+    // A record may follow that announces a move to a journal that doesn't exist.
     if flags & 16 != 0, journal.count == whole.bytes.count {
         let payload = [4] + (0..<16).map { _ in input.byte() }
         var record = [UInt8](repeating: 0, count: 64)
@@ -91,7 +91,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         journal += record[..<size]
     }
-    // A record of any length, with a right checksum of its header, and a hole behind what the file has of it.
+    // A record of any length may follow, with a correct checksum of its header, and a hole behind the bytes of it that
+    // exist.
     var hole: UInt64 = 0
     if flags & 128 != 0, journal.count % Record.alignment == 0 {
         let length = max(1, UInt32(truncatingIfNeeded: input.word()))
@@ -109,26 +110,27 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         fatalError("\(error)")
     }
     var options = JournalOptions(automaticMaintenance: false)
-    // Ten seconds later, no part of a journal is taken for a copy under way.
+    // Ten seconds later, the engine doesn't mistake a part of a journal for a copy in progress.
     if flags & 64 == 0 { options.calls = SystemCalls(probe: SystemCallProbe(fileTimeAdvance: 10_000_000_000)) }
     do {
         let suite = try Journal.open(at: folder, options: options)
         let found = suite.all
         let hasSalt =
             isIntact[0] && journal.count >= 32 || isIntact[1] && journal.count >= JournalHeader.size
-        // A header of another journal with a right checksum can't be told from a right one.
+        // A header of another journal with a correct checksum can't be told from the right one.
         if hasSalt, !isForged {
             for (number, end) in whole.ends.enumerated() where end <= intactCount {
                 let number = UInt8(number)
                 precondition(found[[65 + number]] == [number, number], "an intact record is lost")
             }
         }
+        // Whatever was found, the suite must accept a write, and be intact after it.
         try [UInt8]("new".utf8).withUnsafeBytes { key in try suite.set(key: key, value: key) }
         try suite.synchronize()
         let verification = try suite.verify()
         precondition(verification.isIntact, "what was opened is damaged")
     } catch let error as JournalError {
-        // A later format and a copy that may go on are left as they are; nothing else is an error.
+        // Journals of a later format and copies that may continue are left as they are; nothing else may be refused.
         let left = contents("journal")
         let isUnchanged = left.count == journal.count + Int(hole) && left.starts(with: journal)
         switch error.kind {

@@ -12,7 +12,7 @@ import Musl
 #endif
 
 extension SystemCallEvent {
-    /// The file or directory that the call is about, by its path, as far as the system says it.
+    /// The path of the file or directory that the call is about, as far as the system knows it.
     package var path: String {
         if let descriptor { return Self.path(of: descriptor) }
         guard let directory else { return name }
@@ -25,7 +25,7 @@ extension SystemCallEvent {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 }
-/// Observes the system calls of one engine and makes some of them fail; exists in debug builds only.
+/// A probe that observes the system calls of one engine and makes some of them fail; exists in debug builds only.
 package final class SystemCallProbe: SystemCallObserver {
     /// A call and its result.
     package struct RecordedCall: Sendable {
@@ -43,11 +43,11 @@ package final class SystemCallProbe: SystemCallObserver {
 
     /// A planned failure of a call.
     package enum Fault: Sendable, Hashable {
-        /// Fails with this error number and has no effect.
+        /// Fails with this error number, without any effect.
         case fail(code: Int32)
         /// Writes at most this many bytes; 0 means that the call fails with ENOSPC.
         case cut(to: Int)
-        /// Writes half of the bytes; every later call fails until the probe is cleared, as if the disk were gone.
+        /// Writes half of the bytes; later calls fail until the probe is cleared, as if the disk were gone.
         case halfThenFailing(code: Int32)
         /// Never returns, as on a disk that hangs.
         case hang
@@ -67,14 +67,14 @@ package final class SystemCallProbe: SystemCallObserver {
 
     private let state = Guarded(State())
 
-    /// Nanoseconds by which the clock of file times is ahead, as long after the files were written.
+    /// The nanoseconds by which the clock of file times is ahead, as if the files had been written that long ago.
     private let fileTimeAdvance: UInt64
 
     package init(fileTimeAdvance: UInt64 = 0) {
         self.fileTimeAdvance = fileTimeAdvance
     }
 
-    /// Where the clock of file times has been stopped; nil while it runs.
+    /// The time at which the clock of file times is stopped; nil while it runs.
     package var stoppedFileTime: UInt64? {
         get { state.withLock(\.fileTime) }
         set { state.withLock { $0.fileTime = newValue } }
@@ -92,13 +92,13 @@ package final class SystemCallProbe: SystemCallObserver {
         }
     }
 
-    /// Calls made so far since the last ``clear()``.
+    /// The calls made since the last ``clear()``.
     package var counts: [SystemCall: Int] { state.withLock(\.counts) }
 
-    /// How many faults have happened since the last ``clear()``.
+    /// The number of faults since the last ``clear()``.
     package var fired: Int { state.withLock(\.fired) }
 
-    /// Plans a fault for the `number`-th call of a kind from now on, counted from 0.
+    /// Plans a fault for a call of a kind from now on; `number` counts the calls from 0.
     package func plan(_ fault: Fault, call: SystemCall, number: Int) {
         state.withLock { state in
             state.faults[call, default: [:]][state.counts[call, default: 0] + number] = fault
@@ -107,7 +107,7 @@ package final class SystemCallProbe: SystemCallObserver {
 
     /// A point at which a process can be killed: after a call, or after the first half of a `pwrite`.
     package struct Step: Sendable {
-        /// Counted from 1.
+        /// The number of the step, counted from 1.
         package var number: Int
         package var call: SystemCall
         /// Whether only the first half of the bytes is written.
@@ -136,7 +136,7 @@ package final class SystemCallProbe: SystemCallObserver {
     private func step(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int {
         guard state.withLock({ $0.onStep != nil }) else { return body(Int.max) }
         if event.call == .pwrite, let count = event.bytes?.count, count > 1 {
-            // What is written twice is the same.
+            // The second call writes the first half again, which changes nothing.
             let half = body(count / 2)
             if half < 0 { return half }
             didStep(event.call, isHalf: true)
@@ -156,7 +156,7 @@ package final class SystemCallProbe: SystemCallObserver {
         }
     }
 
-    /// The calls since recording started.
+    /// The recorded calls.
     package var records: [RecordedCall] { state.withLock(\.records) }
 
     /// Makes a call, or makes it fail as planned.

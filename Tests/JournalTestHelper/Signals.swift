@@ -11,7 +11,7 @@ let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
 typealias InformedHandler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
 
 extension sigaction {
-    /// Sets the function that is called for a signal.
+    /// Sets the function to call for a signal.
     mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
         #if canImport(Darwin)
         __sigaction_u.__sa_handler = handler
@@ -20,7 +20,7 @@ extension sigaction {
         #endif
     }
 
-    /// Sets a function that is also given what is known of the signal.
+    /// Sets a function that is also given the information about the signal.
     mutating func setHandler(withInformation handler: @escaping InformedHandler) {
         sa_flags = SA_SIGINFO
         #if canImport(Darwin)

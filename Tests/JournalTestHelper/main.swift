@@ -1,4 +1,4 @@
-// Only a debug build lets it see what is internal to the engine.
+// The engine's internals are visible only in a debug build.
 #if DEBUG
 @testable import DefaultJournal
 import JournalProbe
@@ -9,12 +9,12 @@ import Glibc
 #endif
 import Foundation
 
-// The other process of the crash and multi-process tests. The first argument is the command, the second a suite's path;
-// an error ends the process with status 1.
+// The second process of the crash and multi-process tests. The first argument is the command, the second a suite's
+// path; an error ends the process with status 1.
 
 func open(_ path: String) throws -> Journal { try Journal.open(at: path) }
 
-/// Opens a suite that another program may be copying a backup over.
+/// Opens a suite that another program may be overwriting with a backup.
 func openSettled(_ path: String) throws -> Journal {
     while true {
         do {
@@ -96,7 +96,7 @@ func writeKeys(_ path: String, prefix: String, count: Int) throws {
     }
 }
 
-/// Writes new values of a thousand bytes once, as a program that ends after that.
+/// Writes new values of a thousand bytes once, as a program does that ends afterwards.
 func writeOnce(_ path: String, count: Int) throws {
     let journal = try open(path)
     for number in 0..<count {
@@ -136,7 +136,7 @@ func stream(_ path: String, isStubborn: Bool = false) throws {
     var number = 0
     while true {
         do {
-            // Another value each time, since the same one again is not written.
+            // The value differs each time, since an equal one would not be written.
             number += 1
             try set(journal, "streamed", String(repeating: "v", count: 104) + "\(10_000_000 + number)")
         } catch let error as JournalError where isStubborn && error.kind == .overwritten {
@@ -169,12 +169,12 @@ func fill(_ path: String, limit: rlim_t) throws {
     try journal.synchronize()
 }
 
-/// Watches a suite; for each line of a key and a value it waits until the watch has found that value, and prints all
-/// entries.
+/// Watches a suite; for each input line of a key and a value it waits until the watch has found that value, and prints
+/// all entries.
 func mirror(_ path: String) throws {
     let journal = try open(path)
     let found = NSCondition()
-    // Used under `found`.
+    // Used only inside `found`.
     nonisolated(unsafe) var entries: [[UInt8]: [UInt8]] = [:]
     let look: @Sendable () -> Void = { [unowned journal] in
         let current = journal.all
@@ -190,7 +190,7 @@ func mirror(_ path: String) throws {
         found.lock()
         while entries[parts[0]] != parts[1] { found.wait() }
         found.unlock()
-        // What the watch found may be older than what a read finds.
+        // The watch may have found older entries than a read does.
         let current = journal.all
         let listing = current.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }
         print(listing.sorted().joined(separator: ";"))
@@ -206,7 +206,7 @@ func look(_ path: String, key: String, value: String) throws {
     }
 }
 
-/// Has exclusive access from the line that it prints until its input ends.
+/// Keeps exclusive access from the line that it prints until its input ends.
 func hold(_ path: String) throws {
     let journal = try open(path)
     try journal.withExclusiveAccess {
@@ -216,7 +216,7 @@ func hold(_ path: String) throws {
     }
 }
 
-/// Opens a suite, and then causes a SIGBUS that isn't about it; exits with 77 from a handler, and with 0 if nothing
+/// Opens a suite, and then causes a SIGBUS that isn't about it; exits with 77 from a handler, or with 0 if nothing
 /// happens.
 func causeBusError(_ path: String, disposition: String, cause: String) throws {
     var action = sigaction()
@@ -244,7 +244,7 @@ func causeBusError(_ path: String, disposition: String, cause: String) throws {
     print(page.load(as: UInt64.self))
 }
 
-/// Fills a disk while it writes to a suite on it; prints how many writes were refused.
+/// Fills a disk while it writes to a suite on it, and prints how many writes were refused.
 func fillDisk(_ path: String, filler: String) throws {
     let journal = try open(path)
     try set(journal, "before", "1")
@@ -260,7 +260,7 @@ func fillDisk(_ path: String, filler: String) throws {
         do {
             try set(journal, "during", "\(number)")
             last = "\(number)"
-            // Writes what is in memory to the disk, so that the next write needs new blocks.
+            // Writes the data in memory to the disk, so that the next write needs new blocks.
             if number % 100 == 0 { try journal.synchronize() }
         } catch {
             refused += 1
@@ -282,12 +282,12 @@ func openUnprivileged(_ path: String) throws {
     try set(journal, "a", "1")
 }
 
-/// The owner of the suites that these commands use, if root starts them.
+/// The owner of the suites that these commands use if root starts them.
 let unprivilegedUser: uid_t = 65_534
 
 func dropPrivileges() {
     guard geteuid() == 0 else { return }
-    // Root gives up the real and the saved identifiers with them.
+    // For root these calls also change the real and the saved identifiers.
     guard setgid(unprivilegedUser) == 0, setuid(unprivilegedUser) == 0 else { exit(7) }
 }
 
@@ -305,7 +305,7 @@ func describe(_ body: () throws -> Void) -> String {
     }
 }
 
-/// Uses a suite that can't be written at first, and prints what came of each step.
+/// Uses a suite that can't be written at first, and prints the result of each step.
 func useReadOnly(_ path: String, makeWritable: [Substring]) throws {
     dropPrivileges()
     let journal = try open(path)
@@ -329,7 +329,7 @@ func setUnprivileged(_ path: String, key: String, value: String) throws {
     try set(open(path), key, value)
 }
 
-/// Opens a suite, reads and writes it, and prints the largest size of this process's memory, in bytes.
+/// Opens a suite, reads and writes it, and prints the peak size of this process's memory in bytes.
 func measureMemory(_ path: String) throws {
     let journal = try open(path)
     guard get(journal, "key0") != nil else { exit(10) }
@@ -337,7 +337,7 @@ func measureMemory(_ path: String) throws {
     try journal.synchronize()
     guard try journal.verify().isIntact else { exit(11) }
     try journal.compact()
-    // Not by `getrusage`, whose figure includes the process that started this one.
+    // `getrusage` is no use here, since its figure includes the process that started this one.
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     guard let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
@@ -356,7 +356,7 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
             if step.number == last { kill(getpid(), SIGKILL) }
         }
     }
-    // What happens while a suite is opened is itself an operation.
+    // The opening of a suite is itself an operation.
     if operation == "open" { begin() }
     let journal = try Journal.open(at: path, options: options)
     if operation != "open" { begin() }
@@ -375,7 +375,7 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
     case "compact": try journal.compact()
     case "rewrite": try journal.withExclusiveAccess { try journal.compact() }
     case "move on":
-        // The suite is deleted while it is open, and a new one created by the write.
+        // The suite is deleted while it is open, and the write creates a new one.
         try FileManager.default.removeItem(atPath: path)
         try set(journal, "victim", "1")
     default: exit(64)
@@ -384,14 +384,14 @@ func die(_ path: String, in operation: String, atStep last: Int) throws {
     print("acknowledged")
 }
 
-/// Writes to each of some suites and then ends in one of the ways that a program can end.
+/// Writes to each of several suites and then ends in one of the ways in which a program can end.
 ///
-/// The background never flushes here, so that what is on the disk afterwards was flushed by the end. The disks of
-/// suites whose names begin with "hanging" hang.
+/// The background never flushes here, so everything on the disk afterwards was flushed by the end. The disks of suites
+/// whose names begin with "hanging" hang.
 ///
 /// At the very end it prints the names of the suites that were flushed.
 func end(_ folder: String, suites: [Substring], how: String) throws {
-    // Handlers are called in the reverse order.
+    // Handlers are called in the reverse order of their registration.
     atexit {
         for (name, probe) in endingSuites where probe.counts[.fdatasync, default: 0] > probe.fired { print(name) }
         fflush(nil)
@@ -413,13 +413,13 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
         Thread.detachNewThread { exit(0) }
         while true { pause() }
     case "exit with the background's lock":
-        // As in a handler of a signal that came while this thread had it.
+        // A handler may run on this thread while it has the lock.
         BackgroundWorker.shared.lock.lock()
         exit(0)
     case "exit in exclusive access": try journals[0].withExclusiveAccess { exit(0) }
     case "_exit": _exit(0)
     case "fork":
-        // Swift hides it, since little works in such a child; it may be there all the same.
+        // Swift hides `fork`, since little works in such a child; the C library has it all the same.
         typealias Fork = @convention(c) () -> pid_t
         guard let symbol = dlsym(nil, "fork") else { exit(8) }
         let child = unsafeBitCast(symbol, to: Fork.self)()
@@ -431,15 +431,15 @@ func end(_ folder: String, suites: [Substring], how: String) throws {
     }
 }
 
-/// Opens a suite, and forks; the child tries to use it, and then opens suites of its own, the parent's among them.
+/// Opens a suite, and forks; the child tries to use it, and then opens its own suites, the parent's among them.
 func forkChild(_ folder: String) throws {
     let probe = SystemCallProbe()
     let options = JournalOptions(calls: SystemCalls(probe: probe))
     let inherited = try Journal.open(at: folder + "/parent", options: options)
     let flushes = probe.counts[.fdatasync, default: 0]
     try set(inherited, "a", "1")
-    // The parent's background has worked, and rests again: a thread in the middle of something may hold a lock of
-    // Swift's runtime, which nobody would release in the child.
+    // Waits until the parent's background has worked and rests again: a thread in the middle of work may hold a lock of
+    // Swift's runtime, which would never be released in the child.
     while probe.counts[.fdatasync, default: 0] == flushes { usleep(1_000) }
     usleep(100_000)
     typealias Fork = @convention(c) () -> pid_t
@@ -458,7 +458,7 @@ func forkChild(_ folder: String) throws {
         let own = try Journal.open(at: folder + "/own", options: options)
         try set(own, "a", "1")
         print("own", get(own, "a") ?? "nothing")
-        // In the background, as in any other process.
+        // The flush happens in the background, as in any other process.
         let count = probe.counts[.fdatasync, default: 0]
         while probe.counts[.fdatasync, default: 0] == count { sched_yield() }
         print("flushed")

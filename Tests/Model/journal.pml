@@ -3,7 +3,7 @@
    no other process could see the steps in it. Each switch (NO_… and others) leaves a rule out, and makes a run fail. */
 
 #ifndef WRITES
-#define WRITES 1            /* how often each of these happens, in all processes together */
+#define WRITES 1            /* the number of each of these events, in all processes together */
 #endif
 #ifndef COMPACTIONS
 #define COMPACTIONS 1
@@ -25,7 +25,7 @@
 #define FILES (1 + COMPACTIONS + FAILURES)
 #define RECORDS (3 + WRITES + COMPACTIONS + FAILURES + KILLS)
 
-/* A record in a byte. A value is the number of its key's write. */
+/* A record is one byte. A value is the number of the write to its key. */
 #define set(key, value) ((key) * 8 + (value))
 #define moved(salt, end) (128 + (salt) * 16 + (end))
 #define isMove(record) ((record) >= 128)
@@ -37,11 +37,11 @@
 typedef File {
     byte salt; byte end; byte record[RECORDS];
     byte newest[2];         /* the last value of each key */
-    byte synced[2];         /* the same, of what is on the disk for certain */
+    byte synced[2];         /* the last value of each key that is certainly on the disk */
     bool isTorn;            /* a killed writer has left a part of a record behind the end */
-    bool isDamaged;         /* what follows the end isn't the beginning of a record */
-    bool isLost;            /* a sync has failed: no later one helps */
-    byte owner;             /* who has the flock of the file, which only compactions take */
+    bool isDamaged;         /* the bytes behind the end aren't the beginning of a record */
+    bool isLost;            /* a sync has failed, so later ones have no effect */
+    byte owner;             /* the process with the flock of the file, which only compactions take */
     bool renameUnsynced; bool syncFailed; bool isFlushed; byte copied   /* the header's words */
 }
 File f[FILES];
@@ -107,7 +107,7 @@ inline catchUp() {
     od
 }
 
-/* LOCK and APPEND. Nobody else changes under the lock what catchUp() reads, so that it is a part of the step here. */
+/* LOCK and APPEND. Under the lock no other process changes what catchUp() reads, so catching up is part of the step. */
 
 inline acquire() {
 #ifndef NO_LOCK
@@ -141,7 +141,7 @@ inline put(x, at, r) {
 }
 
 inline write(r) {
-    /* Behind a record that is shorter than a part that was left, the rest of that part remains. */
+    /* A record that is shorter than the part left by a killed writer leaves the rest of that part behind it. */
     f[file].isDamaged = f[file].isTorn; f[file].isTorn = false;
     put(file, position, r);
     position++
@@ -157,8 +157,8 @@ inline commit(key) {
     }
 }
 
-/* COMPACTION. A process that compacts knows the old file, how much of it was copied, the new file, and how much of that
-   was synced. */
+/* COMPACTION. A process that compacts knows the old file and the end of its copied part, and the new file and the end
+   of its synced part. */
 
 inline syncFile(x) { f[x].synced[0] = f[x].newest[0]; f[x].synced[1] = f[x].newest[1] }
 
@@ -219,7 +219,7 @@ inline syncNew() {
     freshSynced = f[fresh].end
 }
 
-/* Syncs the new file, and copies what was written meanwhile. */
+/* Copies the records that were written meanwhile, and syncs the new file. */
 inline synchronize() {
 #ifndef FLAG_TAKEN_BACK_LATE
     f[old].isFlushed = false;
@@ -249,7 +249,7 @@ inline rename() {
     d_step { journalNew = NONE; journal = fresh; names = names | (1 << fresh) }
 }
 
-/* Unless a flush has promised what isn't synced in the new file. */
+/* Puts the new file in place, unless a flush has promised records that aren't synced in it. */
 inline exchange() {
 #ifdef RENAME_FIRST
     rename();
@@ -375,7 +375,7 @@ inline compactFiles() {
     rewrite()
 }
 
-/* FLUSH. A process knows the journal that it synced last, and up to where. */
+/* FLUSH. A process knows the journal that it synced last, and the end of the synced part. */
 
 inline noteFailedSync() {
     f[file].isLost = true; isTold = true; hasFailed = true;
@@ -384,8 +384,8 @@ inline noteFailedSync() {
 #endif
 }
 
-/* Flusher.sync. What was written before it began is on the disk when it returns; nothing more is certain. The system
-   reports a failure once to each process that has the file open, and after that takes the lost pages for written. */
+/* Flusher.sync. Records that were written before it began are on the disk when it returns; nothing more is certain. The
+   system reports a failure once to each process that has the file open, and then considers the lost pages written. */
 inline sync() {
     if
 #ifdef NO_FILE_OF_SYNCED
@@ -422,7 +422,7 @@ inline rewriteAfterFailedSync() {
     d_step { acquire(); old = file; copied = position; release() };
     if
     :: f[old].syncFailed -> rewrite()
-    /* A compaction has replaced the file, and left the end of what it copied to the next sync. */
+    /* A compaction has replaced the file, and left the end of the copied part to the next sync. */
     :: else
     fi;
 #ifdef NO_FLUSH_AFTER_COMPACTION
@@ -438,7 +438,7 @@ inline flush() {
             assert(hasAll(least));
             old = file; isUnsynced = f[file].renameUnsynced; mustRewrite = f[file].syncFailed;
 #ifdef FLAG_TOO_EARLY
-            /* Once this process has read or set the flag, it relies on that. */
+            /* Once this process has read or set the flag, it relies on its value. */
             isFlushed = flagSalt == f[file].salt || f[file].isFlushed;
             flagSalt = f[file].salt
 #else
@@ -514,7 +514,7 @@ openFirst:
             fi
         :: atomic { flushes < FLUSHES -> flushes++ };
             flush()
-        /* The processes are alike, so the first compaction may as well be the first one's. */
+        /* The processes are alike, so the first process can make the first compaction without loss of generality. */
         :: atomic { compactions < COMPACTIONS && (compactions > 0 || _pid == 1) -> compactions++ };
             compactFiles()
         :: writes == WRITES && flushes == FLUSHES && compactions == COMPACTIONS -> break
@@ -544,7 +544,7 @@ openFirst:
     }
 }
 
-/* A read gives at least what was acknowledged when it began. */
+/* A read returns at least the values that were acknowledged when it began. */
 proctype Reader() {
     KNOWS;
     d_step { load() };
@@ -581,8 +581,8 @@ end:
     od
 }
 
-/* In each state: the file at the path has each acknowledged write; and if the power were lost now, each file that the
-   path may then lead to would have what a flush has promised. */
+/* In each state the file at the path has each acknowledged write; and if the power were lost now, each file that the
+   path may then lead to would have the values that a flush has promised. */
 proctype Always() {
     byte x;
 end:
@@ -600,7 +600,7 @@ end:
     od
 }
 
-/* Starts with what a loss of power may leave: a promised value, a part of a record, and flags that may be wrong. */
+/* Starts as after a loss of power: with a promised value, a part of a record, and flags that may be wrong. */
 init {
     atomic {
         put(0, 0, set(0, 1)); written[0] = 1; acknowledged[0] = 1; promised[0] = 1; syncFile(0);

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a test needs of the machine; for `.enabled(if:)`.
+/// Conditions of the machine that tests need, for `.enabled(if:)`.
 enum Machine {
     static let isRoot = geteuid() == 0
 

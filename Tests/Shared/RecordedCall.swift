@@ -1,4 +1,4 @@
-/// What a call did with the two keys of a pair: their values, 0 where one has none, and nil for a key that it left
+/// The values of the two keys of a pair in a call: 0 for a key without a value, and nil for a key that the call left
 /// alone.
 struct KeyPair: Equatable {
     var first: Int?
@@ -6,12 +6,12 @@ struct KeyPair: Equatable {
 
     static let untouched = KeyPair(first: nil, second: nil)
 
-    /// The pair of numbers that a line of a history has for it.
+    /// The pair of numbers as a line of a history has it.
     var text: String { "\(first.map(String.init) ?? "-") \(second.map(String.init) ?? "-")" }
 
     init(first: Int?, second: Int?) { (self.first, self.second) = (first, second) }
 
-    /// Reads ``text``; nil if it is something else.
+    /// Reads ``text``; nil for any other text.
     init?(_ words: some Sequence<Substring>) {
         var numbers: [Int?] = []
         for word in words {
@@ -23,15 +23,15 @@ struct KeyPair: Equatable {
     }
 }
 
-/// A line of what a thread of a process has recorded: each call has one as it begins, and one as it ends.
+/// A line of the record of a process's thread: each call has one when it begins, and one when it ends.
 ///
-/// Times are nanoseconds of the clock that all processes of a machine share, and that does not stop or step.
+/// Times are nanoseconds of the clock that all processes of a machine share, and that never stops or jumps.
 enum HistoryLine: Equatable {
     /// A call begins that will write these values.
     case begin(time: UInt64, pair: Int, hasLock: Bool, written: KeyPair)
-    /// It has returned, and has found these values.
+    /// A call has returned, and has found these values.
     case end(time: UInt64, found: KeyPair)
-    /// An observer has got the value of a key.
+    /// An observer has received the value of a key.
     case delivery(time: UInt64, pair: Int, found: KeyPair)
 
     var text: String {
@@ -43,7 +43,7 @@ enum HistoryLine: Equatable {
         }
     }
 
-    /// Reads ``text``; nil if it is something else, such as the half of a line that a killed process has left.
+    /// Reads ``text``; nil for any other text, such as half of a line that a killed process has left.
     init?(_ text: Substring) {
         let words = text.split(separator: " ")
         guard words.count > 2, let time = UInt64(words[1]), let values = KeyPair(words.suffix(2)) else { return nil }
@@ -57,13 +57,12 @@ enum HistoryLine: Equatable {
     }
 }
 
-/// The suites that processes write together, for their histories.
+/// The suites that several processes write, for their histories.
 enum HistorySuite {
     static let pairs = 3
 
     static func key(_ pair: Int, isFirst: Bool) -> String { "\(isFirst ? "first" : "second") \(pair)" }
 
-    /// The values that each key has at last, when no process writes any more: above all others, and different for each
-    /// key.
+    /// The last values of the keys, when no process writes any more: above all others, and different for each key.
     static func lastValue(_ pair: Int, isFirst: Bool) -> Int { 1 << 60 + 2 * pair + (isFirst ? 0 : 1) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Removes a test's directory, until it is gone.
+/// Removes a test's directory, with as many attempts as it takes.
 ///
-/// One attempt fails where the background of an engine that has just been released still creates a file in it.
+/// An attempt fails if the background of an engine that has just been released still creates a file in it.
 func removeDirectory(atPath path: String) {
     var failure: (any Error)?
     do {

@@ -1,24 +1,24 @@
 import Foundation
 import Testing
 
-/// How much the tests do: by default what `swift test` has time for; everything where `DEFAULT_TESTS` is `all`, as in
-/// `.ci/run`.
+/// The extent of the tests: by default only as much as `swift test` has time for; everything if `DEFAULT_TESTS` is
+/// `all`, as in `.ci/run`.
 enum TestExtent {
     static let isFull = ProcessInfo.processInfo.environment["DEFAULT_TESTS"] == "all"
 
-    /// A number of rounds, or the cases of a test.
+    /// Picks a number of rounds, or the cases of a test.
     static func pick<Amount>(brief: Amount, full: Amount) -> Amount {
         isFull ? full : brief
     }
 
-    /// Those elements of a collection at multiples of a number, which is 1 in full runs.
+    /// Picks every `stride`-th element of a collection, and in full runs every one.
     static func sample<Element>(_ elements: [Element], every stride: Int) -> [Element] {
         isFull ? elements : elements.enumerated().filter { $0.offset.isMultiple(of: stride) }.map(\.element)
     }
 
-    /// The seed of the tests that make up their data.
+    /// The seed of the tests that generate their data.
     ///
-    /// It is another one in each run, and printed, so that a failure can be repeated with it in `DEFAULT_TEST_SEED`.
+    /// It is different in each run, and printed, so that `DEFAULT_TEST_SEED` can repeat a failure.
     static let seed: UInt64 = {
         let chosen = ProcessInfo.processInfo.environment["DEFAULT_TEST_SEED"].flatMap(UInt64.init)
         let seed = chosen ?? .random(in: 1 ... .max)
@@ -28,7 +28,7 @@ enum TestExtent {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// A test that takes long, and has a smaller one beside it.
+    /// Runs a long test, which has a smaller one beside it, only in full runs.
     static var onlyInFullRuns: Self {
         .enabled(if: TestExtent.isFull, "Takes long: runs where DEFAULT_TESTS is all.")
     }

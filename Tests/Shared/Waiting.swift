@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Testing
 
-/// The one limit of everything that tests wait for; `DEFAULT_TEST_MINUTES` makes it longer, for sanitizers.
+/// The single limit of all waiting in tests; `DEFAULT_TEST_MINUTES` extends it, for sanitizers.
 private let limitInMinutes = ProcessInfo.processInfo.environment["DEFAULT_TEST_MINUTES"].flatMap(Int.init) ?? 1
 
-/// The limit of a whole test, which may wait for several events and works in between, perhaps on a busy processor.
+/// The limit of a whole test, which may wait for several events and work in between, perhaps on a busy processor.
 private let testLimitInMinutes = 5 * limitInMinutes
 
-/// What a test waited for did not come.
+/// An error for an event that did not come in time.
 struct WaitingExpired: Error, CustomStringConvertible {
     let description: String
 
@@ -26,15 +26,15 @@ func wait(for event: @autoclosure () -> String, until condition: () throws -> Bo
     while try !condition() {
         guard ContinuousClock.now < limit else { throw WaitingExpired(event()) }
         looks += 1
-        // What is waited for needs the processor.
+        // Yields first, since the other thread or process needs the processor.
         if looks < 200 { sched_yield() } else { usleep(looks < 1_000 ? 200 : 2_000) }
     }
 }
 
 /// Runs the tests of a suite on threads of their own, each with a limit.
 ///
-/// Tests that wait take the place of no test that works then, and those that work can't keep them waiting: on two
-/// processors an asynchronous test would go on only when hundreds of others had been run.
+/// Waiting tests don't take a thread away from working tests, nor do working tests delay them: with two processors an
+/// asynchronous test would otherwise go on only after hundreds of others.
 struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -44,7 +44,7 @@ struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         try await withTaskExecutorPreference(TestThreads.waiting) {
-            // Has ended before this function returns: a group waits for its tasks.
+            // The function doesn't escape: a group waits for its tasks.
             try await withoutActuallyEscaping(function) { function in
                 try await Self.run(function, named: test.displayName ?? test.name)
             }
@@ -79,17 +79,17 @@ extension Trait where Self == WaitingTrait {
 
 /// Threads that run tasks.
 ///
-/// Dispatch's would be those that all other tests keep busy.
+/// Dispatch's threads would be the ones that all other tests keep busy.
 final class TestThreads: TaskExecutor, SerialExecutor {
-    /// For the tests that wait.
+    /// The threads of the tests that wait.
     static let waiting = TestThreads(count: 8)
 
-    // Used under `condition` only.
+    // Used only under `condition`.
     private nonisolated(unsafe) var jobs: [UnownedJob] = []
     private let condition = NSCondition()
     private let isSerial: Bool
 
-    /// Starts threads, which run as long as the process; one for the executor of an actor.
+    /// Starts threads that run as long as the process; the executor of an actor has one.
     init(count: Int) {
         isSerial = count == 1
         for _ in 0..<count {
@@ -120,7 +120,7 @@ final class TestThreads: TaskExecutor, SerialExecutor {
     }
 }
 
-/// An actor with a thread of its own. The main actor goes on when the threads of all other tests let it.
+/// An actor with its own thread. The main actor would go on only when the threads of all other tests let it.
 @globalActor
 actor TestActor {
     static let shared = TestActor()

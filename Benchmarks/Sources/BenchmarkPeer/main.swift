@@ -2,8 +2,8 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-// The other process of those benchmarks that need one: `BenchmarkPeer WHAT PATH`. It says when it is ready, and ends
-// when its standard input does, so that none is left when the benchmark is gone.
+// The second process of the benchmarks that need one: `BenchmarkPeer WHAT PATH`. It prints a line when it is ready, and
+// ends when its standard input does, so that no process outlives the benchmark.
 
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else {
@@ -12,7 +12,7 @@ guard arguments.count == 3 else {
 }
 let path = arguments[2]
 
-/// Sets values for ever, on a thread of its own.
+/// Sets values forever, on its own thread.
 func setContinually(_ set: @escaping @Sendable (_ index: Int) throws -> Void) throws {
     try set(0)
     Thread.detachNewThread {

@@ -9,7 +9,7 @@ struct Chart {
     let results: Results
     let environment: Environment
 
-    /// Reads of what is unchanged and of what has changed, writes, and what others do faster.
+    /// Reads of unchanged values, reads of changed values, writes, and the operations in which others are faster.
     private static let groups: [(title: String, operation: MeasuredOperation)] = [
         ("Read a settings type, unchanged since the last read", .settingsRead),
         ("Read a settings type after a change (both together)", .settingsReadAfterChange),
@@ -87,7 +87,7 @@ struct Chart {
         let bottom = y
         let ticks = stride(from: least, through: most, by: 1).map { exponent -> String in
             let time = pow(10, exponent)
-            // There is room for every second text.
+            // The axis has room for every second label only.
             let label = Int(exponent - least) % 2 == 0 ? tick(time) : ""
             return """
                 <line class="tick" x1="\(number(x(time)))" y1="\(number(Self.top))" x2="\(number(x(time)))" \

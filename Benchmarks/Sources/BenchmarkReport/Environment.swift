@@ -1,11 +1,11 @@
 import BenchmarkSupport
 import Foundation
 
-/// What the figures were measured with.
+/// The machine and the versions that the figures were measured with.
 struct Environment {
     let facts: [(name: String, value: String)]
 
-    /// What `UserDefaults` is here.
+    /// The implementation of `UserDefaults` on this system.
     static var foundation: String {
         #if canImport(Darwin)
         "Foundation's on macOS"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Figures as people read them.
+/// Figures as text for people.
 enum Format {
     static func time(_ nanoseconds: Double) -> String {
         switch nanoseconds {
@@ -10,7 +10,7 @@ enum Format {
         }
     }
 
-    /// The time that ``time(_:)`` has made a text of; nil for any other text.
+    /// The time that a text made by ``time(_:)`` stands for; nil for any other text.
     static func nanoseconds(_ text: String) -> Double? {
         let parts = text.split(separator: " ")
         guard parts.count == 2, let value = Double(parts[0]) else { return nil }

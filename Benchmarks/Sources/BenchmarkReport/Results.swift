@@ -1,7 +1,7 @@
 import BenchmarkSupport
 import Foundation
 
-/// What the harness's export in the format of JMH says, as far as it is needed.
+/// The part of the harness's export (in the format of JMH) that the report needs.
 private struct ExportedBenchmark: Decodable {
     struct Metric: Decodable {
         var scorePercentiles: [String: Double]
@@ -68,7 +68,7 @@ struct Results {
 
     private static func time(_ exported: ExportedBenchmark, _ name: BenchmarkName) -> Double? {
         if name.operation == .observation {
-            // The harness counts what it does not know.
+            // The harness exports a custom metric as a plain count.
             return exported.secondaryMetrics[BenchmarkName.latencyMetric]?.scorePercentiles["50.0"]
         }
         // Microseconds with three decimals, whatever the benchmark's own unit.
@@ -79,7 +79,7 @@ struct Results {
         return metric.scorePercentiles["50.0"].map { $0 * 1_000 / Double(name.count) }
     }
 
-    /// The time of something over the rounds.
+    /// The spread of a time over the rounds.
     func time(_ cell: Cell) -> Spread? {
         spread { $0[cell] }
     }

@@ -1,14 +1,14 @@
 import BenchmarkSupport
 import Foundation
 
-/// The tables, as Markdown, which is what a terminal shows as well.
+/// The tables, as Markdown, which is readable in a terminal too.
 struct Tables {
     let results: Results
     let environment: Environment
 
     private var rounds: Int { results.rounds.count }
 
-    /// Each target beside what was measured.
+    /// A table of the targets, each beside its measured figure.
     var targets: String {
         let header = [
             "operation on the standard store on Linux", "target", "measured", "", "range over the rounds",
@@ -26,7 +26,7 @@ struct Tables {
         return Self.table(header, rows)
     }
 
-    /// How many targets are met.
+    /// The number of targets that are met.
     private var met: String {
         let met = Target.all.count { target in
             guard let measured = target.measured(in: results) else { return false }

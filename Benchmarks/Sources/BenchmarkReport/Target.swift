@@ -1,6 +1,6 @@
 import BenchmarkSupport
 
-/// What the library is to reach, as a figure of this run.
+/// A figure that the library is to reach, measured in this run.
 struct Target {
     enum Figure {
         /// Time over time.
@@ -121,7 +121,7 @@ struct Target {
         }
     }
 
-    /// A figure of this target, in its unit.
+    /// Formats a figure of this target, in its unit.
     func text(_ value: Double) -> String {
         switch figure {
         case .time: Format.time(value)

@@ -1,13 +1,13 @@
 import BenchmarkSupport
 
-/// The tables of a `results.md` that was written before, for a chart that is drawn again without measuring again.
+/// The tables of an earlier `results.md`, for a chart that is drawn again without measuring again.
 struct Written {
     let results: Results
     let environment: Environment
 
     /// Reads the table of times and the facts above it.
     ///
-    /// - Parameter markdown: What `Tables.markdown` once was.
+    /// - Parameter markdown: A document that `Tables.markdown` made.
     init(markdown: String) {
         var times: [Cell: Double] = [:]
         var facts: [(name: String, value: String)] = []

@@ -1,8 +1,8 @@
 import Foundation
 
-// Makes the tables and the chart from what the benchmarks exported: BenchmarkReport RESULTS EXPORT…
+// Makes the tables and the chart from the exports of the benchmarks: BenchmarkReport RESULTS EXPORT…
 // RESULTS is the folder for results.md and chart.svg; "-" only prints the targets.
-// BenchmarkReport --redraw RESULTS draws the chart again, from the times in the results.md that is there.
+// BenchmarkReport --redraw RESULTS draws the chart again, from the times in the existing results.md.
 
 let arguments = CommandLine.arguments.dropFirst()
 if arguments.first == "--redraw", arguments.count == 2, let folder = arguments.last {
@@ -25,7 +25,7 @@ let environment = Environment()
 let tables = Tables(results: results, environment: environment)
 print(tables.targets)
 
-/// What should be there and is not: a benchmark that failed leaves no trace in an export.
+/// Targets without a figure: a benchmark that failed leaves no trace in an export.
 let missing = Target.all.filter { $0.measured(in: results) == nil }
 if folder != "-" {
     let url = URL(filePath: folder, directoryHint: .isDirectory)

@@ -12,14 +12,15 @@ import Darwin
 
 /// A settings type in `UserDefaults`, the way people write it by hand.
 package struct HandWrittenDefaults: @unchecked Sendable {
-    // `UserDefaults` is safe across threads, and not marked so by swift-corelibs-foundation.
+    // `UserDefaults` is thread-safe, but swift-corelibs-foundation doesn't mark it as `Sendable`.
     package let defaults: UserDefaults
     /// Whether each write goes to the disk, as it has to on systems where Foundation never does that by itself.
     package let synchronizes: Bool
 
     /// - Parameters:
     ///   - suiteName: The suite's name.
-    ///   - keys: What is there already; stored at once, since Foundation takes seconds for ten thousand single sets.
+    ///   - keys: The keys to store beforehand, all in one call, since Foundation takes seconds for ten thousand single
+    ///     sets.
     ///   - synchronizes: Whether each write is followed by `synchronize`.
     /// - Throws: An error when there can be no such suite.
     package init(suiteName: String, keys: [String], synchronizes: Bool) throws {
@@ -66,7 +67,7 @@ package struct SQLiteStore: Sendable {
         try DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
     }
 
-    /// Brings everything into the one file that may then be copied.
+    /// Closes the database, and moves all of its data into the one file, which may then be copied.
     package func close() throws {
         try pool.close()
     }
@@ -168,11 +169,11 @@ package struct PropertyListFile: Sendable {
     }
 }
 
-/// The least that a write safe across processes takes: something is appended to a file under a lock.
+/// The least work that a write safe across processes needs: appending to a file under a lock.
 package final class LockedFile: @unchecked Sendable {
     private let lock: Int32
     private let file: Int32
-    /// Where the file ends; each benchmark has a file of its own, and writes from one thread.
+    /// The end of the file; each benchmark has its own file, and writes from one thread.
     private var end = 0
 
     /// Opens the files `path.lock` and `path`.
@@ -194,7 +195,7 @@ package final class LockedFile: @unchecked Sendable {
         Self.record.withUnsafeBytes(append)
     }
 
-    /// Appends what an encoder gave under the lock.
+    /// Appends the bytes of an encoded value under the lock.
     package func append(_ data: Data) {
         data.withUnsafeBytes(append)
     }
@@ -206,7 +207,7 @@ package final class LockedFile: @unchecked Sendable {
     }
 }
 
-/// The least that a look-up safe across threads takes.
+/// The least work that a look-up safe across threads needs.
 package final class LockedTable: Sendable {
     private let table: Mutex<[String: Data]>
 

@@ -7,7 +7,7 @@ package final class LMDBStore: @unchecked Sendable {
     private let environment: OpaquePointer
     private let table: MDB_dbi
 
-    /// What LMDB says went wrong.
+    /// An error of LMDB.
     struct Failure: Error, CustomStringConvertible {
         let code: Int32
         var description: String { String(cString: mdb_strerror(code)) }

@@ -1,4 +1,4 @@
-/// What is measured; the raw values are part of the benchmarks' names.
+/// The measured operations; the raw values are part of the benchmarks' names.
 package enum MeasuredOperation: String, CaseIterable, Sendable {
     case settingsRead = "settings-read"
     case settingsReadAfterChange = "settings-read-after-change"
@@ -34,7 +34,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
     case lockedWritePaced = "floor-locked-write-paced"
     case encodeAndLockedWrite = "floor-encode-and-locked-write"
 
-    /// What a table says.
+    /// The operation's name in a table.
     package var title: String {
         switch self {
         case .settingsRead: "settings type: read, unchanged"
@@ -73,7 +73,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many keys there are beside the one in use, where that is what is measured.
+    /// The number of keys beside the one in use, for the operations that measure their effect.
     package var keyCount: Int {
         switch self {
         case .open10, .growth10: 10
@@ -84,7 +84,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
         }
     }
 
-    /// What nothing that does the operation can do without.
+    /// The operation that this one can't do without, as its lower bound.
     package var floor: MeasuredOperation? {
         switch self {
         case .settingsRead, .keyGet, .dataGet, .dataGetThreads1, .settingsReadThreads1: .lookUp
@@ -100,7 +100,7 @@ package enum MeasuredOperation: String, CaseIterable, Sendable {
     package var isFloor: Bool { rawValue.hasPrefix("floor-") }
 }
 
-/// Who does it.
+/// The stores and libraries that are compared.
 package enum Contender: String, CaseIterable, Sendable {
     case library = "Default"
     case userDefaults = "UserDefaults"
@@ -110,7 +110,7 @@ package enum Contender: String, CaseIterable, Sendable {
     case propertyList = "property-list"
     case floor = "floor"
 
-    /// What a table says.
+    /// The contender's name in a table.
     package var title: String {
         switch self {
         case .library: "Default"
@@ -124,15 +124,15 @@ package enum Contender: String, CaseIterable, Sendable {
     }
 }
 
-/// One benchmark of the plan, as its name has it: the harness's export carries names and little else.
+/// One benchmark of the plan, identified by its name: the harness's export carries names and little else.
 package struct BenchmarkName: Hashable, Sendable {
-    /// The metric of what takes place in two processes and that the harness can't time.
+    /// The metric of operations that span two processes, which the harness can't time.
     package static let latencyMetric = "nanoseconds"
 
     package var round: Int
     package var operation: MeasuredOperation
     package var contender: Contender
-    /// How many operations one iteration makes.
+    /// The number of operations in one iteration.
     package var count: Int
 
     package init(round: Int, operation: MeasuredOperation, contender: Contender, count: Int) {
@@ -142,7 +142,7 @@ package struct BenchmarkName: Hashable, Sendable {
         self.count = count
     }
 
-    /// The name that ``text`` makes; nil when it is no such name.
+    /// Parses the name that ``text`` makes; nil for any other name.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/")
         guard parts.count == 4, let round = Int(parts[0].drop { !$0.isNumber }),
@@ -153,8 +153,8 @@ package struct BenchmarkName: Hashable, Sendable {
         self.init(round: round, operation: operation, contender: contender, count: count)
     }
 
-    /// The harness runs benchmarks in the order of their names: rounds take turns, and what is compared is measured
-    /// side by side.
+    /// The harness runs benchmarks in the order of their names: rounds alternate, and contenders that are compared are
+    /// measured one right after the other.
     package var text: String {
         "round\(round)/\(operation.rawValue)/\(contender.rawValue)/x\(count)"
     }

@@ -1,7 +1,7 @@
 import Default
 import Foundation
 
-/// A settings type as programs have them, in the standard store.
+/// A typical settings type, in the standard store.
 package struct VisualSettings: DefaultStorable, Sendable {
     package var themeName = "solarized-light"
     package var accentColor = "#3366FF"
@@ -11,7 +11,7 @@ package struct VisualSettings: DefaultStorable, Sendable {
 
     package init() {}
 
-    /// A value that differs from that of the index before; its JSON has 112 bytes or so.
+    /// A value that differs from that of the index before; its JSON has about 112 bytes.
     package init(_ index: Int) {
         recentCount = 10 + index % 64
     }
@@ -21,13 +21,13 @@ extension DefaultsKeys {
     package static let launchCount = DefaultsKey<Int>("launchCount")
 }
 
-/// The bytes and keys that raw values have.
+/// The bytes and keys of raw values.
 package enum Raw {
     package static let value = newValue()
     package static let changed = Data(repeating: 0x62, count: 112)
 
-    /// The same bytes as ``value``, in memory of their own, as the values of different settings are: threads that read
-    /// copies of one value wait for each other.
+    /// The same bytes as ``value``, in their own memory, as the values of different settings are: threads that read
+    /// copies of one value slow each other down.
     package static func newValue() -> Data {
         Data(repeating: 0x61, count: 112)
     }

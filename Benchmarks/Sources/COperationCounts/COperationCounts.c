@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Allocations: a program's own functions take the place of the C library's in all that it loads.
+// Allocations: the program's own functions replace those of the C library in everything that it loads.
 
 static _Thread_local long allocations;
 
@@ -53,7 +53,8 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
     return 0;
 }
 
-// System calls: the tracer sees each call of the thread. Calls of `prctl` that mean nothing to the kernel are for the tracer.
+// System calls: the tracer sees each call of the thread. Calls of `prctl` that mean nothing to the kernel are messages
+// to the tracer.
 
 enum { mark = 0x44464c54, begin = 1, end = 2 };
 

@@ -1,8 +1,8 @@
 import Default
 import Foundation
 
-// What old bytes cost in relation to decoding bytes of the same type that lack nothing: the first time, with bytes that
-// were never read before, and again.
+// The time to read old bytes relative to the time to decode complete bytes of the same type: the first time, with bytes
+// that were never read before, and again.
 
 private struct Element: DefaultProviding {
     var url = "https://example.com"
@@ -72,13 +72,13 @@ private func median(_ rounds: Int, _ body: (Int) throws -> Void) rethrows -> Dou
     return times.sorted()[rounds / 2]
 }
 
-/// Prints how long reading old bytes takes in relation to decoding new ones.
+/// Prints how long reading old bytes takes relative to decoding complete ones.
 ///
 /// - Parameters:
-///   - name: What is measured.
-///   - value: A whole value.
-///   - limits: At most how many times as long the first read and the others may take.
-///   - makeOld: Makes the JSON of an old value of that of a whole one.
+///   - name: The name of the measurement.
+///   - value: A complete value.
+///   - limits: The most that the first read and later reads may take, as multiples of decoding.
+///   - makeOld: Makes the JSON of an old value from that of a complete one.
 /// - Throws: Any error of the coder or the store.
 private func compare<Settings: DefaultStorable>(
     _ name: String,
@@ -109,7 +109,7 @@ private func compare<Settings: DefaultStorable>(
     print("\(name.padding(toLength: 52, withPad: " ", startingAt: 0)) \(figures)  (\(atMost))")
 }
 
-/// Measures what old bytes cost in relation to decoding new ones.
+/// Measures reads of old bytes relative to decoding complete ones.
 func compareOldBytes() throws {
     print("Reading old bytes, in relation to decoding new ones:")
     try compare(

@@ -5,8 +5,8 @@ import Foundation
 //
 //     swift run -c release --package-path Benchmarks EvolutionMeasure
 //
-// Each figure is the median of several rounds, in alternation. "df" is encoding and storing, or fetching and decoding,
-// and nothing else: what the other figures are compared with.
+// Each figure is the median of several rounds, in alternation. "df" only encodes and stores, or fetches and decodes: it
+// is the base for the other figures.
 
 let directory = FileManager.default.temporaryDirectory.appending(path: "evolution-measure-\(UUID().uuidString)")
 defer { try? FileManager.default.removeItem(at: directory) }
@@ -78,7 +78,7 @@ func nanoseconds(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
     return (Double(time.seconds) * 1e9 + Double(time.attoseconds) / 1e9) / Double(count)
 }
 
-// The reports of filling in are not what is measured.
+// The reports of filling in are not part of the measurement.
 DefaultsDiagnostics.handler = { _ in }
 
 var figures: [(name: String, times: [Double])] = []
@@ -126,7 +126,7 @@ for (name, times) in figures {
     print(padded, String(format: "%8.0f ns", times.sorted()[times.count / 2]))
 }
 
-// What a pair may cost at most, one in relation to the other.
+// The most that the first of a pair may take, relative to the second.
 let pairs = [("load, type with a version", "load, plain type", 1.5)]
 for (name, other, limit) in pairs {
     guard let times = figures.first(where: { $0.name == name })?.times,
@@ -134,7 +134,7 @@ for (name, other, limit) in pairs {
     else {
         continue
     }
-    // The two were measured in turns, so each round is a comparison of its own.
+    // The two were measured alternately, so each round is one comparison.
     let ratios = zip(times, others).map { $0 / $1 }.sorted()
     let ratio = String(format: "%.2f", ratios[ratios.count / 2])
     print("\(name), in relation to \(other): \(ratio), at most \(limit)")

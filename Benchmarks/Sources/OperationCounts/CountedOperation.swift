@@ -3,13 +3,13 @@ import COperationCounts
 import Default
 import Foundation
 
-/// An operation whose costs are counted.
+/// An operation whose system calls, allocations and written bytes are counted.
 struct CountedOperation: Sendable {
-    /// Does it, with the number of times it was done before; what comes of it can't be optimized away.
+    /// Does the operation, given how many times it was done before; the result keeps it from being optimized away.
     typealias Step = (_ index: Int) throws -> Int
 
     let name: String
-    /// Makes ready what is needed; files go to a folder.
+    /// Prepares the store; files go to a folder.
     private let prepare: @Sendable (_ directory: URL) throws -> Step
 
     init(_ name: String, _ prepare: @escaping @Sendable (_ directory: URL) throws -> Step) {
@@ -20,16 +20,16 @@ struct CountedOperation: Sendable {
     private static let warmUp = 4
     private static let measured = 16
 
-    /// Counts, in a traced process of its own and on its first thread, with the user's home in a folder.
+    /// Counts in its own traced process, on the first thread, with the user's home in a folder.
     ///
-    /// The average of those with the fewest system calls counts: once a millisecond a write compares its suite with
-    /// what is at the path, and how many writes that are depends on the machine.
+    /// The result is the average of the runs with the fewest system calls: once a millisecond a write compares its
+    /// suite with the files at the path, and how many writes that affects depends on the machine.
     func count(in directory: URL) throws -> Counts {
         let step = try prepare(directory)
         var sum = 0
         for index in 0..<Self.warmUp { sum &+= try step(index) }
-        // A directory that has changed an instant ago may have changed again with the same time, so that the
-        // library looks more closely.
+        // A directory that has just changed may change again within the same timestamp, so that the library looks more
+        // closely.
         Thread.sleep(forTimeInterval: 0.1)
         sum &+= try step(Self.warmUp)
         let first = Self.warmUp + 1
@@ -55,7 +55,7 @@ struct CountedOperation: Sendable {
 }
 
 extension CountedOperation {
-    /// What the encoder and the decoder of the system's Foundation cost, which is not this library's.
+    /// The counts of Foundation's encoder and decoder alone, which are subtracted from the library's.
     static let encode = CountedOperation("encode") { _ in
         let encoder = JSONEncoder()
         return { try encoder.encode(VisualSettings($0)).count }
@@ -67,7 +67,7 @@ extension CountedOperation {
         return { try decoder.decode(VisualSettings.self, from: values[$0]).recentCount }
     }
 
-    /// The operations, each with what is not counted of it.
+    /// The operations, each with the part that is not counted.
     static let all: [(operation: CountedOperation, floor: CountedOperation?)] =
         settings
         + [keyGet, keySet, keyIncrement, dataGet, dataSet, dataSetSame, dataRemove, transaction].map { ($0, nil) }
@@ -171,7 +171,7 @@ extension CountedOperation {
         try (0..<32).map { try JSONEncoder().encode(VisualSettings($0)) }
     }
 
-    /// A suite with some keys, opened again, so that no earlier write of this process counts.
+    /// A suite with some keys, opened again, so that no earlier write of this process affects the counts.
     private static func suite(in directory: URL) throws -> (FileDefaults, keys: [String]) {
         let keys = Raw.keys(100)
         let original = try FileDefaults(url: directory.appending(path: "original"))

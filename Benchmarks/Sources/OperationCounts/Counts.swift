@@ -1,4 +1,4 @@
-/// What one operation costs, on average over some.
+/// The counts of one operation, averaged over several.
 struct Counts: Codable {
     var allocations: Double
     var systemCalls: Double
@@ -9,17 +9,17 @@ struct Counts: Codable {
     ]
 }
 
-/// Measured counts beside those that are allowed.
+/// Measured counts beside the allowed ones.
 struct Comparison {
     let measured: [String: Counts]
     let thresholds: [String: Counts]
 
-    /// What a count may differ: now and then an operation wakes up a thread or makes a table larger.
+    /// The accepted difference of a count: occasionally an operation wakes up a thread or enlarges a table.
     private static let tolerance = 0.3
 
-    /// Prints everything, and what is wrong last.
+    /// Prints all counts, and the violations last.
     ///
-    /// - Returns: Whether nothing costs more than it may.
+    /// - Returns: Whether no count exceeds its limit.
     func report() -> Bool {
         var failures: [String] = []
         var notes: [String] = []

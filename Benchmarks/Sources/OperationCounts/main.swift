@@ -1,17 +1,17 @@
 import COperationCounts
 import Foundation
 
-// Counts what operations cost that doesn't depend on the machine: allocations, system calls, bytes written. Fails when
-// one costs more than the thresholds say:
+// Counts the parts of an operation that don't depend on the machine: allocations, system calls, written bytes. Fails
+// when a count exceeds its threshold:
 //
 //     swift run -c release --package-path Benchmarks OperationCounts [--update] THRESHOLDS
 //
-// The counts are those of the thread that calls; what the library does in the background is not among them. They are
-// taken from a release build through a tracer and a `malloc` of this program's own, since the benchmark package counts
-// no system calls on Linux, and no allocations without hooks in everything that it measures.
+// The counts are those of the calling thread, without the library's work in the background. They come from a release
+// build, through a tracer and this program's own `malloc`, since the benchmark package counts no system calls on Linux,
+// and no allocations without hooks in everything that it measures.
 
 let traced = "--traced"
-/// The file that a traced process leaves its counts in.
+/// The file in which a traced process leaves its counts.
 let counted = "counts.json"
 
 var arguments = CommandLine.arguments
@@ -33,7 +33,7 @@ guard arguments.count == 2 else {
     exit(2)
 }
 
-/// Counts an operation in a process of its own: none begins with what another one has left in memory.
+/// Counts an operation in its own process, so that none begins with the memory that another one left.
 func measure(_ operation: CountedOperation) throws -> Counts {
     let directory = FileManager.default.temporaryDirectory.appending(path: "operation-counts-\(getpid())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -2,9 +2,9 @@
 import Default
 import Foundation
 
-/// Measures what something takes in memory, each in a process of its own: what others freed before would hide it.
+/// Memory measurements, each in its own process: memory that other code freed before would hide the growth.
 enum MemoryMeasurement {
-    /// What is measured.
+    /// The objects that are measured.
     enum Subject: String {
         /// A dictionary with the keys and values of a suite.
         case dictionary
@@ -14,7 +14,7 @@ enum MemoryMeasurement {
 
     private static let argument = "--memory"
 
-    /// Bytes that a subject takes.
+    /// Measures, in another process, the bytes that a subject takes.
     static func run(_ subject: Subject, at suite: URL) throws -> Int {
         let process = Process()
         let output = Pipe()
@@ -27,7 +27,7 @@ enum MemoryMeasurement {
         return Int(text) ?? 0
     }
 
-    /// In the process that ``run(_:at:)`` started: measures, prints the figure and ends.
+    /// Measures, prints the figure and ends, in the process that ``run(_:at:)`` started.
     static func measureIfAsked() throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 4, arguments[1] == argument, let subject = Subject(rawValue: arguments[2]) else {
@@ -36,7 +36,7 @@ enum MemoryMeasurement {
         let suite = URL(filePath: arguments[3])
         let names = (0..<10_000).map { "setting.\($0)" }
         let value = Data(repeating: 0x61, count: 112)
-        // Whatever is loaded or allocated once, by the first use of a suite, isn't the suite's.
+        // Memory that the first use of any suite loads or allocates once isn't the suite's.
         let small = try FileDefaults(url: suite.deletingLastPathComponent().appending(path: "memory-small"))
         for number in 0..<100 { try small.set(number, forKey: "k") }
         try small.synchronize()

@@ -1,11 +1,11 @@
 import Default
 import Foundation
 
-// What a FileDefaults takes, on the disk and in memory, beside what it holds:
+// The size of a FileDefaults, on the disk and in memory, compared with its contents:
 //
 //     swift run -c release --package-path Benchmarks SuiteMeasure [DIRECTORY]
 //
-// DIRECTORY is where the files go; the temporary directory by default. Times are measured by DefaultBenchmarks.
+// DIRECTORY is the folder for the files; the temporary directory by default. Times are measured by DefaultBenchmarks.
 
 #if os(Linux)
 try MemoryMeasurement.measureIfAsked()

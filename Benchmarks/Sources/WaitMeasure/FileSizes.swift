@@ -1,7 +1,7 @@
 import Default
 import Foundation
 
-/// How large the files of a suite get that can't be compacted in time.
+/// The largest sizes of a suite's files when it can't be compacted in time.
 struct FileSizes {
     func measure() throws {
         print("== Sizes")
@@ -24,7 +24,7 @@ struct FileSizes {
         let compactor = try PeerProcess(.compacts, folder.suite)
         usleep(500_000)
         let peer = try PeerProcess(.fills, folder.suite, 64_000)
-        // So that it has the file that compactions write.
+        // Stops the compactor at a moment when the file that it writes exists.
         var isStopped = false
         for _ in 0..<2_000 where !isStopped {
             compactor.stop()
@@ -43,7 +43,7 @@ struct FileSizes {
         return stat(suite + "/" + name, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// The largest sizes of the journal and of what a compaction writes.
+    /// The largest sizes of the journal and of the file that a compaction writes.
     private func largest(_ suite: String, seconds: Int) throws -> String {
         var (journal, other) = (0, 0)
         for _ in 0..<(seconds * 2_000) {

@@ -2,7 +2,7 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-/// How long writers wait for others that write at the same time.
+/// The time that writers wait for others that write at the same time.
 struct LockWaits {
     func measure() throws {
         print("== Waits at the lock")

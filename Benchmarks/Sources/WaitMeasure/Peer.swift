@@ -2,25 +2,25 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-/// What another process does with a suite, until it is ended.
+/// The work of another process on a suite, until it is ended.
 enum Peer: String {
-    /// Has the lock for five milliseconds, again and again.
+    /// Holds the lock for five milliseconds, again and again.
     case neighbor
     /// The same in LMDB.
     case lmdbNeighbor = "lmdb-neighbor"
-    /// Sets a value for so many seconds, again and again, and prints how long each took.
+    /// Sets a value repeatedly for a number of seconds, and prints how long each call took.
     case sets
     /// The same in LMDB.
     case lmdbSets = "lmdb-sets"
-    /// Counts, in a suite whose every write is synced, for so many seconds.
+    /// Increments a counter for a number of seconds, in a suite whose every write is synced.
     case counts
-    /// Sets a value each 20 milliseconds, for so many seconds.
+    /// Sets a value every 20 milliseconds, for a number of seconds.
     case seldom
     /// Writes a megabyte of values once, and ends.
     case once
-    /// Sets a value of so many bytes without a pause.
+    /// Sets a value of a given size without a pause.
     case fills
-    /// Flushes without a pause, after a write each.
+    /// Writes and flushes alternately without a pause.
     case flushes
     /// Compacts without a pause.
     case compacts
@@ -79,7 +79,7 @@ enum Peer: String {
         while Moment.now < end {}
     }
 
-    /// Prints what each call took in nanoseconds, or that it failed, once the time is over.
+    /// Prints, at the end, how many nanoseconds each call took, or that it failed.
     private func printTimes(for seconds: Double, pause: UInt32 = 0, _ body: (Int) throws -> Void) throws {
         let end = Moment.now + Int(seconds * 1e9)
         var times: [Int] = []

@@ -12,7 +12,7 @@ final class PeerProcess {
         try process.run()
     }
 
-    /// Waits for its end, and returns what its calls took, and how many failed.
+    /// Waits for the process to end, and returns the times of its calls and how many failed.
     func times() throws -> Times {
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
@@ -39,7 +39,7 @@ final class PeerProcess {
     }
 }
 
-/// What calls took, in nanoseconds.
+/// The times of calls, in nanoseconds.
 struct Times {
     var all: [Int] = []
     var failures = 0
@@ -48,7 +48,7 @@ struct Times {
         Times(all: one.all + other.all, failures: one.failures + other.failures)
     }
 
-    /// In microseconds: the median, the hundredth that took longest, and the worst.
+    /// The median, the 99th percentile and the maximum, in microseconds.
     var description: String {
         let sorted = all.sorted()
         guard let worst = sorted.last else { return "nothing" }

@@ -2,7 +2,7 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-/// How long a write takes while the disk is slow, for which the script has each sync take six seconds.
+/// The time of a write on a slow disk, which the script simulates with syncs of six seconds.
 struct SlowSyncs {
     func measure() throws {
         print("== Writes beside slow syncs")

@@ -2,15 +2,15 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-// How long writers of a suite wait for each other, and how large its files get:
+// Measures how long writers of a suite wait for each other, and how large its files get:
 //
 //     Benchmarks/waits [locks] [sizes] [syncs]
 //
-// The script builds this program and has its syncs take six seconds for the last part.
+// The script builds this program, and makes its syncs take six seconds for the last part.
 
 let arguments = CommandLine.arguments
 if arguments.count > 2, let role = Peer(rawValue: arguments[1]) {
-    // So that none is left when this is ended early.
+    // Ends the peers too when this program is ended early.
     let parent = getppid()
     Thread.detachNewThread {
         while getppid() == parent { sleep(1) }

@@ -1,6 +1,6 @@
 import Default
 
-/// What is kept from one visit to the next.
+/// The number and places of the visits, kept from one run to the next.
 struct Visits: DefaultStorable {
     var count = 0
     var places: [String] = []

@@ -1,5 +1,5 @@
-// In each test target beside this folder: the settings for concurrency that an app can have. What counts is that it
-// compiles.
+// Compiled in each test target beside this folder, with the concurrency settings that an app can have. The test is that
+// it compiles.
 import Default
 import Foundation
 import Observation

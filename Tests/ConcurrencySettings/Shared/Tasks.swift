@@ -1,4 +1,4 @@
-// What goes into tasks, actors and concurrent functions. Where declarations are isolated to the main actor,
+// Code that crosses into tasks, actors and concurrent functions. Where declarations are isolated to the main actor,
 // `nonisolated` exempts keys and constants; settings types need nothing.
 import Default
 
@@ -66,7 +66,7 @@ func storeInTasks() {
     title.wrappedValue? += "!"
 }
 
-/// A property in a given store stays where it is.
+/// Uses a property whose store was given, which stays in its isolation.
 func use(_ store: any DefaultsStore) {
     let volume: Stored<Double, any DefaultsStore> = Stored(.volume, suite: store)
     volume.wrappedValue += volume.projectedValue.storedValue(forKey: "volume") == nil ? 0.1 : 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the helper program, which is in the test program's folder, and ends it with this object.
+/// A run of the helper program, which is in the test program's folder; the process ends with this object.
 final class Helper: Sendable {
     let process = Process()
     private let output = Pipe()
@@ -9,7 +9,8 @@ final class Helper: Sendable {
     /// The path of the program.
     static var program: String {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        // The test program may be the toolchain's runner with the tests as a library; the build folder is known anyway.
+        // The test program may be the toolchain's runner with the tests as a library; the build folder is known in
+        // either case.
         let folders =
             [tests, CommandLine.arguments.first ?? ""]
             + CommandLine.arguments.filter { $0.hasSuffix(".xctest") }
@@ -22,7 +23,7 @@ final class Helper: Sendable {
     init(_ arguments: [String]) throws {
         process.executableURL = URL(fileURLWithPath: Self.program)
         process.arguments = arguments
-        // The thread sanitizer ends a child made with fork that starts threads, otherwise.
+        // Otherwise the thread sanitizer ends a child made with fork that starts threads.
         process.environment = ProcessInfo.processInfo.environment.merging(["TSAN_OPTIONS": "die_after_fork=0"]) { $1 }
         process.standardOutput = output
         process.standardInput = input
@@ -33,13 +34,13 @@ final class Helper: Sendable {
         if process.isRunning { kill() }
     }
 
-    /// Writes a line to the program, and returns the line that it answers.
+    /// Writes a line to the program, and returns the line that it answers with.
     func ask(_ line: String) throws -> String {
         try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
         return nextLine()
     }
 
-    /// Waits for a line of the program's output, which it must not have printed more of.
+    /// Waits for a line of the program's output, which must not have printed any more.
     func nextLine() -> String {
         var answer = Data()
         while answer.last != UInt8(ascii: "\n") {
@@ -67,13 +68,13 @@ final class Helper: Sendable {
         process.waitUntilExit()
     }
 
-    /// A directory on the file system that the environment names, or with the other temporary ones.
+    /// Creates a directory on the file system that the environment names, or else among the other temporary ones.
     static func crashDirectory() -> TemporaryDirectory {
         let folder = ProcessInfo.processInfo.environment["JOURNAL_CRASH_DIRECTORY"]
         return TemporaryDirectory(in: folder ?? NSTemporaryDirectory())
     }
 
-    /// How many rounds the environment asks for.
+    /// The number of rounds in the environment, or a default.
     static func rounds(_ name: String, default count: Int) -> Int {
         ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? count
     }

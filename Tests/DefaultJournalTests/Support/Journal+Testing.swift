@@ -11,14 +11,14 @@ extension Journal {
         all.map { String(decoding: $0 + [UInt8(ascii: "=")] + $1, as: UTF8.self) }.sorted().joined(separator: ";")
     }
 
-    /// The journal's salt, also while the background thread may replace the journal.
+    /// The journal's salt, safe to read while the background thread may replace the journal.
     var currentID: UInt64 {
         stateLock.lock()
         defer { stateLock.unlock() }
         return state.file.salt
     }
 
-    /// A journal that has read nothing yet.
+    /// Makes a journal that has read nothing yet.
     static func unopened(
         _ suite: SuiteDirectory,
         at path: String,
@@ -34,7 +34,7 @@ extension Journal {
         )
     }
 
-    /// Whether all that is committed is known to be on the disk.
+    /// Whether everything that is committed is known to be on the disk.
     var isSynced: Bool {
         stateLock.lock()
         defer { stateLock.unlock() }
@@ -68,7 +68,7 @@ extension Journal {
         try outcome.get()
     }
 
-    /// How often the entries have changed.
+    /// The number of changes of the entries so far.
     var changeCount: UInt64 {
         lockForReading()
         defer { unlockForReading() }
@@ -100,31 +100,32 @@ extension JournalBatch {
 }
 
 extension Journal {
-    /// Has the next access compare the files with those at the path, as after a second.
+    /// Makes the next access compare the files with those at the path, as after a second.
     func forgetComparison() {
         stateLock.lock()
         state.comparedAt = 0
         stateLock.unlock()
     }
 
-    /// Has the next write look whether another program has changed something, as after a millisecond.
+    /// Makes the next write look for changes by other programs, as after a millisecond.
     func forgetLook() { stateLock.withLock { state.checkedAt = 0 } }
 
-    /// Takes what is open for what is at the path, as if they had just been compared.
+    /// Notes that the open files are those at the path, as after a comparison.
     func noteComparison() {
         stateLock.lock()
         state.comparedAt = Clock.monotonic()
         stateLock.unlock()
     }
 
-    /// Whether a read doesn't have to wait for the thread that changes the index, which may be the calling one.
+    /// Whether a read could start now, without waiting for a thread that changes the index, which may be the calling
+    /// one.
     var canBeRead: Bool {
         guard let slot = stateLock.tryLockShared() else { return false }
         stateLock.unlockShared(slot)
         return true
     }
 
-    /// Whether the journal's name may not be on the disk.
+    /// Whether the journal's name may be missing on the disk.
     var isRenameUnsynced: Bool { words.map { $0.unsyncedNames > 0 } ?? true }
 
     /// Whether a sync of the journal has failed.

@@ -2,7 +2,7 @@
 @testable import DefaultJournal
 import JournalProbe
 
-/// A pessimistic disk: the images that a recorded trace may have left when power was lost.
+/// A pessimistic disk, which derives from a recorded trace the images that a power loss may have left.
 ///
 /// Content is modelled per inode. Data that was not synchronized may be present, missing, or present in parts of 512
 /// bytes; each directory entry may be present or not, regardless of the order that journaling file systems guarantee.
@@ -31,7 +31,7 @@ struct PessimisticDisk {
     private var visible: [String: Int] = [:]
     private var durable: [String: Int] = [:]
     private var pending: [NameChange] = []
-    /// Directories that were made and may not be on the disk: the suite's, or some that it is in.
+    /// New directories whose names may not be on the disk: the suite's, or some of those above it.
     private var newDirectories: [String] = []
     private let suite: String
 
@@ -39,16 +39,18 @@ struct PessimisticDisk {
         self.suite = suite
     }
 
-    /// How many independent changes may or may not be on the disk.
+    /// The number of independent changes that may or may not be on the disk.
     var pendingCount: Int {
         newDirectories.count + pending.count + files.reduce(0) { $0 + $1.pending.count + $1.forgotten.count }
     }
 
     mutating func apply(_ record: SystemCallProbe.RecordedCall) {
+        // When a sync fails, the system marks the data as written, so that no later sync writes it.
         if record.call == .fdatasync, record.result < 0, let file = inodes[record.inode] {
             files[file].forgotten += files[file].pending
             files[file].pending = []
         }
+        // A failed call has no effect, except that a failed write may have written a part.
         guard record.result >= 0 || record.call == .pwrite else { return }
         switch record.call {
         case .open:
@@ -75,6 +77,8 @@ struct PessimisticDisk {
             files[file].pending.append(.truncate(Int(record.offset)))
         case .mkdir:
             if (suite + "/").hasPrefix(record.path + "/") { newDirectories.append(record.path) }
+        // A sync writes the names in a directory only through that directory, and a file's content only through that
+        // file.
         case .fsync, .fdatasync:
             newDirectories.removeAll { SuiteDirectory.parent(of: $0) == record.path }
             if record.path == suite {
@@ -89,6 +93,7 @@ struct PessimisticDisk {
                 return
             }
             visible[record.target] = file
+            // The two names are independent changes: a power loss may leave both, one or neither.
             pending.append(.set(record.target, file: file))
             pending.append(.remove(record.name))
         case .unlink:
@@ -98,8 +103,10 @@ struct PessimisticDisk {
         }
     }
 
-    /// One of the possible images: `keeps` decides for each pending change; nil without the suite's directory.
+    /// Makes one of the possible images, with the pending changes for which `keeps` returns true; nil without the
+    /// suite's directory.
     func image(keeps: () -> Bool) -> [String: [UInt8]]? {
+        // A directory whose name is missing takes everything in it with it.
         for _ in newDirectories where !keeps() { return nil }
         var names = durable
         for change in pending where keeps() { Self.apply(change, to: &names) }
@@ -129,17 +136,17 @@ struct PessimisticDisk {
     }
 }
 
-/// What a scenario was promised, and when.
+/// The promises to a scenario, each from a certain record on.
 final class PowerLossTrace: @unchecked Sendable {
-    // Used on one thread, within the calls of which the probe's steps are.
+    // Used on one thread only: the probe's steps run inside its calls.
 
     /// An attempt to set a key, from this record on.
     var attempts: [(from: Int, key: String, value: String?)] = []
-    /// What must be stored, or overwritten by a later attempt, from this record on.
+    /// Entries that must be stored, or overwritten by a later attempt, from this record on.
     var promises: [(from: Int, entries: [String: String])] = []
-    /// Whether what is stored has to be there as a whole or not at all.
+    /// Whether all entries or none must be stored.
     var isAtomic = false
-    /// What the running scenario believes is stored.
+    /// The entries that the running scenario believes are stored.
     var current: [String: String] = [:]
     let probe = SystemCallProbe()
 
@@ -161,16 +168,17 @@ final class PowerLossTrace: @unchecked Sendable {
         promise()
     }
 
-    /// What is stored now must be there from here on.
+    /// Notes that the current entries must be stored from now on.
     func promise() {
         promises.append((probe.records.count, current))
     }
 
-    /// What is wrong with the entries found after a power loss at a record, if anything.
+    /// A problem with the entries found after a power loss at a record; nil if there is none.
     func problem(at record: Int, found: Journal) -> String? {
         guard let promise = promises.last(where: { $0.from <= record }) else { return nil }
         let later = attempts.filter { $0.from >= promise.from && $0.from <= record }
         for key in Set(promise.entries.keys).union(attempts.map(\.key)) {
+            // Any value of an attempt since the promise may have reached the disk.
             var allowed: Set<String?> = [promise.entries[key]]
             for attempt in later where attempt.key == key { allowed.insert(attempt.value) }
             if !allowed.contains(found[key]) {

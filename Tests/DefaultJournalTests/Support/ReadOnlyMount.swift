@@ -1,10 +1,10 @@
 import Foundation
 
-/// A directory at a second path, at which nothing can be written.
+/// A mount of a directory at a second path, at which nothing can be written.
 final class ReadOnlyMount {
     let path: String
 
-    /// Fails where mounting isn't allowed.
+    /// Mounts the directory; fails where mounting isn't allowed.
     init?(of directory: String, at path: String) throws {
         self.path = path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -24,7 +24,7 @@ final class ReadOnlyMount {
 
 /// Runs a program of the system.
 ///
-/// - Returns: Its exit status; 127 if there is no such program.
+/// - Returns: Its exit status, or 127 if there is no such program.
 func runCommand(_ command: [String]) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -35,7 +35,7 @@ func runCommand(_ command: [String]) throws -> Int32 {
     return process.terminationStatus
 }
 
-/// Everything about the files in a directory that a look at them could change, but the time of the last reading.
+/// Everything about the files in a directory that a look at them could change, except the time of the last read.
 func fingerprints(of directory: String) throws -> [String: [String]] {
     var fingerprints: [String: [String]] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) + ["."] {
@@ -52,7 +52,7 @@ func fingerprints(of directory: String) throws -> [String: [String]] {
     return fingerprints
 }
 
-/// When a file's content and its status were changed last.
+/// The times of the last changes of a file's content and of its status.
 private func changes(of status: stat) -> [timespec] {
     #if canImport(Darwin)
     [status.st_mtimespec, status.st_ctimespec]

@@ -11,7 +11,7 @@ import Musl
 #endif
 
 extension Replay {
-    /// Calls a body with a replay of bytes that begin where a record begins, at an offset of a journal.
+    /// Calls a body with a replay of bytes from a record's start at an offset of a journal.
     static func with<Result>(
         _ bytes: UnsafeRawBufferPointer,
         at base: UInt64,
@@ -47,7 +47,7 @@ extension Replay {
 }
 
 extension Record {
-    /// A record's header with a right checksum, whatever length it says.
+    /// Makes a record's header with a correct checksum, whatever length it claims.
     static func header(claiming length: UInt32, at offset: UInt64, salt: UInt64, payloadChecksum: UInt32 = 0) -> [UInt8]
     {
         var bytes = [UInt8](repeating: 0, count: headerSize)

@@ -1,7 +1,7 @@
 @testable import DefaultJournal
 import JournalProbe
 
-/// Journals made in memory, with a salt of the test's choice.
+/// A journal made in memory, with a salt of the test's choice.
 struct SampleJournal {
     var bytes: [UInt8]
     /// The file range of each record.
@@ -16,7 +16,7 @@ struct SampleJournal {
         }
     }
 
-    /// `count` records `key<n> = value<n>`.
+    /// Makes a journal of `count` records `key<n> = value<n>`.
     init(records count: Int, salt: UInt64 = 0x1122_3344_5566_7788) {
         self.init(salt: salt)
         for number in 0..<count { set("key\(number)", Array("value \(number)".utf8)) }
@@ -51,7 +51,7 @@ struct SampleJournal {
     }
 }
 
-/// Collects operations as a dictionary.
+/// The result of replayed operations, as a dictionary.
 struct CollectedOperations {
     var entries: [String: [UInt8]] = [:]
     var operations = 0

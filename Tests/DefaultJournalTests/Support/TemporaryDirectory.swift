@@ -3,12 +3,12 @@ import Foundation
 @testable import DefaultJournal
 import JournalProbe
 
-/// A directory of a test's own, removed with the last reference.
+/// A directory for one test, removed with the last reference.
 final class TemporaryDirectory: Sendable {
     let path: String
 
     init(in folder: String = NSTemporaryDirectory()) {
-        // As the system names it.
+        // The path in the system's spelling.
         path = (folder.hasSuffix("/") ? String(folder.dropLast()) : folder) + "/journal-test-" + UUID().uuidString
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -19,11 +19,11 @@ final class TemporaryDirectory: Sendable {
 
     deinit { removeDirectory(atPath: path) }
 
-    /// Where a suite may be created.
+    /// The path at which a suite may be created.
     var suite: String { path + "/suite" }
     var journal: String { suite + "/journal" }
 
-    /// Whether a look at a file here is a load from mapped memory; otherwise it asks the system for the file's size.
+    /// Whether a look at a file here reads mapped memory; otherwise it asks the system for the file's size.
     var isMapped: Bool {
         guard let mounts = try? String(contentsOfFile: "/proc/mounts", encoding: .utf8) else { return true }
         let fields = mounts.split(separator: "\n").map { $0.split(separator: " ") }
@@ -41,14 +41,13 @@ final class TemporaryDirectory: Sendable {
     }
 
     func write(_ bytes: [UInt8], to name: String = "suite/journal") throws {
-        // Data's own method syncs the file, and some tests write thousands.
+        // Data's own method syncs the file, which is too slow for tests that write thousands.
         guard let file = fopen(path + "/" + name, "w") else { throw NotWritten(name: name) }
         let count = fwrite(bytes, 1, bytes.count, file)
         guard fclose(file) == 0, count == bytes.count else { throw NotWritten(name: name) }
     }
 
-    /// Writes into a file as it is, without giving it another inode; without an offset the file gets this content
-    /// alone.
+    /// Overwrites a file without giving it another inode; without an offset the file gets only this content.
     func overwriteInPlace(_ name: String, at offset: UInt64? = nil, with bytes: [UInt8]) throws {
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/" + name))
         defer { file.closeFile() }
@@ -57,7 +56,7 @@ final class TemporaryDirectory: Sendable {
         if offset == nil { try file.truncate(atOffset: UInt64(bytes.count)) }
     }
 
-    /// The inode that the journal's name leads to.
+    /// The inode that the journal's name refers to.
     var journalInode: UInt64 {
         get throws {
             let attributes = try FileManager.default.attributesOfItem(atPath: journal)
@@ -74,7 +73,7 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Collects what a journal reports.
+/// A collector of a journal's reports.
 final class ReportCollector: Sendable {
     private let reports = Guarded<[JournalReport]>([])
 
@@ -87,7 +86,7 @@ final class ReportCollector: Sendable {
     var options: JournalOptions { JournalOptions(report: { report in self.reports.withLock { $0.append(report) } }) }
 
     #if DEBUG
-    /// The same with a probe, and a background of the journal's own.
+    /// The collector's options with a probe, and a background worker that only this journal uses.
     func options(_ probe: SystemCallProbe) -> JournalOptions {
         var options = options
         options.calls = SystemCalls(probe: probe)
@@ -98,7 +97,7 @@ final class ReportCollector: Sendable {
 }
 
 extension JournalOptions {
-    /// The same ten seconds later: a part of a journal that was put there is not taken for a copy under way.
+    /// These options ten seconds later, so that the engine doesn't mistake a test's journal for a copy in progress.
     var later: JournalOptions {
         var options = self
         #if DEBUG

@@ -12,7 +12,7 @@ private struct Tally: DefaultStorable {
     static var defaultValue: Tally? { Tally() }
 }
 
-/// A storage of one's own, which several threads may use.
+/// A test's own storage, which several threads may use.
 private struct Vault: KeyValueStorage {
     private let contents = Guarded<[String: Data]>([:])
 
@@ -66,7 +66,7 @@ private final class Recording: KeyValueStorage, Sendable {
     }
 }
 
-/// A store that knows whether exclusive access has begun.
+/// A store that checks whether exclusive access has begun.
 private final class Exclusive: DefaultsStore, Sendable {
     private let contents = MemoryDefaults()
     private let depth = Guarded(0)
@@ -174,7 +174,7 @@ struct ExclusiveUpdateTests {
         }
     }
 
-    @Test("of a container of a storage of one's own is exclusive, and so is a change in place")
+    @Test("of a container of a custom storage is exclusive, and so is a change in place")
     func vault() throws {
         let container = KeyValueContainer<Int>(storage: Vault(), key: "count", defaultValue: 0)
         try repeatOnEightThreads { try container.update { $0 = ($0 ?? 0) + 1 } }
@@ -256,7 +256,7 @@ struct ExclusiveUpdateTests {
                 #expect(throws: Stop.self, "change \(index)") { try change() }
                 #expect(Defaults[.count] == 1 && custom.value == 1 && live.count == 1, "change \(index)")
             }
-            // The store isn't left locked.
+            // The store is unlocked again.
             let shared = UnsafeStore(store)
             onAnotherThread { shared.store[.count] += 1 }
             #expect(Defaults[.count] == 2)
@@ -353,7 +353,7 @@ struct ExclusiveUpdateTests {
                 }
             }
             writer.start()
-            // A write after the test has removed its folder would create the suite again.
+            // The writer must end before the test removes its folder: a later write would create the suite again.
             defer {
                 isOver.withLock { $0 = true }
                 writing.wait()
@@ -389,7 +389,7 @@ struct ExclusiveUpdateTests {
             }
         }
         #expect(store.object(forKey: "level") as? Int == 8)
-        // What can't be read is not replaced.
+        // A value that can't be read is not replaced.
         try store.set("text", forKey: "level")
         expectError(.typeMismatch) { try defaults.update(key) { $0 += 1 } }
         let container: KeyValueContainer<Int> = store.makeContainer(key: "level")

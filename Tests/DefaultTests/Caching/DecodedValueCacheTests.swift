@@ -58,7 +58,7 @@ struct DecodedValueCacheTests {
             #expect(try read(bytes) == [bytes.utf8.count])
             #expect(decodings == expected)
         }
-        // An entry that a writer inserts does not count as read, and does not replace an existing one.
+        // A writer's entry does not count as a read, and does not replace an existing entry.
         cache.insert(Data("a".utf8), of: [Int].self, forKey: "k")
         #expect(try read("a") == [1])
         #expect(decodings == 7)
@@ -115,7 +115,8 @@ struct DecodedValueCacheTests {
                 #expect(try cache.value(of: Data([1]), forKey: key, decode: { decoded(number) }) == number)
                 #expect(try cache.value(of: Data([1]), forKey: key, decode: { decoded("\(number)") }) == "\(number)")
             }
-            // One, then two to find out whether reads may share it, then none.
+            // The first round decodes each value once, the second twice to find out whether reads may share it, and
+            // later ones never.
             #expect(decodings == 2 * keys.count * min(2 * round - 1, 3), "\(round)")
         }
     }
@@ -204,14 +205,14 @@ struct DecodedValueCacheTests {
             #expect(decodings == expected, "read \(number)")
             #expect(!cache.contains(Data(bytes.utf8), of: Int.self, forKey: "k"), "read \(number)")
         }
-        // A writer does not make them decodable.
+        // A writer's entry does not make these bytes decodable.
         cache.insert(Data("a".utf8), of: Int.self, forKey: "k", isComplete: true)
         #expect(!cache.contains(Data("a".utf8), of: Int.self, forKey: "k"))
         #expect(!cache.isComplete(Data("a".utf8), of: Int.self, forKey: "k"))
         #expect(!read("a", isLasting: true) && decodings == 7)
     }
 
-    @Test("shares a value under a condition with those that ask whether it is met, and with nobody else")
+    @Test("shares a value under a condition with reads that ask whether it is met, and with no others")
     func conditions() throws {
         let cache = DecodedValueCache()
         let data = Data([1])
@@ -233,12 +234,12 @@ struct DecodedValueCacheTests {
         #expect(shared(Data([2]), isMet: true) == nil)
         #expect(cache.sharedValue(of: data, as: Int.self, forKey: "k") == 7)
         #expect(!cache.contains(data, of: Int.self, forKey: "k"))
-        // A read that doesn't ask decodes, each time, and takes nothing away.
+        // A read that doesn't ask for conditions decodes each time, and leaves the shared value in the cache.
         for number in 1...3 {
             #expect(try cache.value(of: data, forKey: "k", decode: { number }) == number)
         }
         #expect(shared(data, isMet: true) == 7)
-        // One without a condition is not for those that ask.
+        // A value without a condition is not shared with reads that ask for one.
         cache.share(8, of: data, forKey: "k")
         #expect(shared(data, isMet: true) == nil)
         #expect(try cache.value(of: data, forKey: "k", decode: { 9 }) == 8)
@@ -272,7 +273,7 @@ struct DecodedValueCacheTests {
                 _ = try cache.value(of: data, forKey: key, decode: { value })
                 #expect(cache.contains(data, of: Value.self, forKey: key))
                 #expect(cache.isComplete(data, of: Value.self, forKey: key) == isComplete)
-                // It is not taken back.
+                // The flag is kept.
                 cache.insert(data, of: Value.self, forKey: key)
                 #expect(cache.isComplete(data, of: Value.self, forKey: key) == isComplete)
             }
@@ -288,7 +289,7 @@ struct DecodedValueCacheTests {
         }
         cache.insert(data, of: Int.self, forKey: "new", isComplete: true)
         #expect(cache.isComplete(data, of: Int.self, forKey: "new"))
-        // A shared value keeps both, and one of bytes of which nothing is known has neither.
+        // Sharing a value keeps both flags; bytes of which nothing was known get neither.
         cache.share(9, of: data, forKey: "new")
         #expect(
             cache.contains(data, of: Int.self, forKey: "new") && cache.isComplete(data, of: Int.self, forKey: "new")

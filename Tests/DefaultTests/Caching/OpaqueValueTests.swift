@@ -40,15 +40,15 @@ struct OpaqueValueTests {
         #expect(ValueSemantics.areInterchangeable(Empty(), Empty()))
         #expect(ValueSemantics.areInterchangeable([Empty()], [Empty()]))
         #expect(!ValueSemantics.areInterchangeable(HalfShown(hidden: [1]), HalfShown(hidden: [2])))
-        // The same parts, in another type.
+        // The types have the same parts, but are not the same.
         #expect(!ValueSemantics.areInterchangeable(Empty(), OtherEmpty()))
         #expect(!ValueSemantics.areInterchangeable(Pair(), OtherPair()))
         #expect(ValueSemantics.areInterchangeable(Pair(), Pair()))
         #if !canImport(Darwin)
-        // A union of C's: its mirror has no children, and it may hold an object's address.
+        // A C union has a mirror without children, and may hold the address of an object.
         #expect(!ValueSemantics.areInterchangeable(pthread_mutex_t(), pthread_mutex_t()))
         #endif
-        // Their parts are the language's own, and may be objects' addresses.
+        // The parts of these types belong to the language, and may be addresses of objects.
         let pointer = UnsafeRawPointer(bitPattern: 8)!
         #expect(!ValueSemantics.areInterchangeable(pointer, pointer))
         #expect(!ValueSemantics.areInterchangeable(ObjectIdentifier(Int.self), ObjectIdentifier(Int.self)))

@@ -3,7 +3,7 @@ import DefaultJournal
 import Foundation
 import Testing
 
-/// Counts decodings in the test's own task.
+/// A counter of decodings in the test's own task.
 private enum Decodings {
     @TaskLocal static var count: Guarded<Int>?
 
@@ -24,7 +24,7 @@ private func expectDecodings(
     #expect(count.withLock { $0 } == number, sourceLocation: sourceLocation)
 }
 
-/// Consists only of values.
+/// A type that consists only of values.
 private struct Plain: DefaultStorable, Equatable {
     var name = "bright"
     var sizes: [String: [Double?]] = ["a": [1, nil]]
@@ -54,7 +54,7 @@ private struct Plain: DefaultStorable, Equatable {
     }
 }
 
-/// Has shared mutable state.
+/// A type with shared mutable state.
 private struct Shared: DefaultStorable {
     final class Part: Codable {
         var count = 0
@@ -83,7 +83,7 @@ private struct Square: Shape { var side = 1.0 }
 
 private final class Circle: Shape { var radius = 1.0 }
 
-/// May hold a struct or an object.
+/// A type that may hold a struct or an object.
 private struct Drawing: DefaultStorable {
     var shape: any Shape
 
@@ -110,7 +110,7 @@ private struct Figure: DefaultStorable {
     var content: Content
 }
 
-/// Each decoding creates a new identity.
+/// A type whose values get a new identity at each decoding.
 private struct Visit: DefaultStorable {
     let id = UUID()
     var name: String
@@ -118,7 +118,7 @@ private struct Visit: DefaultStorable {
     enum CodingKeys: CodingKey { case name }
 }
 
-/// Stored under a mask that may change.
+/// A type that is stored under a mask that may change.
 private struct Secret: DefaultStorable {
     var text: String
 
@@ -149,7 +149,7 @@ struct ReuseTests {
             try value.save(withKey: "\(kind)")
             func read() -> Plain? { Plain.read(forKey: "\(kind)") }
             try expectDecodings(1) { #expect(read() == value) }
-            // Twice, to find out whether the value can be shared.
+            // It is decoded twice, to find out whether the value can be shared.
             try expectDecodings(2) { #expect(read() == value) }
             try expectDecodings(0) { for _ in 0..<10 { #expect(read() == value) } }
             value.name = "dark"
@@ -158,7 +158,7 @@ struct ReuseTests {
             try expectDecodings(3) { for _ in 0..<10 { #expect(read() == value) } }
             try store.removeObject(forKey: "\(kind)")
             #expect(read() == nil)
-            // The same bytes in another store are the same value.
+            // Equal bytes in another store are the same value.
             try MemoryDefaults().df.save(value, forKey: "\(kind)")
 
             let key = DefaultsKey<Plain?>("typed \(kind)")
@@ -181,7 +181,7 @@ struct ReuseTests {
                         #expect(Plain.read(from: other)?.name == "dark")
                     }
                 }
-                // A write in place of known bytes decodes nothing either.
+                // A write that replaces known bytes decodes nothing either.
                 try expectDecodings(0) { for store in [one, other] { try value.save(to: store) } }
             }
         }
@@ -250,7 +250,7 @@ struct ReuseTests {
         for _ in 0..<4 {
             expectError(.undecodable) { try Secret.load(from: store) }
         }
-        // A value that can't be decoded with the new key is quarantined, although it could be with the old one.
+        // A value that can't be decoded with the new key is quarantined, although the old key could decode it.
         try Secret(text: "t").save(to: store)
         #expect(try Secret.quarantined(in: store).map(\.data) == [bytes])
         #expect(try Secret.load(from: store)?.text == "t")

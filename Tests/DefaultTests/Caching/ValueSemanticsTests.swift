@@ -86,7 +86,7 @@ struct ValueSemanticsTests {
         check(CGFloat(1), 2)
         #endif
         #expect(!ValueSemantics.isLeaf(Square.self) && !ValueSemantics.isLeaf([Int].self))
-        // NaN is equal to nothing.
+        // NaN isn't equal to itself.
         #expect(!ValueSemantics.areInterchangeable(Double.nan, Double.nan))
         #expect(ValueSemantics.areEqual(1, 1) && !ValueSemantics.areEqual(1, 2) && !ValueSemantics.areEqual(1, "1"))
         #expect(!ValueSemantics.areEqual(Square(), Square()))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// A binary property list put together by hand, with what can be wrong in it.
+/// A hand-made binary property list, in which any part can be wrong.
 private struct HandmadeList {
     var objects: [[UInt8]]
     var offsetSize = 1
@@ -11,7 +11,7 @@ private struct HandmadeList {
     var count: Int?
     var top = 0
     var tableShift = 0
-    /// Offsets in place of the true ones.
+    /// Offsets that replace the correct ones.
     var offsets: [Int: Int] = [:]
 
     var data: Data {
@@ -98,7 +98,7 @@ struct BinaryPropertyListBoundsTests {
             referenceSize: 2
         )
         #expect(list.value == .array([.integer(2), .integer(1)]))
-        // Of another version than Foundation writes.
+        // The version is another one than Foundation writes.
         var other = HandmadeList(objects: [[0x08]]).data
         other[7] = UInt8(ascii: "1")
         #expect(BinaryPropertyList.value(of: other) == nil && BinaryPropertyList.isSafe(other))
@@ -133,7 +133,7 @@ struct BinaryPropertyListBoundsTests {
         for object in unknown {
             #expect(!HandmadeList(objects: [object]).isSafe, "\(object)")
         }
-        // Larger than any count, in a number that has room for it.
+        // A count larger than any, in a number that has room for it.
         #expect(!HandmadeList(objects: [[0x4F, 0x13] + Array(repeating: 0xFF, count: 8)]).isSafe)
         #expect(!HandmadeList(objects: [[0xAF, 0x13, 0x7F] + Array(repeating: 0xFF, count: 7)]).isSafe)
     }
@@ -164,11 +164,11 @@ struct BinaryPropertyListBoundsTests {
         func array(of count: Int, _ reference: UInt8) -> [UInt8] {
             [0xA0 | UInt8(count)] + Array(repeating: reference, count: count)
         }
-        // 61 bytes and 1 + 6 + 6 * 9 visits.
+        // The list has 61 bytes, and 1 + 6 + 6 * 9 visits.
         let list = HandmadeList(objects: [array(of: 6, 1), array(of: 9, 2), [0x09]])
         #expect(list.data.count == 61)
         #expect(list.isSafe)
-        // 63 bytes and 1 + 7 + 7 * 8 visits.
+        // The list has 63 bytes, and 1 + 7 + 7 * 8 visits.
         let larger = HandmadeList(objects: [array(of: 7, 1), array(of: 8, 2), [0x11, 0, 1]])
         #expect(larger.data.count == 63)
         #expect(!larger.isSafe)
@@ -192,15 +192,15 @@ struct BinaryPropertyListBoundsTests {
             #expect(!HandmadeList(objects: [one], offsetSize: size).isSafe)
             #expect(!HandmadeList(objects: [one], referenceSize: size).isSafe)
         }
-        // An object in the table of offsets, or behind it.
+        // The object is in the table of offsets, or behind it.
         #expect(!HandmadeList(objects: [[0x00]], offsets: [0: 9]).isSafe)
         #expect(!HandmadeList(objects: [[0x00]], offsets: [0: 10]).isSafe)
         #expect(!HandmadeList(objects: []).isSafe)
     }
 
-    @Test("do not begin in the mark at the beginning")
+    @Test("do not begin in the magic number at the beginning")
     func mark() {
-        // Its letters would be an object, and the byte behind them the table.
+        // The letters would be an object, and the byte behind them the table.
         var data = Data("bplist".utf8) + [0]
         data += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + Data(count: 8) + [0, 0, 0, 0, 0, 0, 0, 6]
         #expect(!BinaryPropertyList.isSafe(data))

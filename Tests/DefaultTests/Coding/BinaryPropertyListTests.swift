@@ -63,7 +63,7 @@ struct BinaryPropertyListTests {
                 var data = intact
                 data[index] ^= 1 << bit
                 guard let value = BinaryPropertyList.value(of: data), BinaryPropertyList.isSafe(data) else { continue }
-                // Foundation's decoder reads the same, where it reads strings.
+                // Foundation's decoder reads the same strings, if it reads the list at all.
                 guard let read = try? DefaultsCoder.propertyList.decode([String: [String]].self, from: data) else {
                     continue
                 }
@@ -78,14 +78,14 @@ struct BinaryPropertyListTests {
         for count in 8..<data.count {
             #expect(!BinaryPropertyList.isSafe(data.prefix(count)))
         }
-        // An array whose only element is the array itself.
+        // The only element of this array is the array itself.
         var cycle = Data("bplist00".utf8) + [0xA1, 0, 8]
         cycle += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + Data(count: 8) + [0, 0, 0, 0, 0, 0, 0, 10]
         #expect(!BinaryPropertyList.isSafe(cycle))
         let store = MemoryDefaults()
         try store.set(cycle, forKey: "k")
         expectError(.undecodable) { try store.df.load(forKey: "k", type: [Int].self, decoder: PropertyListDecoder()) }
-        // Each array holds the next one twice, so few bytes have an exponential number of values.
+        // Each array holds the next one twice, so a few bytes stand for an exponential number of values.
         var laughs = Data("bplist00".utf8)
         for level in UInt8(1)...100 {
             laughs += [0xA2, level, level]

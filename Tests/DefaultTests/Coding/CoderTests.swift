@@ -27,7 +27,7 @@ extension CodingUserInfoKey {
     fileprivate static let scale = CodingUserInfoKey(rawValue: "scale")!
 }
 
-/// Reads a level that is multiplied by what the decoder is told.
+/// A type that reads a level multiplied by a number from the decoder's userInfo.
 private struct Scaled: DefaultStorable, Equatable {
     struct Decoder: DefaultsDecoder {
         func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -84,7 +84,7 @@ struct CoderTests {
         try expectRoundTrip(["a": [Mode.fast]])
     }
 
-    @Test("keeps a single value in a property list under a key of its own, and reads it there in either format")
+    @Test("keeps a single value in a property list under its own key, and reads it there in either format")
     func wrapper() throws {
         let store = MemoryDefaults()
         try store.df.save(5, forKey: "k", encoder: DefaultsCoder.propertyList)
@@ -92,7 +92,7 @@ struct CoderTests {
         #expect(try PropertyListDecoder().decode([String: Int].self, from: bytes) == ["org.default.value": 5])
         try store.set(Data(#"{"org.default.value":6}"#.utf8), forKey: "k")
         #expect(try store.df.load(forKey: "k", type: Int.self, decoder: DefaultsCoder.json) == 6)
-        // Where the format can hold the value itself, it has no wrapper.
+        // If the format can hold the value itself, there is no wrapper.
         try store.df.save(7, forKey: "k", encoder: DefaultsCoder.json)
         #expect(store.data(forKey: "k") == Data("7".utf8))
         try store.df.save([7], forKey: "k", encoder: DefaultsCoder.propertyList)
@@ -118,7 +118,7 @@ struct CoderTests {
         }
     }
 
-    // What a task inherits is what decodes, whose functions must not be kept after that.
+    // A started task inherits the task-local decoder, whose functions must not be kept after the decoding.
     @Test("decodes values whose initializers start tasks that go on")
     func tasksOfInitializers() throws {
         let outcome = try TestHelper.run(["tasks-of-initializers"])

@@ -5,7 +5,7 @@ import Testing
 
 private struct Unexpected: Error {}
 
-/// Is coded as two elements, and checks what the decoder says of itself.
+/// A type that is coded as two elements, and checks the decoder's coding path and counts.
 private struct Point: Codable, Equatable {
     var x: Int
     var y: Int?
@@ -70,7 +70,7 @@ private struct Place: DefaultStorable {
     }
 }
 
-/// Decodes the elements of its rows itself.
+/// A type that decodes the elements of its rows itself.
 private struct Grid: DefaultStorable {
     var level: Int
     var rows: [[Int]] = []
@@ -107,7 +107,7 @@ private struct Grid: DefaultStorable {
     }
 }
 
-/// Decodes two parts with super decoders.
+/// A type that decodes two parts with super decoders.
 private struct Parts: DefaultStorable {
     struct Part: Codable { var number: Int }
     var base: Part
@@ -132,7 +132,7 @@ extension CodingUserInfoKey {
     fileprivate static let license = CodingUserInfoKey(rawValue: "license")!
 }
 
-/// Is decoded only by a decoder that has been told something.
+/// A type that only a decoder with the right userInfo can decode.
 private struct Licensed: DefaultStorable {
     struct Coder: DefaultsDecoder {
         func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
@@ -154,7 +154,7 @@ private struct Licensed: DefaultStorable {
     }
 }
 
-// A write decodes the replaced value with such a decoder, to find out what the type doesn't know.
+// A write decodes the replaced value with such a decoder, to find its unknown fields.
 @Suite("A decoder that passes calls on", .ownCache)
 struct ForwardingDecoderTests {
     private func check<Settings: DefaultStorable>(

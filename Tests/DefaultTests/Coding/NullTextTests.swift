@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// Has the string in every place that a string can have.
+/// A type with strings in every place that a string can have.
 private struct Texts: DefaultStorable, Equatable {
     enum Kind: String, Codable { case none = "$null", other }
     struct Inner: DefaultProviding, Hashable {
@@ -11,7 +11,7 @@ private struct Texts: DefaultStorable, Equatable {
         var added = 1
         static var defaultValue: Inner? { Inner() }
     }
-    /// Decodes from containers within its own.
+    /// A type that decodes from containers within its own.
     struct Nested: Codable, Equatable {
         var keyed = "$null"
         var unkeyed = ["$null", "x"]
@@ -103,7 +103,7 @@ struct NullTextTests {
                     try EventCollector().collect {
                         let (value, report) = try #require(try Texts.loadWithReport())
                         #expect(value == Texts())
-                        // In a property list, it could be nil where it can't be a string.
+                        // In a property list, the text counts as nil if it can't be a string.
                         let isJSON = format == .json
                         #expect(report.filledIn == ["count", "inner.added"] + (isJSON ? [] : ["isOn"]))
                         #expect(report.unusable.map(\.path) == (isJSON ? ["isOn"] : []))
@@ -132,12 +132,12 @@ struct NullTextTests {
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Data].self, from: coder.encode(["$null"])) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([Date].self, from: coder.encode(["$null"])) }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel([URL].self, from: coder.encode(["$null"])) }
-        // Of two strings, one is missing, or is a number.
+        // One of the two strings is missing, or is a number.
         struct Two: Codable { var one: String, two: String }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Two.self, from: coder.encode(["one": "$null"])) }
         struct Mixed: Codable { var one = "$null", two = 7 }
         #expect(throws: DecodingError.self) { try coder.decodeTopLevel(Two.self, from: coder.encode(Mixed())) }
-        // JSON has a null of its own, which is no string.
+        // JSON has its own null, which is no string.
         let json = Data(#"{"one":"$null","two":null}"#.utf8)
         #expect(throws: DecodingError.self) { try DefaultsCoder.json.decodeTopLevel(Two.self, from: json) }
     }

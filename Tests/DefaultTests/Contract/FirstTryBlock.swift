@@ -141,7 +141,7 @@ struct DefaultValueForms {
     func forms() throws {
         func check<Declaring: DefaultStorable & Equatable>(_ type: Declaring.Type) throws {
             let store = MemoryDefaults()
-            // One way to get it in generic code.
+            // Generic code gets the value like this.
             let value = try #require(Declaring.defaultValue)
             #expect(Declaring.read(from: store) == value)
             #expect(LiveSettings<Declaring>(in: store).value == value)
@@ -214,7 +214,7 @@ private struct Token: Codable, Equatable {
     var text: String
 }
 
-/// Not encryption: it has a secret, without which nothing can be read.
+/// A coder with a secret, without which nothing can be read; it is no encryption.
 private struct Sealing: DefaultsEncoder, DefaultsDecoder {
     let secret: @Sendable () -> UInt8
 
@@ -447,11 +447,11 @@ struct FirstTryBlock {
             }
             #expect(store.storedValue(forKey: "token") == bytes)
 
-            // What it can't read is put aside, not lost.
+            // A value that can't be read is quarantined, not lost.
             expectEvents([.quarantined]) { store[.otherToken] = Token(text: "new") }
             #expect(try Defaults(suite: store).quarantined(.token).map(\.value) == [bytes])
 
-            // Forms that other keys read are nothing to it.
+            // This key reads no forms that other keys read.
             for foreign in [#"{"text":"plain"}"#, "plain"] {
                 try store.setStoredValue(.string(foreign), forKey: "token")
                 expectError(.typeMismatch) { try Defaults(suite: store).load(.token) }
@@ -475,7 +475,7 @@ struct FirstTryBlock {
         }
     }
 
-    @Test("a key's own coder decodes at each read, so a changed secret makes the value unreadable at once")
+    @Test("a key's own coder decodes at each read, so a changed secret makes the value unreadable immediately")
     func changedSecret() throws {
         let secret = MemoryDefaults()
         secret[.launchCount] = 1
@@ -541,7 +541,7 @@ struct FirstTryBlock {
         #expect(vault.values["k"] as? Data == (try DefaultsCoder.sealed.encode(Token(text: "abc"))))
         let other = KeyValueContainer<Token>(storage: vault, key: "k", coder: .sealed(with: 9))
         expectReport(.undecodable) { #expect(other.value == nil) }
-        // What can't be read is not replaced by a change of it.
+        // A value that can't be read is not replaced by a change in place.
         EventCollector().collect { other.value? = Token(text: "b") }
         #expect(container.value == Token(text: "abc"))
         expectError(.undecodable) { try other.update { $0 = Token(text: "b") } }
@@ -597,7 +597,7 @@ struct FirstTryBlock {
         expectFault(expectError(.undecodable) { try other.update { _ in } }, .undecodable, "other")
     }
 
-    @Test("a value that was put aside is stored again, if it can be read now")
+    @Test("a quarantined value is stored again, if it can be read now")
     func restoring() throws {
         enum Before {
             struct Settings: DefaultStorable { var level: Int }

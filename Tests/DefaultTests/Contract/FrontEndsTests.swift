@@ -30,7 +30,7 @@ private enum FrontEnd: CaseIterable {
     }
 }
 
-/// A store with one value, which another process removes just after it has been looked up.
+/// A store with one value, which another process removes just after it has been read.
 private final class Vanishing: DefaultsStore, Sendable {
     let storeDescription = "Vanishing"
     private let contents = MemoryDefaults()
@@ -103,7 +103,7 @@ private struct Shared: Sendable, CustomTestStringConvertible {
         Shared(Defaults.Key("k"), Set(["a"])),
         Shared(Defaults.Key("k"), 1..<5),
         Shared(Defaults.Key("k"), [1: "a"]),
-        // What df stores of Data is the encoder's, which keys and containers read as the Data that it is.
+        // df stores Data as the encoder's bytes, which keys and containers read as plain Data.
         Shared(Defaults.Key("k"), Data("\"AAEC\"".utf8), between: [.key, .container, .storage]),
     ]
 }
@@ -115,7 +115,7 @@ struct FrontEndsTests {
         try kind.withStore { shared.check($0) }
     }
 
-    @Test("keep to a coder that is given, which nothing else reads for", arguments: StoreKind.allCases)
+    @Test("use only the coder that is given, and read no other form", arguments: StoreKind.allCases)
     func givenCoder(kind: StoreKind) throws {
         try kind.withStore { store in
             let own = DefaultsCoder(encoder: JSONEncoder(), decoder: JSONDecoder())
@@ -137,7 +137,7 @@ struct FrontEndsTests {
         }
     }
 
-    @Test("read what one look has found, even if it is gone just after it", arguments: FrontEnd.allCases)
+    @Test("read a value in one look, even if it is removed just afterwards", arguments: FrontEnd.allCases)
     fileprivate func oneLook(frontEnd: FrontEnd) throws {
         for value in [PropertyListValue.integer(5), .data(Data("5".utf8))] {
             let store = try Vanishing(value)

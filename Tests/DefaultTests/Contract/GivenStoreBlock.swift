@@ -27,7 +27,7 @@ struct GivenStoreBlock {
                 try VisualSettings.update(in: suite) { $0.themeName = "dark" }
                 #expect(VisualSettings.read(from: suite)?.themeName == "dark")
 
-                // What is not complete is filled in and, when asked for, stored so.
+                // An incomplete value is filled in, and stored that way when asked for.
                 try suite.setStoredValue(.data(Data(#"{"themeName":"old"}"#.utf8)), forKey: "VisualSettings")
                 #expect(try VisualSettings.loadWithReport(from: suite)?.report.isEmpty == false)
                 #expect(try VisualSettings.migrate(in: suite))

@@ -7,7 +7,7 @@ struct GuestTests {
     private static let programs = Compiler.programs(in: "Guest")
     private static let versions = TestExtent.pick(brief: ["6"], full: ["5", "6"])
 
-    /// Without full runs, two that have most of the statements and of the mistakes.
+    /// The two programs with most of the statements and mistakes, or in full runs all of them.
     private static var tested: [URL] {
         TestExtent.isFull
             ? programs : programs.filter { ["Errors.swift", "Statements.swift"].contains($0.lastPathComponent) }

@@ -58,7 +58,7 @@ extension Defaults.Keys {
 
 @Suite("The types of other libraries")
 struct OtherLibrariesBlock {
-    /// Stores a value, reads it back, and checks what is stored.
+    /// Stores a value, reads it back, and checks the stored form.
     private func expect<Value>(
         _ value: Value,
         in key: Defaults.Key<Value>,
@@ -202,7 +202,7 @@ struct OtherLibrariesBlock {
             expectReport(.unsupportedValue) { defaults[.any] = Theme.dark }
             #expect(defaults[.list] as? [Int] == [1])
             #expect(store.storedValue(forKey: "table") == nil)
-            // What is stored in another type.
+            // The stored value is of another type.
             try store.set("text", forKey: "list")
             expectReport(.typeMismatch) { #expect(defaults[.list].isEmpty) }
             try store.set(["dark", "blue"], forKey: "themes")

@@ -5,7 +5,7 @@ import Foundation
 import Observation
 import Testing
 
-/// A store of one's own: the five members that have no default implementation.
+/// A minimal third-party store: the five members that have no default implementation.
 private final class Shelf: DefaultsStore, Sendable {
     let storeDescription = "Shelf \(UUID().uuidString)"
     private let values = Guarded<[StoreKey: PropertyListValue]>([:])

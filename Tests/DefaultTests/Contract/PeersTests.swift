@@ -120,8 +120,8 @@ private struct ForeignSettings {
         #expect((try? defaults.quarantined(key).isEmpty) == true, sourceLocation: location)
     }
 
-    /// Checks that a settings type reads a value before and after it was written, that the other library's stays where
-    /// it is, and that nothing is reported or quarantined.
+    /// Checks that a settings type reads a value before and after it was written, that the other library's value stays
+    /// in place, and that nothing is reported or quarantined.
     func check<Settings: DefaultStorable & Equatable>(
         _ value: Settings,
         forKey key: String? = nil,
@@ -337,7 +337,7 @@ struct PeersTests {
         }
     }
 
-    @Test("Default 3 that typed keys and containers take over are read and written", arguments: StoreKind.allCases)
+    @Test("Default 3 are read and written by typed keys and containers", arguments: StoreKind.allCases)
     func default3Keys(kind: StoreKind) throws {
         try kind.withStore { store in
             let settings = try ForeignSettings("Default3", in: store)
@@ -401,7 +401,7 @@ struct PortingTests {
             contentsOf: Self.root.appending(path: "Sources/Default/Default.docc/ComingFromOtherLibraries.md"),
             encoding: .utf8
         )
-        // The first command in the guide; its file is replaced by the standard input.
+        // The first command of the guide, with the standard input in place of its file.
         let command = try #require(guide.components(separatedBy: "```sh\n").dropFirst().first)
             .components(separatedBy: "```")[0]
         let expressions = command.split(separator: "\n").filter { $0.hasPrefix("    -e ") }

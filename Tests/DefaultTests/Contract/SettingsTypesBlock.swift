@@ -2,8 +2,8 @@ import Default
 import Foundation
 import Testing
 
-// The calls of version 3 of the older library, and those that this library adds. They have to compile outside of a
-// test's actor or closure.
+// The calls of version 3 of the older library, and those that this library adds. They must compile outside a test's
+// actor or closure.
 
 private struct VisualSettings: Codable, DefaultStorable {
     var themeName: String

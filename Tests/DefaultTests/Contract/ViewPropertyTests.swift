@@ -4,8 +4,8 @@ import Testing
 
 /// Programs in Fixtures/Views; their first lines contain the expected error.
 ///
-/// SwiftUI isn't on Linux. So the programs are compiled with the source of `DefaultSwiftUI`, on the stub that the type
-/// check for Apple platforms uses.
+/// SwiftUI isn't available on Linux, so the programs are compiled with the source of `DefaultSwiftUI`, on the stub that
+/// the type check for Apple platforms uses.
 @Suite("A property of a view", .waits)
 struct ViewPropertyTests {
     @Test("may be shared between tasks, so it does not compile with a store that may not be")
@@ -13,7 +13,8 @@ struct ViewPropertyTests {
         try withTemporaryDirectory { directory in
             var package = URL(filePath: #filePath)
             for _ in 0..<4 { package.deleteLastPathComponent() }
-            // As the package manager names the package, whose initializer of the property the source uses.
+            // The name that the package manager passes to the compiler: the source uses a `package` initializer of the
+            // property.
             let name = String(package.lastPathComponent.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
             let options = ["-swift-version", "6", "-parse-as-library", "-package-name", name, "-I", directory.path]
             let stub = ["-emit-module", "-o", directory.appending(path: "SwiftUI.swiftmodule").path]

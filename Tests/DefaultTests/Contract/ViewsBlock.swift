@@ -19,7 +19,7 @@ private struct AppSettings: DefaultStorable, Equatable {
     static var defaultValue: AppSettings? { AppSettings() }
 }
 
-/// What the settings screen reads and what its controls assign; Examples/SettingsScreen has the screen itself.
+/// The reads and assignments of a settings screen; Examples/SettingsScreen has the screen itself.
 private struct Screen {
     @Stored(.volume) var volume
     @Stored(.isSoundOn) var isSoundOn
@@ -68,13 +68,13 @@ private struct Screen {
     }
 }
 
-/// A view that is rendered again each time it is notified, and counts how often.
+/// A view that is rendered again at each notice, and counts them.
 private final class Rendering: Sendable {
     private let row: Screen.Row
     private let store: FileDefaults
     private let notices = Guarded<[AnyHashable]>([])
     private let events: AsyncStream<Void>.Continuation
-    /// An element for each notice.
+    /// A stream with an element for each notice.
     let stream: AsyncStream<Void>
 
     init(_ row: Screen.Row, from store: FileDefaults) {
@@ -91,7 +91,7 @@ private final class Rendering: Sendable {
             withObservationTracking {
                 _ = row.read()
             } onChange: { [self] in
-                // The values that were read at the notices: observers are called after the change.
+                // The values read at the notices, which come after the change.
                 let value = withDefaults(store) { row.read() }
                 notices.withLock { $0.append(value) }
                 render()
@@ -100,7 +100,7 @@ private final class Rendering: Sendable {
         }
     }
 
-    /// The values at the notices, which are different if none came twice for the same change.
+    /// The values at the notices; they all differ unless a change was notified twice.
     var values: [AnyHashable] { notices.withLock { $0 } }
 }
 
@@ -158,7 +158,7 @@ struct ViewsBlock {
                 await notices.next()
                 #expect(rendering.count == number)
             }
-            // Between changes by both, so that a second notice for one of them would have come before the last.
+            // Changes by both alternate, so that a second notice for one of them would come before the last one.
             withDefaults(suite) { row.assign(20) }
             try assignElsewhere(row, 21)
             await notices.next()

@@ -30,7 +30,7 @@ struct DiagnosticsTests {
     func identifierConflict() throws {
         let collector = EventCollector()
         collector.collect {
-            // Under keys of the program's choice they are not in each other's way.
+            // Under two different keys the two types don't conflict.
             Player.Settings().write(withKey: "player")
             Editor.Settings().write(withKey: "editor")
             _ = try? Player.Settings.loadWithReport(forKey: "player")
@@ -181,7 +181,7 @@ struct DiagnosticsTests {
             let message = try #require(error?.description)
             #expect(message.contains(fault))
             #expect(message.contains("Make the property optional, or give the settings type a defaultValue"))
-            // So does the event of the write that replaces the value.
+            // The event of the write that replaces the value says the same.
             let collector = EventCollector()
             collector.collect { Settings(window: .init(width: 5)).write() }
             #expect(collector.events.map(\.kind) == [.quarantined])
@@ -290,7 +290,7 @@ struct DefaultsErrorTests {
     }
 }
 
-@Suite("What was reported of stored values")
+@Suite("A report about a stored value")
 struct ReportedReadsTests {
     @Test("is remembered up to 4,096 reports, and forgotten with the one after them")
     func bound() {
@@ -299,7 +299,7 @@ struct ReportedReadsTests {
             numbers.map { reports.insert(ErrorContext(key: "k"), reason: $0) }
         }
         #expect(areNew(1...4_096).allSatisfy { $0 })
-        // All of them are remembered, and asking forgets none.
+        // All of them are remembered, and asking doesn't displace any.
         #expect(areNew([1, 4_096, 1]) == [false, false, false])
         #expect(areNew([4_097, 4_097, 1]) == [true, false, true])
     }
@@ -391,7 +391,7 @@ struct DefaultsEventTests {
             let texts: [PropertyListValue] = [.string("ab"), .string("cd"), .array([.string("ab")]), .string("ab")]
             let numbers = try counts(texts) { _ = defaults[DefaultsKey<Int>("k")] }
             #expect(numbers == [1, 1, 1, 0])
-            // Of the same length, and malformed at the same place.
+            // The bytes have the same length, and are malformed at the same place.
             let bytes = ["{a", "{b", "{a"].map { PropertyListValue.data(Data($0.utf8)) }
             let fetched = try counts(bytes) { _ = store.df.fetch(forKey: "k", type: [Int].self) }
             #expect(fetched == [1, 1, 0])
@@ -400,7 +400,7 @@ struct DefaultsEventTests {
         }
     }
 
-    @Test("of a filled-in value comes once for each place and for all that its message says")
+    @Test("of a filled-in value comes once for each place and each content of its message")
     func reports() {
         let store = "Store \(UUID().uuidString)"
         let context = ErrorContext(key: "k", type: Int.self, store: store)
@@ -426,13 +426,13 @@ struct DefaultsEventTests {
         for (number, other) in [
             report(missing: 2), report(unusable: 1), report(unusable: 1, last: "y"), report(unusable: 1, reason: "S"),
             report(missing: 1, unusable: 1), report(unusable: 20), report(unusable: 20, last: "y"),
-            // There is one more, which is not listed.
+            // These have one more path than the message lists.
             report(unusable: 21), report(missing: 1, unusable: 20, last: "x"),
         ].enumerated() {
             #expect(event(other, context)?.report == other, "report \(number)")
             #expect(event(other, context) == nil, "report \(number)")
         }
-        // The last of 21 is not in the message, nor is what is missing.
+        // The message contains neither the last of 21 paths nor the missing ones.
         #expect(event(report(unusable: 21, last: "y"), context) == nil)
         #expect(event(report(missing: 20, unusable: 1), context) != nil)
         let names = (0..<19).map { "m\(100 + $0)" } + ["n"]
@@ -456,7 +456,7 @@ struct LoadReportTests {
         #expect(!LoadReport(filledIn: ["a"]).isEmpty && LoadReport(filledIn: ["a"]).isFilledIn)
         #expect(!LoadReport(unusable: unusable("a")).isEmpty && LoadReport(unusable: unusable("a")).isFilledIn)
         #expect(LoadReport().migratedFrom == nil)
-        // What is only left out is not filled in.
+        // A part that is only left out does not count as filled in.
         typealias Part = LoadReport.UnusableValue
         let leftOut = [Part(path: "a", reason: Part.hasOldName), Part(path: "b", reason: Part.isUnknown)]
         #expect(!LoadReport(unusable: leftOut).isFilledIn && !LoadReport(unusable: leftOut).isEmpty)

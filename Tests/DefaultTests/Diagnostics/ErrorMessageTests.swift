@@ -241,7 +241,7 @@ struct ErrorMessageTests {
             The stored value was left unchanged.
             """
         )
-        // Twenty are listed.
+        // The message lists twenty paths.
         func listed(_ count: Int) -> String {
             DefaultsError.filledIn(LoadReport(filledIn: (101...100 + count).map { "p\($0)" }), context).faults ?? ""
         }
@@ -330,7 +330,7 @@ struct ErrorMessageTests {
         #expect(thrown?.key == "k" && thrown?.type == Int.self && thrown?.store == "S")
     }
 
-    @Test("and everything else stay the same when the error becomes one about a value")
+    @Test("and everything else stay the same when the error is said to be about a value")
     func content() {
         let report = LoadReport(filledIn: ["a"])
         for error in [DefaultsError.filledIn(report, context), .encodingFailed(fault, context)] {
@@ -340,13 +340,13 @@ struct ErrorMessageTests {
             #expect(other.faults == error.faults)
             #expect((other.underlyingError is CocoaError) == (error.underlyingError is CocoaError))
         }
-        // The bytes themselves count, and those of other values.
+        // The digest of Data is that of its bytes; other values have the digest of their encoding.
         let bytes = PropertyListValue.data(Data("foobar".utf8))
         #expect(DefaultsError.valueMissing(context).about(bytes).content == 0x8594_4171_F739_67E8)
         #expect(DefaultsError.valueMissing(context).about(.boolean(true)).content == 0xAF63_B94C_8601_B113)
     }
 
-    @Test("is that which another package gives its own error, with all else that it says")
+    @Test("is the one that another package gives its own error, with all its other properties")
     func initializer() {
         let full = DefaultsError(
             .init("vault.closed"),

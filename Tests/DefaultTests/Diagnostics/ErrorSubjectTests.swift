@@ -12,7 +12,7 @@ private struct Point: Codable, Equatable {
     var x = 1.5
 }
 
-@Suite("What is wrong with a call")
+@Suite("A failure of a call")
 struct ErrorSubjectTests {
     @Test("is an error about the key, type and store of the call that refuses it", arguments: StoreKind.allCases)
     func subjects(kind: StoreKind) throws {
@@ -27,7 +27,7 @@ struct ErrorSubjectTests {
                 (.typeMismatch, "text", Point.self, { _ = try store.df.load(forKey: "text", type: Point.self) }),
                 (.typeMismatch, "text", Level.self, { _ = try Level.load(forKey: "text") }),
                 (.typeMismatch, "text", Level.self, { try Level.update(forKey: "text") { $0.value = 1 } }),
-                // Bytes are no number, whatever is in them.
+                // Bytes are not a number, whatever they contain.
                 (.typeMismatch, "bytes", Int.self, { _ = try defaults.load(DefaultsKey<Int>("bytes")) }),
                 (.undecodable, "bytes", Point.self, { _ = try defaults.load(point) }),
                 (.undecodable, "bytes", Point.self, { try defaults.update(point) { $0.x = 1 } }),
@@ -79,7 +79,7 @@ struct ErrorSubjectTests {
                 #expect(error?.store == store.storeDescription, "call \(number)")
             }
             #expect(store.storedKeys() == ["text"])
-            // A removal that fails is one of its own kind.
+            // A removal that fails has its own kind of event.
             for removal in [{ Level.clear(forKey: "") }, { defaults.remove("") }, { defaults.remove("text", "a\0b") }] {
                 expectEvents([.removalFailed], from: removal)
             }

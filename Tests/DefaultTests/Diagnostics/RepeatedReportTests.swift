@@ -38,7 +38,7 @@ extension DefaultsKeys {
 
 @Suite("A value that breaks again after it was good", .ownCache)
 struct RepeatedReportTests {
-    /// A read, a value that it can return, and one that it can't.
+    /// A read, a value that it can return, and a value that it can't.
     private struct Reader: Sendable {
         let name: String
         var key = "k"
@@ -94,7 +94,7 @@ struct RepeatedReportTests {
     func again(kind: StoreKind) throws {
         for reader in Self.readers {
             try kind.withStore { store in
-                // What is read several times is cached.
+                // A value that is read several times is cached.
                 func read() { for _ in 0..<3 { reader.read(store) } }
                 try store.setStoredValue(reader.good, forKey: reader.key)
                 read()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// Two releases of one type; the older can't use what the newer stores.
+/// Two releases of one type; the older one can't use the newer one's values.
 private enum Recorded {
     struct V2: DefaultStorable, Equatable {
         var size = 1
@@ -36,7 +36,7 @@ struct CompanionValueTests {
         #expect(third.version(of: Data("a".utf8)) == SchemaVersion(3, readableSince: 2))
         #expect(third.version(of: Data()) == nil)
         #expect(SchemaRecord(text: third.text)?.entries == third.entries)
-        // The same bytes again, as those of another version.
+        // The same bytes again, as a value of another version.
         let fourth = SchemaRecord(version: .init(5), data: Data("foobar".utf8), replacing: third)
         #expect(fourth.text == "5 85944171f73967e8 4 85944171f73967e8")
         #expect(fourth.version(of: Data("foobar".utf8)) == SchemaVersion(5))
@@ -75,7 +75,7 @@ struct CompanionValueTests {
                 let beginning = String(repeating: "k", count: 65_535 - 17 - ending.count)
                 #expect(name(key) == "\(beginning)~\(digest)\(ending)")
             }
-            // Half a character would not be text.
+            // Cutting the key within a character would not leave text.
             let key = String(repeating: "é", count: 32_767)
             let digest = ContentDigest(Data(key.utf8)).text
             let beginning = String(repeating: "é", count: (65_535 - 17 - ending.count) / 2)
@@ -101,7 +101,7 @@ struct CompanionValueTests {
         #expect(kept.map(\.value) == [.string("text"), .data(bytes)])
         #expect(kept.map(\.data) == [nil, bytes])
         #expect(kept.first?.object as? String == "text")
-        // The newer one is not Data, which no settings are read from.
+        // The newer entry is not Data, and settings are only read from Data.
         #expect(try Recorded.V2.restoreQuarantined(in: store) == kept.last)
         #expect(store.storedValue(forKey: "Recorded") == .data(bytes))
         #expect(store.storedValue(forKey: "Recorded.quarantine") == .array([text]))
@@ -174,7 +174,7 @@ struct CompanionValueTests {
                 #expect(error?.type == Bare.self && error?.store == store.storeDescription)
                 #expect(error?.description.contains("is reserved for quarantined values of Bare") == true)
             }
-            // A write is about the value's key.
+            // The error of a write is about the value's key.
             let failure = expectError(.quarantineFailed) { try Bare(size: 1).save(to: store) }
             #expect(failure?.key == "Bare" && failure?.type == Bare.self && failure?.store == store.storeDescription)
             #expect((failure?.underlyingError as? DefaultsError)?.key == "Bare.quarantine")

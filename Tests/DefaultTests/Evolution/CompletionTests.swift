@@ -100,14 +100,14 @@ struct CompletionTests {
             Change(#""width":1,"#, "", filledIn: ["size.width"]) { $0.size.width = 800 },
             Change(#""width":1,"#, #""width":"w","#, unusable: ["size.width"]) { $0.size.width = 800 },
             Change(#"{"width":1,"height":2}"#, "[]", unusable: ["size"]) { $0.size = Window().size },
-            // A case that no longer exists, a case without its values, and two cases at once.
+            // The value has a case that no longer exists, a case without its values, or two cases.
             Change(#""bottom""#, #""left""#, unusable: ["edge"]) { $0.edge = .top },
             Change(#""tiled""#, #""gone""#, unusable: ["mode"]) { $0.mode = .plain },
             Change(#"{"tiled":{"columns":3,"rows":4}}"#, #"{"tiled":{},"custom":{"_0":"a"}}"#, unusable: ["mode"]) {
                 $0.mode = .plain
             },
             Change(#","rows":4"#, "", unusable: ["mode"]) { $0.mode = .plain },
-            // Arrays are replaced as a whole.
+            // An array is replaced as a whole.
             Change(#"["x","y"]"#, #"["x",1]"#, unusable: ["tabs"]) { $0.tabs = ["a"] },
             // In a dictionary, unusable entries are removed, and deleted entries stay deleted.
             Change(#"{"todo":3}"#, #"{"todo":3,"x":"many"}"#, unusable: ["badges.x"]) { $0.badges = ["todo": 3] },
@@ -711,7 +711,7 @@ struct CompletionTests {
         let (value, report) = try #require(fillIn("{\(fields)}", with: Sound()))
         #expect(value == expected)
         #expect(report.filledIn == ["muted"] && report.unusable.isEmpty)
-        // The default takes the place of the first, and not the second one.
+        // The default replaces the first field; the second one isn't used instead.
         let other = try #require(fillIn(#"{"volume":"loud","volume":2}"#, with: Sound()))
         #expect(other.value.volume == 0 && other.report.unusablePaths == ["volume"])
     }
@@ -750,7 +750,7 @@ struct CompletionTests {
             let (value, report) = try #require(fillIn(coder.converted(json), with: Look(), coder: coder))
             #expect(value == expected)
             #expect(report.unusablePaths == ["byMode.day.size"])
-            // An entry that can't be used at all is replaced by the default's, and removed if that has none.
+            // An unusable entry is replaced by the default's, or removed if the default has none.
             let other = #"{"themes":{"dark":7,"light":7},"byNumber":{"7":"x"},"optional":{"dark":[]}}"#
             let (replaced, loss) = try #require(fillIn(coder.converted(other), with: Look(), coder: coder))
             #expect(replaced.themes == ["dark": Theme(size: 20, name: "d")])
@@ -847,7 +847,7 @@ struct CompletionTests {
     }
 }
 
-/// A page, whose first version had only an address.
+/// A bookmark, whose first version had only an address.
 private struct Bookmark: DefaultProviding, Hashable {
     var url: String
     var tags: [String] = []
@@ -867,7 +867,7 @@ private struct Shelf: Codable, Equatable {
     var plain: [String] = []
 }
 
-/// Counts how often it is decoded.
+/// A type that counts its decodings.
 private struct Counted: DefaultProviding {
     static let decodings = Guarded(0)
     static var defaultValue: Counted? { Counted(id: 0, name: "default") }
@@ -884,7 +884,7 @@ private struct Counted: DefaultProviding {
     enum CodingKeys: CodingKey { case id, name }
 }
 
-/// Counts how often it is used.
+/// A decoder that counts its uses.
 private final class CountingDecoder: DefaultsDecoder, Sendable {
     let calls = Guarded(0)
 
@@ -906,7 +906,7 @@ extension DefaultsCoder {
     }
 }
 
-/// An error, and the path that it has.
+/// A form of an error, and the path that it reports.
 private enum Shape: CaseIterable {
     case mismatch, missingKey, missingValue, corrupted, own
     case mismatchWithoutPath, missingKeyWithoutPath, corruptedWithoutPath
@@ -943,7 +943,7 @@ private enum Shape: CaseIterable {
     }
 }
 
-/// A number up to 100.
+/// A number up to 100, which the initializer checks.
 private struct Percent: Codable, Equatable {
     var number: Int
     init(_ number: Int) { self.number = number }
@@ -957,7 +957,7 @@ private struct Percent: Codable, Equatable {
     }
 }
 
-/// Two numbers in order.
+/// Two numbers in order, which the initializer checks.
 private struct Pair: Codable, Equatable {
     var low: Int
     var high: Int
@@ -1000,7 +1000,7 @@ struct StoredTreeTests {
         #expect(StoredTree.parse(nested(513)) == nil)
         #expect(StoredTree.parse(nested(200_000)) == nil)
         #expect(StoredTree.parse(Data(String(repeating: "[", count: 200_000).utf8)) == nil)
-        // The innermost one may be empty.
+        // The innermost object may be empty.
         let object = #"{"a":"#
         for (begin, innermost, end) in [("[", "", "]"), (object, "{}", "}"), ("[", "{}", "]"), (object, "[]", "}")] {
             func parses(_ count: Int) -> Bool {

@@ -3,15 +3,15 @@ import Testing
 
 @testable import Default
 
-/// One of five releases.
+/// One of five releases of a type.
 ///
-/// In each, a property moves into a container that has the property's old name, and elements gain a property.
+/// In each release a property moves into a container that gets the property's old name, and elements gain a property.
 private protocol Release: DefaultStorable where DefaultsSuite == CurrentStore {
     static var number: Int { get }
     var changes: Int { get set }
     var loudness: String { get set }
     var heading: String { get set }
-    /// A value with all that the release knows, each text of its own.
+    /// A value with everything that the release knows, in which each text is different.
     static var sample: Self { get }
 }
 
@@ -21,7 +21,7 @@ extension Release {
     static var defaultCoder: DefaultsCoder { TestedFormat.coder }
 }
 
-/// Has one more text in each release.
+/// A type with one more text in each release.
 private struct Texts1: DefaultProviding, Hashable {
     var a = "none"
     static let defaultValue = Texts1()
@@ -200,7 +200,7 @@ struct ContainerMatrixTests {
             #expect(report.unusable.isEmpty, comment)
         }
         try Second.update { $0.changes += 1 }
-        // What moved into a container can't be read by a release for which that is a text.
+        // A value that moved into a container can't be read by a release in which the container's name is a text.
         let quarantined = try Second.quarantined().map(\.data)
         #expect(quarantined == (report.unusable.isEmpty ? [] : [bytes]), comment)
         #expect(report.unusable.isEmpty == isNewer, comment)
@@ -208,12 +208,12 @@ struct ContainerMatrixTests {
         if isNewer {
             #expect(stored.isSubset(of: kept), comment)
         }
-        // What an older release doesn't know in elements and entries stays where it is.
+        // Parts of elements and entries that an older release doesn't know stay in place.
         for text in stored where text.dropFirst(2).count == 1 {
             #expect(kept.contains(text), "\(text), \(comment)")
         }
 
-        // The first release is started again, and then the second.
+        // The first release is used again, and then the second.
         try First.update {
             $0.loudness = "again"
             $0.changes += 1
@@ -234,7 +234,7 @@ struct ContainerMatrixTests {
         try texts(in: #require(store.data(forKey: "Player")))
     }
 
-    /// All texts in some bytes, without those of the default values.
+    /// All texts in some bytes, except those of the default values.
     private func texts(in data: Data) throws -> Set<String> {
         func texts(of value: PropertyListValue) -> [String] {
             switch value {

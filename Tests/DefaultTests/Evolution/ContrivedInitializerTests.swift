@@ -19,7 +19,7 @@ private struct Point: Codable, Equatable {
     enum CodingKeys: CodingKey { case x, y }
 }
 
-/// Tries one part as three types.
+/// A type that tries one part as three types.
 private struct Alternatives: Contrived {
     var place = Point()
     var name = "n"
@@ -38,7 +38,7 @@ private struct Alternatives: Contrived {
     }
 }
 
-/// Rejects three parts together.
+/// A type that rejects three parts together.
 private struct Together: Contrived {
     var a = 1, b = 2, c = 3
     static var initial: Together { .init() }
@@ -52,7 +52,7 @@ private struct Together: Contrived {
     }
 }
 
-/// Goes through all keys.
+/// A type that goes through all keys.
 private struct Open: Contrived {
     var entries: [String: Int] = [:]
     static var initial: Open { .init() }
@@ -69,7 +69,7 @@ private struct Open: Contrived {
     }
 }
 
-/// Decodes the elements of an array itself.
+/// A type that decodes the elements of an array itself.
 private struct ByHand: Contrived {
     var points = [Point()]
     var name = "n"
@@ -84,7 +84,7 @@ private struct ByHand: Contrived {
     }
 }
 
-/// Flattens a nested container.
+/// A type that flattens a nested container.
 private struct Nested: Contrived {
     var width = 1, height = 2
     static var initial: Nested { .init() }
@@ -105,7 +105,7 @@ private struct Nested: Contrived {
     }
 }
 
-/// Opens its parts by itself, in each of the ways there are.
+/// A type that opens its parts itself, in each possible way.
 private struct Opening: Contrived {
     var width = 1
     var tags = ["a"]
@@ -134,7 +134,7 @@ private struct Opening: Contrived {
     }
 }
 
-/// Consists of another value.
+/// A type that consists of another value.
 private struct Wrapper: Contrived {
     var point = Point()
     static var initial: Wrapper { .init() }
@@ -146,7 +146,7 @@ private struct Wrapper: Contrived {
     }
 }
 
-/// Decodes one part twice, as different types.
+/// A type that decodes one part twice, as different types.
 private struct Twice: Contrived {
     var point = Point()
     var keys: [String] = []
@@ -160,7 +160,7 @@ private struct Twice: Contrived {
     }
 }
 
-/// Rejects a value because of another part, which it decodes later.
+/// A type that rejects a value because of another part, which it decodes later.
 private struct Dependent: Contrived {
     var number = 5
     var limits = ["max": 9]
@@ -176,7 +176,7 @@ private struct Dependent: Contrived {
     }
 }
 
-/// Throws errors of its own after a part that it can do without.
+/// A type that throws its own errors after a part that it can do without.
 private struct Moody: Contrived {
     struct Refusal: Error {}
     var mood = "good"
@@ -191,7 +191,7 @@ private struct Moody: Contrived {
     }
 }
 
-/// Reads through a super decoder that isn't always there.
+/// A type that reads through a super decoder that isn't always there.
 private struct Inherited: Contrived {
     var base = Point()
     var own = 3
@@ -210,7 +210,7 @@ private struct Inherited: Contrived {
     }
 }
 
-/// A class that checks what it inherits.
+/// A class that checks the properties it inherits.
 private final class Checked: Contrived {
     var low = 1
     var parts: [Point?] = []
@@ -271,7 +271,7 @@ struct ContrivedInitializerTests {
         let initial = [#"{"width":1}"#, #"["a"]"#, #"{"x":2}"#, "3"]
         let store = MemoryDefaults()
         try CurrentStore.with(store) {
-            // Each part is good, of another kind or missing.
+            // Each part is good, of another kind, or missing.
             for number in 0..<81 {
                 let states = sequence(first: number) { $0 / 3 }.prefix(4).map { $0 % 3 }
                 let stored = zip(parts, states).filter { $1 < 2 }.map { #""\#($0.0)":\#($1 == 0 ? $0.1 : $0.2)"# }
@@ -311,7 +311,7 @@ struct ContrivedInitializerTests {
         try Settings.removeQuarantined()
     }
 
-    /// All numbers from 60 on, also as text, which no default has.
+    /// All numbers from 60 on, as text too; no default has such numbers.
     private func numbers(in data: Data) -> Set<String> {
         let words = String(decoding: data, as: UTF8.self).split { !$0.isNumber }.map(String.init)
         return Set(words.filter { (60...99).contains(Int($0) ?? 0) })

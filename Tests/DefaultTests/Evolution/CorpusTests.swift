@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// Shared by the settings types of this corpus: the store, the key and the format that a test has chosen.
+/// The settings types of this corpus, with the store, the key and the format that a test has chosen.
 private protocol NewVersion: DefaultStorable, Equatable where DefaultsSuite == CurrentStore {}
 
 extension NewVersion {
@@ -21,7 +21,7 @@ private enum Format: String, CaseIterable {
     var coder: DefaultsCoder { self == .json ? .json : .propertyList }
 }
 
-// The new versions, one per fixture. The fixture's name describes the change.
+// The new versions, one for each fixture, whose name describes the change.
 
 private struct PropertyAdded: NewVersion {
     var theme = "bright"
@@ -216,7 +216,7 @@ private struct SkippedThird: NewVersion, DefaultMigratable {
 }
 
 private struct InitializerErrors: NewVersion {
-    /// Blames a path that leads nowhere.
+    /// A type whose error names a path that leads nowhere.
     struct Port: Codable, Equatable {
         var number = 80
         init() {}
@@ -231,7 +231,7 @@ private struct InitializerErrors: NewVersion {
             try container.encode(number)
         }
     }
-    /// Throws an error of its own.
+    /// A type that throws its own error.
     struct Volume: Codable, Equatable {
         var level = 0.5
         init() {}
@@ -350,7 +350,7 @@ private struct StructKeys: NewVersion {
     static var defaultValue: Self? { Self() }
 }
 
-/// The fixture was stored by release 4, whose values release 3 can read.
+/// The reader of a fixture of release 4, whose values release 3 can read.
 private struct ReadableRelease3: NewVersion {
     var theme: String
     var volume: Double
@@ -592,7 +592,7 @@ private struct Corpus {
         #expect(report.unusable.map(\.path) == unusable, comment, sourceLocation: sourceLocation)
         #expect(report.migratedFrom == migratedFrom, comment, sourceLocation: sourceLocation)
 
-        // A read reports it once, and writes nothing.
+        // A read reports this once, and writes nothing.
         let collector = EventCollector()
         collector.collect {
             for _ in 0..<2 {
@@ -607,7 +607,7 @@ private struct Corpus {
         #expect(store.data(forKey: "Settings") == bytes, comment, sourceLocation: sourceLocation)
         #expect(store.dictionaryRepresentation().keys.sorted() == keys, comment, sourceLocation: sourceLocation)
 
-        // A write quarantines the value if parts of it would be lost.
+        // A write quarantines the value if it would lose parts of it.
         value.write()
         let kept = try Settings.quarantined().map(\.data)
         #expect(kept == (unusable.isEmpty ? [] : [bytes]), comment, sourceLocation: sourceLocation)

@@ -8,7 +8,7 @@ private enum Theme: String, Codable, CaseIterable {
     case quoted = "\"dark\""
 }
 
-/// Stored as its raw value by all libraries, since it is not `Codable`.
+/// An enum that all libraries store as its raw value, since it is not `Codable`.
 private enum Plain: String {
     case light
     case dark
@@ -41,8 +41,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
     /// Checks all ways to read and replace the value in a store.
     let check: @Sendable (any DefaultsStore) throws -> Void
 
-    /// A row for a type that containers can hold as well; `isOwn` if the own form is read in the same way, so that
-    /// there is nothing to convert.
+    /// Makes a row for a type that containers can hold too; `isOwn` if the own form is read in the same way, so that
+    /// nothing is converted.
     init<Value: Codable & Equatable & Sendable>(
         _ testDescription: String,
         _ foreign: PropertyListValue,
@@ -52,7 +52,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
         isOwn: Bool = false
     ) {
         self.init(testDescription, foreign, inKey: key, is: value, own: own, isOwn: isOwn) { store in
-            // The values of a container are optional anyway; one for an optional stores nil as JSON.
+            // The values of a container are optional already; a container for an optional type stores nil as JSON.
             guard Mirror(reflecting: value).displayStyle != .optional else { return }
             let container = KeyValueContainer<Value>(storage: store, key: key.name)
             #expect(container.value == value)
@@ -119,7 +119,7 @@ private func archive(_ object: any NSObject & NSSecureCoding) -> Data {
     (try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)) ?? Data()
 }
 
-/// A value with archived UUIDs replaced by their strings: two archives of one object can differ.
+/// A value whose archived UUIDs are replaced by their strings: two archives of one object can differ.
 private func content(_ value: PropertyListValue) -> PropertyListValue {
     switch value {
     case .array(let values): .array(values.map(content))
@@ -187,7 +187,7 @@ private func content(_ value: PropertyListValue) -> PropertyListValue { value }
 #endif
 
 private let rows: [Row] = [
-    // Defaults: a string of JSON.
+    // Forms of Defaults: a string of JSON.
     Row(
         "A Codable struct as a string of JSON",
         .string(#"{"x":5,"name":"q"}"#),
@@ -246,7 +246,7 @@ private let rows: [Row] = [
         is: url,
         own: .string(url.absoluteString)
     ),
-    // Defaults: collections of strings of JSON.
+    // Forms of Defaults: collections of strings of JSON.
     Row(
         "An array of Codable structs as an array of strings of JSON",
         .array([.string(#"{"x":5,"name":"q"}"#), .string(#"{"x":6,"name":","}"#)]),
@@ -324,7 +324,7 @@ private let rows: [Row] = [
         is: [url],
         own: .array([.string(url.absoluteString)])
     ),
-    // Defaults: forms of its own.
+    // Forms of Defaults: its own encodings.
     Row(
         "A set as an array",
         .array([.string("b"), .string("a")]),
@@ -432,7 +432,7 @@ private let rows: [Row] = [
         own: .array([.string("dark")]),
         isOwn: true
     ),
-    // SwiftyUserDefaults.
+    // Forms of SwiftyUserDefaults.
     Row(
         "A Codable struct as JSON Data",
         json(#"{"x":5,"name":"q"}"#),
@@ -456,7 +456,7 @@ private let rows: [Row] = [
         own: .array([.string("light")]),
         isOwn: true
     ),
-    // AppStorage and UserDefaults.
+    // Forms of AppStorage and UserDefaults.
     Row(
         "A date as the largest number that is one",
         .integer(978_307_199),
@@ -531,7 +531,7 @@ struct ForeignFormTests {
     )
     fileprivate func form(kind: StoreKind, row: Row) throws {
         try kind.withStore { store in
-            // Rows whose foreign form is the own one have nothing to convert.
+            // A row whose foreign form is the own one has nothing to convert.
             try row.check(store)
         }
     }
@@ -541,12 +541,12 @@ struct ForeignFormTests {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             let key = Defaults.Key<Point>("point", default: Point(x: 1, name: "default"))
-            // Equal contents are reported once.
+            // The contents differ for each kind of store, since equal contents are reported once.
             let x = "\(kind)".count
             let foreign = PropertyListValue.string(#"{"x":\#(x)}"#)
             try store.setStoredValue(foreign, forKey: "point")
             expectEvents([.filledIn]) { #expect(defaults[key] == Point(x: x, name: "default")) }
-            // Only what can be read completely is converted without being asked for.
+            // Without being asked to convert, only values that can be read completely are converted.
             #expect(try defaults.convertForms(of: key) == [])
             #expect(store.storedValue(forKey: "point") == foreign)
             defaults[key].x += 1
@@ -592,13 +592,13 @@ struct ForeignFormTests {
     @Test("is not seen in other values, which stay and are reported", arguments: StoreKind.allCases)
     func otherValues(kind: StoreKind) throws {
         try kind.withStore { store in
-            // These numbers may be seconds since 1970, and others are no dates.
+            // Some of these numbers could be seconds since 1970, and the others are no dates.
             try expectUnread(.string("1700000000"), Defaults.Key<Date?>("date"), in: store)
             try expectUnread(.integer(978_307_200), Defaults.Key<Date?>("date number"), in: store)
             try expectUnread(.real(-.infinity), Defaults.Key<Date?>("no date"), in: store)
             try expectUnread(.boolean(true), Defaults.Key<Date?>("Boolean"), in: store)
             try expectUnread(.string("nan"), Defaults.Key<Date?>("not a number"), in: store)
-            // Text in quotation marks is neither of the other types.
+            // Text in quotation marks is none of the other types.
             try expectUnread(.string("\"AAEC\""), Defaults.Key<Data?>("data"), in: store)
             try expectUnread(.string("\"\(uuid.uuidString)\""), Defaults.Key<UUID?>("uuid"), in: store)
             try expectUnread(.string("\"5\""), Defaults.Key<Int?>("int"), in: store)
@@ -610,14 +610,14 @@ struct ForeignFormTests {
             try expectUnread(json(#"{"light":{"x":1}}"#), Defaults.Key<Theme?>("case with a value"), in: store)
             try expectUnread(json(#"{"light":{},"dark":{}}"#), Defaults.Key<Theme?>("two cases"), in: store)
             try expectUnread(json(#"{"light":{}}"#), Defaults.Key<String?>("case as text"), in: store)
-            // JSON of another type, and what is almost JSON.
+            // JSON of another type, and text that is almost JSON, are not read.
             try expectUnread(.string("\"blue\""), Defaults.Key<Theme?>("theme"), in: store)
             try expectUnread(.string("dark blue"), Defaults.Key<Theme?>("words"), in: store)
             try expectUnread(.string("\"dark"), Defaults.Key<Theme?>("open"), in: store)
             try expectUnread(.string("\"not closed"), Defaults.Key<URL?>("open url"), in: store)
             try expectUnread(.string(#"{"x":5"#), Defaults.Key<Point?>("open object"), in: store)
             try expectUnread(.string("5"), Defaults.Key<Point?>("other type"), in: store)
-            // Elements can't merge: "1,2" is not a value in JSON.
+            // Elements are not joined: "1,2" is not a JSON value.
             try expectUnread(.array([.string("1,2")]), Defaults.Key<[Shape]>("merged"), in: store)
             try expectUnread(.array([.string(#"{"point":{}},{"point":{}}"#)]), Defaults.Key<[Shape]>("two"), in: store)
             try expectUnread(
@@ -642,7 +642,7 @@ struct ForeignFormTests {
     #if Foundation
     @Test("is not seen in archives of other classes", arguments: StoreKind.allCases)
     func otherArchives(kind: StoreKind) throws {
-        // Foundation ends a process that unarchives them without a look.
+        // Foundation ends a process that unarchives these without a check.
         try kind.withStore { store in
             try expectUnread(.data(archive(token)), Defaults.Key<URL?>("archive of a UUID"), in: store)
             try expectUnread(.data(archive(url as NSURL)), Defaults.Key<NSUUID?>("archive of a URL"), in: store)
@@ -663,7 +663,7 @@ struct ForeignFormTests {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             let key = Defaults.Key<Point>("point", default: Point())
-            // Equal contents are reported once.
+            // The contents differ for each kind of store, since equal contents are reported once.
             let foreign = PropertyListValue.string(#"{"x":"five \#(kind)","name":"q"}"#)
             try store.setStoredValue(foreign, forKey: "point")
             expectEvents([.filledIn, .quarantined]) { defaults[key].name += "!" }

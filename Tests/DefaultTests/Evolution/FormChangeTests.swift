@@ -7,7 +7,7 @@ private struct Point: Codable, Hashable {
     var name = "p"
 }
 
-/// The same type, once it conforms to `PropertyListConvertible`.
+/// `Point` after it has become `PropertyListConvertible`.
 private struct NativePoint: Codable, Hashable, PropertyListConvertible {
     var x = 1
     var name = "p"
@@ -22,7 +22,7 @@ extension NativePoint {
     }
 }
 
-/// Once more, when it isn't `Codable` any more.
+/// `Point` after it is no longer `Codable`.
 private struct PlainPoint: Hashable, PropertyListConvertible {
     var text: String
     var propertyListValue: PropertyListValue { .string(text) }
@@ -33,7 +33,7 @@ private struct PlainPoint: Hashable, PropertyListConvertible {
     }
 }
 
-/// A type that has become raw-representable, and is still encoded as it was.
+/// A type that has become raw-representable, but is still encoded as before.
 private struct RawPoint: RawRepresentable, Codable, Hashable {
     var x = 1
     var name = "p"
@@ -61,7 +61,7 @@ private struct RawPoint: RawRepresentable, Codable, Hashable {
     }
 }
 
-/// Encoded as a single string.
+/// A type that is encoded as a single string.
 private struct Tag: Codable, Hashable {
     var text: String
 
@@ -77,9 +77,9 @@ private struct Tag: Codable, Hashable {
 private enum Theme: String, Codable { case light, dark }
 private enum Rank: Int, Codable { case first = 1, second }
 private struct Options: OptionSet, Codable, Hashable { let rawValue: Int }
-/// `Theme` before it had raw values, or since it has a value in one of its cases.
+/// `Theme` before it had raw values, or after one of its cases has got a value.
 private enum Look: Codable, Hashable { case light, dark, tinted(Int) }
-/// Decodable from any object.
+/// A type that can be decoded from any object.
 private struct Lenient: Codable, Hashable { var x: Int? }
 
 /// A key whose type has changed, and with it the form in which its values are stored.
@@ -87,7 +87,7 @@ private struct FormChange: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let check: @Sendable (any DefaultsStore) throws -> Void
 
-    /// The value is read in the old form, without a word, and stored in the new one by the next write.
+    /// Declares that the value is read in the old form, without a report, and stored in the new one by the next write.
     init<Old, New: Equatable & Sendable>(
         _ old: Defaults.Key<Old>,
         _ value: @autoclosure @escaping @Sendable () -> Old,
@@ -114,7 +114,7 @@ private struct FormChange: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The value can't be read as the new type: this is reported, and the next write quarantines it.
+    /// Declares that the value can't be read as the new type, so this is reported, and the next write quarantines it.
     init<Old, New: Equatable & Sendable>(
         _ old: Defaults.Key<Old>,
         _ value: @autoclosure @escaping @Sendable () -> Old,
@@ -145,7 +145,7 @@ private let point = Point(x: 5, name: "q")
 private let native = NativePoint(x: 5, name: "q")
 
 private let changes: [FormChange] = [
-    // A type that was `Codable` only becomes `PropertyListConvertible`, and the other way round.
+    // A type that was only `Codable` becomes `PropertyListConvertible`, and the reverse.
     .init(Key<Point?>("k"), point, Key<NativePoint>("k", default: .init()), reads: native),
     .init(Key<[Point]>("k"), [point], Key<[NativePoint]>("k"), reads: [native]),
     .init(Key<[String: Point]>("k"), ["a": point], Key<[String: NativePoint]>("k"), reads: ["a": native]),
@@ -153,7 +153,7 @@ private let changes: [FormChange] = [
     .init(Key<NativePoint?>("k"), native, Key<Point>("k", default: .init())),
     .init(Key<[NativePoint]>("k"), [native], Key<[Point]>("k")),
     .init(Key<Point?>("k"), point, Key<PlainPoint?>("k")),
-    // It becomes raw-representable, and the other way round.
+    // A type becomes raw-representable, and the reverse.
     .init(
         Key<Point?>("k"),
         point,
@@ -169,7 +169,7 @@ private let changes: [FormChange] = [
     .init(Key<[String: Theme]>("k"), ["a": .dark], Key<[String: Look]>("k"), reads: ["a": .dark]),
     .init(Key<Rank?>("k"), .second, Key<Look?>("k", default: .light)),
     .init(Key<Theme?>("k"), .dark, Key<Lenient>("k", default: .init(x: 1))),
-    // Raw values and single values.
+    // Changes between raw values and single values.
     .init(Key<Int>("k"), 2, Key<Rank>("k", default: .first), reads: .second),
     .init(Key<Rank?>("k"), .second, Key<Int>("k"), reads: 2),
     .init(Key<Int>("k"), 3, Key<Rank>("k", default: .first)),
@@ -179,7 +179,7 @@ private let changes: [FormChange] = [
     .init(Key<Theme?>("k"), .dark, Key<Rank>("k", default: .first)),
     .init(Key<String>("k"), "rock", Key<Tag?>("k"), reads: Tag("rock")),
     .init(Key<Tag?>("k"), Tag("rock"), Key<String>("k"), reads: "rock"),
-    // Numbers, text and dates.
+    // Changes between numbers, text and dates.
     .init(Key<Int>("k"), 5, Key<Double>("k"), reads: 5),
     .init(Key<Int>("k"), 5, Key<String>("k"), reads: "5"),
     .init(Key<Double>("k"), 0.5, Key<String>("k"), reads: "0.5"),
@@ -198,12 +198,12 @@ private let changes: [FormChange] = [
     .init(Key<Date?>("k"), date, Key<Double>("k")),
     .init(Key<Date?>("k"), date, Key<String>("k")),
     .init(Key<Date?>("k"), date, Key<Decimal>("k")),
-    // URLs and UUIDs.
+    // Changes between URLs, UUIDs and text.
     .init(Key<String>("k"), "https://example.com/a", Key<URL?>("k"), reads: url),
     .init(Key<URL?>("k"), url, Key<String>("k"), reads: "https://example.com/a"),
     .init(Key<String>("k"), uuid.uuidString, Key<UUID?>("k"), reads: uuid),
     .init(Key<UUID?>("k"), uuid, Key<String>("k"), reads: uuid.uuidString),
-    // Data and collections.
+    // Changes between data and collections.
     .init(Key<Data>("k"), Data(#"{"x":5,"name":"q"}"#.utf8), Key<Point?>("k"), reads: point),
     .init(Key<Point?>("k"), point, Key<Data>("k"), reads: Data(#"{"name":"q","x":5}"#.utf8)),
     .init(Key<[Int]>("k"), [2, 1], Key<Set<Int>>("k"), reads: [1, 2]),

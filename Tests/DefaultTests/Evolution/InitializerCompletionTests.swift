@@ -4,7 +4,7 @@ import Testing
 @testable import Default
 import DefaultJournal
 
-/// The bounds of a value, which only the initializer of the value's type compares with it.
+/// A value with bounds, which only the initializer compares with each other.
 private struct Bounded: Codable, Equatable {
     var bounds = ["low": 1, "high": 9]
     var value = 5
@@ -25,7 +25,7 @@ private struct Bounded: Codable, Equatable {
     }
 }
 
-/// Has a part without which its owner can't do.
+/// A type with a part that it can't do without.
 private struct Owner: Codable, Equatable {
     struct Limits: Codable, Equatable {
         var name = "n"
@@ -48,7 +48,7 @@ private struct Owner: Codable, Equatable {
     }
 }
 
-/// Reads a count under one of two names.
+/// A type that reads a count under one of two names.
 private struct Amount: Codable, Equatable {
     var title = "t"
     var count = 1
@@ -74,7 +74,7 @@ private struct Amount: Codable, Equatable {
     }
 }
 
-/// Needs many parts, and counts how often it is decoded.
+/// A type that needs many parts, and counts its decodings.
 private struct Wide: Codable {
     static let decodings = Guarded(0)
     static let count = 200
@@ -96,7 +96,7 @@ private struct Wide: Codable {
     }
 }
 
-/// Goes through all of its keys, and counts how often it is decoded.
+/// A type that goes through all of its keys, and counts its decodings.
 private struct Tally: Codable {
     static let decodings = Guarded(0)
     var title: String?
@@ -111,7 +111,7 @@ private struct Tally: Codable {
         for key in container.allKeys where key.stringValue.hasPrefix("n") && key.stringValue != "note" {
             entries[key.stringValue] = try container.decode(Int.self, forKey: key)
         }
-        // These are decoded after the entries, so until then they look like some of them.
+        // These are decoded after the entries, so until then they look like entries.
         title = try container.decode(String.self, forKey: PathKey(stringValue: "title"))
         note = try container.decodeIfPresent(String.self, forKey: PathKey(stringValue: "note"))
     }
@@ -126,7 +126,7 @@ private struct Tally: Codable {
     }
 }
 
-/// Tries to decode its home as several types.
+/// A type that tries to decode its home as several types.
 private struct Traveller: Codable, Equatable {
     struct Home: DefaultProviding, Equatable {
         var street = "s"
@@ -161,7 +161,7 @@ private struct Traveller: Codable, Equatable {
     }
 }
 
-@Suite("Filling in a type with an initializer of its own", .ownCache)
+@Suite("Filling in a type with its own initializer", .ownCache)
 struct InitializerCompletionTests {
     private func fillIn<Value: Codable>(
         _ json: String,
@@ -219,7 +219,7 @@ struct InitializerCompletionTests {
             #expect(report.filledIn.isEmpty)
             #expect(report.unusable.count == Wide.count / 2)
         }
-        // In both formats.
+        // The count is for both formats together.
         #expect(Wide.decodings.withLock { $0 } < 2 * (Wide.count / 2 + 5))
     }
 
@@ -236,7 +236,7 @@ struct InitializerCompletionTests {
             #expect(report.filledIn.isEmpty)
             #expect(report.unusable.count == 20)
         }
-        // Then it is unusable as a whole: a read throws, and a write quarantines it.
+        // The value is unusable as a whole: a read throws, and a write quarantines it.
         Tally.decodings.withLock { $0 = 0 }
         let data = Data(json(1_000, every: 2).utf8)
         #expect(Filling.run(Tally.self, on: data, default: Tally(), coder: .json) == nil)

@@ -76,7 +76,7 @@ private struct Older: Release {
     var first: Pane?
 }
 
-/// Decodes the elements of an array itself.
+/// A type that decodes the elements of an array itself.
 private struct ByHand: Release {
     var level: Int
     var widths: [Int]
@@ -103,7 +103,7 @@ private struct ByHand: Release {
     }
 }
 
-@Suite("What a newer release has added", .ownCache)
+@Suite("Data that a newer release has added", .ownCache)
 struct KeptAcrossReleasesTests {
     /// Stores JSON with each coder, and calls a body.
     private func withStored(_ json: String, _ body: (MemoryDefaults, Data) throws -> Void) throws {
@@ -142,7 +142,7 @@ struct KeptAcrossReleasesTests {
             try expect(store, stores: #"{"theme":{"name":"x","accent":"blue"},"level":2}"#)
             #expect(try Moved.quarantined(in: store).isEmpty)
         }
-        // The container has moved, and its old name is another property again.
+        // The container has moved, and its old name is now the name of another property.
         let reused = #"{"window":{"look":{"color":"r","x":1},"style":{"color":"s","y":2}},"level":1}"#
         try withStored(reused) { store, _ in
             try Reused.update(in: store) { $0.level = 2 }
@@ -153,7 +153,7 @@ struct KeptAcrossReleasesTests {
             try expect(store, stores: #"{"theme":{"name":"x","accent":"blue"},"level":4}"#)
             #expect(try MigratedInto.quarantined(in: store).isEmpty)
         }
-        // The predecessor doesn't know a value that has an old name of the new type.
+        // The predecessor doesn't know a value with an old name of the new type.
         try withStored(#"{"theme":{"name":"x"},"volume":3,"old":9}"#) { store, data in
             try MigratedInto.update(in: store) { $0.level = 4 }
             try expect(store, stores: #"{"theme":{"name":"x"},"level":4}"#)
@@ -191,7 +191,7 @@ struct KeptAcrossReleasesTests {
                 #expect(new[key] == old[key], "\(key)")
             }
             #expect(Set(elements(new["set"])) == Set(elements(old["set"])))
-            // A value stays with its key, in whichever order the pairs are written.
+            // A value stays with its key, whatever the order of the pairs.
             #expect(pairs(new["byPane"]) == pairs(old["byPane"]))
             #expect(try Older.quarantined(in: store).isEmpty)
         }
@@ -257,7 +257,7 @@ struct KeptAcrossReleasesTests {
 
 // MARK: Bytes without a version
 
-/// Has the volume in percent, in either order of its properties.
+/// A type with the volume in percent, and its properties in either order.
 private struct Percent: Codable {
     var name: String
     var volume: Int
@@ -347,7 +347,7 @@ struct UnversionedBytesTests {
             try check(ScaleWithDefault<Percent>.self, json, nil, \.volume, replacement: .init())
             try check(ScaleWithDefault<PercentFirst>.self, json, nil, \.volume, replacement: .init())
         }
-        // The predecessor's, whole.
+        // The bytes are a complete value of the predecessor.
         try check(Scale<Percent>.self, #"{"volume":80,"name":"x"}"#, 0.01, \.volume, replacement: .init(volume: 1))
     }
 
@@ -357,7 +357,7 @@ struct UnversionedBytesTests {
         try check(ScaleWithDefault<Percent>.self, #"{"volume":0.25}"#, 0.25, \.volume, replacement: .init())
         try check(ScaleWithDefault<Percent>.self, #"{"balance":1}"#, 0.5, \.volume, replacement: .init())
         try check(ScaleWithDefault<Percent>.self, "{}", 0.5, \.volume, replacement: .init())
-        // A predecessor with a version would have recorded it.
+        // A predecessor with a version would have recorded that.
         try check(Scale<VersionedPercent>.self, #"{"volume":80}"#, 80, \.volume, replacement: .init(volume: 1))
         // The predecessor could use the volume, but not the name.
         try check(NamedScale.self, #"{"volume":80,"name":"x"}"#, 80, \.volume, replacement: .init())
@@ -405,7 +405,7 @@ struct OldBytesTests {
         #expect(try Levels.load(from: store)?.level == 1)
         let record = try #require(store.string(forKey: "Levels.schemaVersion"))
         #expect(record.hasPrefix("2 "))
-        // A newer release finds that its values are the same, and that the older one can read and write them.
+        // A newer release records that its values are the same, and that the older one can read and write them.
         try store.set("3/" + record, forKey: "Levels.schemaVersion")
         try Levels(level: 2).save(to: store)
         #expect(store.string(forKey: "Levels.schemaVersion")?.hasPrefix("3/2 ") == true)

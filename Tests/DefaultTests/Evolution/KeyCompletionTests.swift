@@ -15,7 +15,7 @@ private struct Page: DefaultProviding, Equatable {
     static var defaultValue: Page? { Page(url: "blank") }
 }
 
-/// Has a part that its readers share if they share the value.
+/// A type with an object that readers share if they share the value.
 private struct Case: DefaultStorable {
     final class Label: Codable {
         var text = "l"
@@ -41,7 +41,7 @@ struct KeyCompletionTests {
     func reading(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
-            // Bytes of each store's own: what is known of bytes is known for all stores.
+            // The bytes differ for each store, since facts about bytes are remembered for all stores.
             let lacking = Data(#"{"name":"x","colors":["\#(kind)"]}"#.utf8)
             try store.set(lacking, forKey: "palette")
             let collector = EventCollector()
@@ -89,7 +89,7 @@ struct KeyCompletionTests {
     func elements(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
-            // Bytes of each store's own: what is known of bytes is known for all stores.
+            // The bytes differ for each store, since facts about bytes are remembered for all stores.
             try store.set(Data(#"[{"url":"a"},7,{"url":"b","tags":["\#(kind)"]}]"#.utf8), forKey: "pages")
             try store.set(Data(#"{"url":"h","kind":"\#(kind)"}"#.utf8), forKey: "home")
             let collector = EventCollector()
@@ -195,7 +195,7 @@ struct KeyCompletionTests {
                 try store.set(unusable, forKey: "palette")
                 defaults[.palette] = Palette(name: "y")
                 let replaced = store.data(forKey: "palette")
-                // It still lacks a part for this type, so that it is used in part, and exchanged again.
+                // The value still lacks a part for this type, so it is used in part, and exchanged again.
                 #expect(try defaults.restoreQuarantined(.palette)?.data == unusable)
                 #expect(defaults[.palette].colors == ["blue"])
                 #expect(try defaults.restoreQuarantined(.palette)?.data == replaced)
@@ -206,7 +206,7 @@ struct KeyCompletionTests {
                 #expect(restored?.data == unusable && restored?.typeName == "Palette")
                 #expect(store.data(forKey: "palette") == unusable)
                 #expect(try defaults.quarantined(number).map(\.data) == [replaced])
-                // A key of any value takes each.
+                // A key for any value accepts each of them.
                 #expect(try defaults.restoreQuarantined(Defaults.Key<PropertyListValue?>("palette"))?.data == replaced)
                 expectError(.invalidKey) { try defaults.restoreQuarantined(Defaults.Key<Int?>("")) }
                 defaults.reset(.palette)

@@ -6,7 +6,7 @@ private struct Track: Codable, Equatable {
     var title = ""
 }
 
-/// The same type in the next release.
+/// `Track` in the next release.
 private struct Track2: Codable, Equatable {
     var title = ""
     var rating: Int?
@@ -46,7 +46,7 @@ struct KeyReleaseTests {
             defaults[newList] = [Track2(title: "a", rating: 1), Track2(title: "b", rating: 2)]
             defaults[list].append(Track(title: "c"))
             #expect(defaults[newList].map(\.rating) == [1, 2, nil])
-            // That of a changed element has no place any more.
+            // The rating of a changed element has no place any more.
             defaults[list][0].title = "A"
             #expect(defaults[newList].map(\.rating) == [nil, 2, nil])
             #expect(try defaults.quarantined(list).count == 1)

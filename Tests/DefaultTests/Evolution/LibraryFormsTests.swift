@@ -2,12 +2,12 @@ import Default
 import Foundation
 import Testing
 
-// The forms in which other libraries store values, from their sources and tests, one row each. A row is not edited once
-// it is here: users have these values.
+// The forms in which other libraries store values, from their sources and tests, one row each. Existing rows are never
+// edited: users have these values.
 
 private enum Theme: String, Codable { case light, dark }
 private enum Rank: Int, Codable { case first = 1, second }
-/// Not `Codable`.
+/// An enum that is not `Codable`.
 private enum Side: String { case left, right }
 private struct Options: OptionSet, Codable, Hashable { let rawValue: Int }
 private enum Shape: Codable, Hashable { case point, circle(radius: Double) }
@@ -18,7 +18,7 @@ private struct Point: Codable, Hashable {
 private struct Visit: Codable, Hashable { var at: Date }
 private struct Saved: DefaultStorable, Equatable { var level = 3 }
 
-/// Stored by a `Defaults.Bridge` of its own.
+/// A type that is stored by its own `Defaults.Bridge`.
 private struct User: PropertyListConvertible, Equatable {
     var name: String
 
@@ -38,13 +38,13 @@ private struct User: PropertyListConvertible, Equatable {
 private struct LibraryForm: Sendable, CustomTestStringConvertible {
     let library: String
     let type: String
-    /// What the article says of a form that is not read.
+    /// The article's words for a form that is not read.
     let unread: String?
     let check: @Sendable (any DefaultsStore) throws -> Void
 
     var testDescription: String { "\(library): \(type)" }
 
-    /// A form that is read, by a key, and by `df` and containers if its type is `Codable`.
+    /// Makes a row for a form that a key reads; `df` and containers read it too if its type is `Codable`.
     init<Value: Equatable & Sendable>(
         _ library: String,
         _ type: String,
@@ -65,14 +65,14 @@ private struct LibraryForm: Sendable, CustomTestStringConvertible {
             }
             #expect(key.defaultValue != value)
             #expect(store.storedValue(forKey: key.name) == stored)
-            // Nothing is lost by a write, so nothing is quarantined.
+            // The write loses nothing, so nothing is quarantined.
             try expectEvents([]) { try defaults.save(value, for: key) }
             #expect(try defaults.quarantined(key).isEmpty)
             #expect(try defaults.load(key) == value)
         }
     }
 
-    /// A form that is not read: the default is, and the next write quarantines it.
+    /// Makes a row for a form that is not read: the default is read instead, and the next write quarantines the value.
     init<Value: Equatable & Sendable>(
         _ library: String,
         _ type: String,
@@ -90,7 +90,7 @@ private struct LibraryForm: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A form that the check reads itself.
+    /// Makes a row for a form that the check reads itself.
     init(_ library: String, _ type: String, _ check: @escaping @Sendable (any DefaultsStore) throws -> Void) {
         (self.library, self.type, unread, self.check) = (library, type, nil, check)
     }
@@ -264,7 +264,7 @@ struct LibraryFormsTests {
         let forms = forms + foundationForms
         #expect(forms.count == 78)
         #expect(Set(forms.map(\.testDescription)).count == forms.count)
-        // Read as its text, since every `Data` is `Data`.
+        // This form is read as its text, since any `Data` is valid as `Data`.
         let unread = forms.compactMap(\.unread) + ["base64"]
         #expect(forms.count - unread.count >= 74)
         let article = try String(

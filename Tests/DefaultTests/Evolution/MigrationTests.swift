@@ -58,7 +58,7 @@ private enum Skipped {
     }
 }
 
-/// Two releases without a version, and one with a version whose properties can hold anything that the first two stored.
+/// A release without a version, and one with a version whose properties can hold any value of the first.
 private enum Stated {
     enum Theme: String, Codable { case plain, dark }
 
@@ -109,7 +109,7 @@ private enum Restored {
     }
 }
 
-/// Versions with gaps between them; the same bytes are valid for each.
+/// Versions with gaps between them, for each of which the same bytes are valid.
 private enum Numbered {
     struct V1: DefaultStorable {
         var size = 1
@@ -137,7 +137,7 @@ private enum Numbered {
 
 private struct Refusal: Error {}
 
-/// The same property in all versions, so that only the version identifies the stored type.
+/// Versions with the same property, so that only the version identifies the stored type.
 private enum Versioned {
     @TaskLocal static var coder = DefaultsCoder.json
 
@@ -210,18 +210,18 @@ struct MigrationTests {
     )
     func skippedRelease(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            // Release 1, which had no name.
+            // A value of release 1, which had no name.
             try store.set(Data(#"{"volume":50}"#.utf8), forKey: "Skipped")
             let (value, report) = try #require(try Skipped.Release3.loadWithReport())
             #expect(value == Skipped.Release3(volume: 0.5))
             #expect(report.migratedFrom == "Release2")
             #expect(report.filledIn == ["name"] && report.unusable.isEmpty)
-            // An early build of release 3, which had no balance. The current type can use more of it.
+            // A value of an early build of release 3, which had no balance. The current type can use more of it.
             try store.set(Data(#"{"volume":0.75,"name":"x"}"#.utf8), forKey: "Skipped")
             let (early, earlyReport) = try #require(try Skipped.Release3.loadWithReport())
             #expect(early == Skipped.Release3(volume: 0.75, name: "x"))
             #expect(earlyReport.migratedFrom == nil && earlyReport.filledIn == ["balance"])
-            // No type fits exactly. Of types that lose the same number of values, the predecessor is used.
+            // No type fits exactly. Among types that lose the same number of values, the predecessor is used.
             try store.set(Data(#"{"volume":"loud","name":"x"}"#.utf8), forKey: "Skipped")
             #expect(try Skipped.Release3.loadWithReport()?.report.migratedFrom == "Release2")
         }
@@ -238,7 +238,7 @@ struct MigrationTests {
             let (value, report) = try #require(try Stated.Second.loadWithReport())
             #expect(value == Stated.Second(volume: 0.5, theme: "plain"))
             #expect(report.migratedFrom == "First" && report.unusablePaths == ["theme"])
-            // Nothing of this is of use to the first type.
+            // The first type can use nothing of this.
             try store.set(Data(#"{"theme":"gone","volume":0.5}"#.utf8), forKey: "Stated")
             let (own, ownReport) = try #require(try Stated.Second.loadWithReport())
             #expect(own == Stated.Second(volume: 0.5, theme: "gone"))
@@ -281,7 +281,8 @@ struct MigrationTests {
         let (value, report) = try #require(try New.loadWithReport())
         #expect(value == New(volume: 0.5))
         #expect(report.migratedFrom == "Old" && report.filledIn == ["name"])
-        // An early build of the new type. It is filled in, because it can use more than the predecessor can.
+        // A value of an early build of the new type, which is filled in, because that type can use more than the
+        // predecessor.
         try New.defaults.set(Data(#"{"volume":0.75,"name":"x"}"#.utf8), forKey: "New")
         let (early, earlyReport) = try #require(try New.loadWithReport())
         #expect(early.volume == 0.75 && early.name == "x")
@@ -329,7 +330,7 @@ struct MigrationTests {
                 try store.setStoredValue(record.map { .string($0) }, forKey: "Numbered.schemaVersion")
                 try store.set(bytes, forKey: "Numbered")
                 #expect(try Numbered.V5.load()?.size == size, "\(version ?? 0)")
-                // Then the value has its own version.
+                // From now on the value has its own version.
                 #expect(try Numbered.V5.migrate() == (version != 5), "\(version ?? 0)")
                 #expect(try Numbered.V5.load()?.size == size, "\(version ?? 0)")
                 #expect((store.object(forKey: "Numbered.schemaVersion") as? String)?.hasPrefix("5 ") == true)
@@ -499,7 +500,7 @@ struct MigrationTests {
                 let error = expectError(.newerVersion) { try Versioned.V2.load() }
                 #expect(error?.description.contains("version 3") == true)
                 expectError(.newerVersion) { try Versioned.V2.migrate() }
-                // Without a default value, there is nothing to start from.
+                // Without a default value, an update has no value to start from.
                 expectError(.newerVersion) { try Versioned.V1.update { $0.size = 0 } }
                 #expect(store.data(forKey: "Versioned") == newer)
                 if updates {
@@ -508,12 +509,12 @@ struct MigrationTests {
                     Versioned.V2(size: 8).write()
                 }
             }
-            // The identifier that two types share is reported too, unless another test has caused the report before.
+            // The identifier that two types share is reported too, unless another test has caused that report before.
             let events = collector.events.filter { $0.kind != .identifierConflict }
             #expect(events.map(\.error.code) == [.newerVersion, .newerVersion])
             #expect(events.map(\.kind) == [.readFailed, .quarantined])
             #expect(try Versioned.V2.quarantined().map(\.data) == [newer])
-            // The newer app again.
+            // The newer app is used again.
             #expect(try Versioned.V3.load() == Versioned.V3(size: 9, name: "two"))
         }
     }
@@ -539,7 +540,7 @@ struct MigrationTests {
                 #expect(try Newer.load()?.size == 10)
                 try Newer.migrate()
                 #expect(try Newer.load()?.size == 10)
-                // The older app reads it, and overwrites it.
+                // The older app reads the value, and overwrites it.
                 try Older.update { $0.size += 1 }
                 #expect(try Newer.load()?.size == 110)
                 try Newer.update { $0.size = 7 }
@@ -601,7 +602,7 @@ struct MigrationTests {
                 #expect(store.data(forKey: "Versioned") == Data(#"{"size":4}"#.utf8))
                 #expect(store.object(forKey: "Versioned.schemaVersion") as? NSObject == object as? NSObject)
             }
-            // Types without versions ignore it.
+            // Types without versions ignore this value.
             try store.set("1.2.3", forKey: "Settings.schemaVersion")
             try store.set(Data(#"{"volume":70}"#.utf8), forKey: "Settings")
             #expect(try Unversioned.V3.load() == Unversioned.V3(level: 0.7))

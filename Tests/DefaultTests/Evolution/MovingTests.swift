@@ -46,7 +46,7 @@ struct MovingTests {
                     #expect(store.data(forKey: "Sound") == Data(#"{"isMuted":true,"name":"x","volume":0.1}"#.utf8))
                     #expect(source.object(forKey: key) != nil)
 
-                    // The next launch undoes neither a change nor a removal.
+                    // The import at the next launch undoes neither a change nor a removal.
                     try Sound.update { $0.name = "changed" }
                     #expect(try !Sound.move(from: source))
                     #expect(try Sound.load()?.name == "changed")
@@ -94,7 +94,7 @@ struct MovingTests {
         }
     }
 
-    @Test("takes along what the type doesn't know, or quarantines it", arguments: StoreKind.allCases)
+    @Test("moves unknown fields too, or quarantines them", arguments: StoreKind.allCases)
     func unknownFields(kind: StoreKind) throws {
         let json = #"{"future":1,"isMuted":true,"name":"x","volume":0.1}"#
         for object in [Data(json.utf8), json] as [Any] {
@@ -133,7 +133,7 @@ struct MovingTests {
             #expect(try Sound.load(forKey: "new")?.name == "new")
             #expect(source.storedKeys().sorted() == ["Sound", "old"])
             #expect(store.storedValue(forKey: "new.moved") == .boolean(true))
-            // A value that was moved to one key is none that was moved to another.
+            // Having moved a value to one key is not having moved one to another key.
             #expect(try !Sound.move(from: source, sourceKey: "old", forKey: "new"))
             #expect(try Sound.move(from: source, sourceKey: "old", removingOriginal: true))
             #expect(try Sound.load()?.name == "old")
@@ -194,7 +194,7 @@ struct MovingTests {
             var level = 1
             static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: Reversed(), decoder: Reversed()) }
         }
-        /// Is coded as an array.
+        /// A type that is coded as an array.
         struct Pair: DefaultStorable, Equatable {
             var one = 1
             var two = 2
@@ -256,7 +256,7 @@ struct MovingTests {
         }
         #expect(target.storedKeys() == [])
         #expect(source.storedKeys().sorted() == ["theirs", "theirs.schemaVersion"])
-        // Its version goes with it.
+        // The value's version moves with it.
         try source.set("2 \(ContentDigest(newer).text)", forKey: "theirs.schemaVersion")
         #expect(try Dial.move(from: source, sourceKey: "theirs", to: target, removingOriginal: true))
         #expect(source.storedKeys() == [])

@@ -67,7 +67,7 @@ struct MutationTests {
     )
     func mutations(seed: UInt64) throws {
         let store = MemoryDefaults()
-        // Discards thousands of events that would go to standard error.
+        // The collector discards thousands of events that would go to standard error.
         try EventCollector().collect { try CurrentStore.with(store) { try checkMutations(in: store, seed: seed) } }
     }
 
@@ -95,7 +95,7 @@ struct MutationTests {
         var random = SeededGenerator(state: seed)
         let bytes = try DefaultsCoder.json.encode(original)
         let tree = try #require(StoredTree.parse(bytes)).tree
-        // Values that are replaced as a whole or not at all.
+        // These values are replaced as a whole or not at all.
         let fields = tree.fieldPaths.filter { $0.first != "mode" && $0.first != "badges" } + [["mode"], ["badges"]]
         let paths = tree.allPaths
         var outcomes = (complete: 0, filledIn: 0, undecodable: 0)
@@ -125,6 +125,7 @@ struct MutationTests {
             if !isBroken {
                 let (value, report) = try #require(try outcome.get(), "\(String(decoding: data, as: UTF8.self))")
                 let kept = try #require(StoredTree.parse(try DefaultsCoder.json.encode(value))).tree
+                // Everything that was not mutated, and is in no mutated part, must be read as it was.
                 for field in fields
                 where !touched.contains(where: { field.starts(with: $0) || $0.starts(with: field) }) {
                     #expect(kept[field] == tree[field], "\(field) in \(String(decoding: data, as: UTF8.self))")
@@ -140,8 +141,7 @@ struct MutationTests {
             case .success(let found?):
                 let text = String(decoding: data, as: UTF8.self)
                 let stored = try #require(StoredTree.parse(data), "\(text)").tree
-                // What the type doesn't know is quarantined where it has no place in the default value, and kept
-                // elsewhere.
+                // Unknown fields are quarantined if they have no place in the default value, and kept otherwise.
                 let isLost = !found.report.unusable.isEmpty || hasFieldsWithoutPlace(stored)
                 #expect(quarantined == (isLost ? [data] : []), "\(text)")
                 if found.report.unusable.isEmpty {
@@ -179,14 +179,14 @@ struct MutationTests {
         ["mode"]: ["plain", "tiled"],
     ]
 
-    /// The paths of what the type doesn't know, in containers that the default value has too.
+    /// The paths of unknown fields in containers that the default value has too.
     private func unknownPaths(of tree: StoredTree) -> [StoredTree.Path] {
         Self.knownKeys.flatMap { path, known in
             (tree[path]?.fields ?? [:]).filter { !known.contains($0) && !$1.isNull }.map { path + [$0.key] }
         }
     }
 
-    /// Whether the type doesn't know something in the values of a case that the default value isn't.
+    /// Whether there are unknown fields in the values of a case that the default value doesn't have.
     private func hasFieldsWithoutPlace(_ tree: StoredTree) -> Bool {
         (tree[["mode", "tiled"]]?.fields ?? [:]).contains { !["columns", "rows"].contains($0) && !$1.isNull }
     }

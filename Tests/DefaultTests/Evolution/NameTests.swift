@@ -2,7 +2,7 @@ import Default
 import Foundation
 import Testing
 
-/// A name with dots of its own, which is no path.
+/// A type with a name that contains dots, and is no path.
 private struct Dotted: DefaultStorable, Equatable {
     struct Editor: Codable, Equatable {
         var font = "mono"
@@ -135,7 +135,7 @@ struct NameTests {
         try collector.collect {
             try Reversed(tint: "blue").save(to: store)
             #expect(Reversed.read(from: store) == Reversed(tint: "blue"))
-            // Something else has to be filled in.
+            // Another property has to be filled in.
             try set(#"{"tint":"green"}"#, "Reversed")
             #expect(Reversed.read(from: store) == Reversed(tint: "green"))
         }

@@ -10,7 +10,7 @@ private struct Player: DefaultStorable, Equatable {
     static var defaultValue: Player? { Player() }
 }
 
-/// Has no default value, predecessor or version.
+/// A type without a default value, predecessor or version.
 private struct Bare: DefaultStorable, Equatable {
     var volume: Int
     static var defaults: CurrentStore { CurrentStore() }
@@ -42,7 +42,7 @@ struct QuarantineTests {
                 #expect(kept.date.timeIntervalSince(before) > -1 && kept.date.timeIntervalSinceNow < 1)
                 #expect(store.dictionaryRepresentation()[key + ".quarantine"] != nil)
 
-                // The value that the second write replaces can be used.
+                // The value that the second write replaces is usable.
                 try Player(volume: 9).save(withKey: key)
                 #expect(try Player.quarantined(forKey: key).count == 1)
                 try Player.removeQuarantined(forKey: key)
@@ -69,7 +69,7 @@ struct QuarantineTests {
     @Test("is not quarantined if nothing is lost", arguments: StoreKind.allCases)
     func nothingLost(kind: StoreKind) throws {
         try kind.withCurrentStore { store in
-            // A missing property, an unknown property, and no fault.
+            // These values lack a property, have an unknown one, or have no fault.
             for json in [#"{"volume":3}"#, #"{"volume":3,"name":null}"#, #"{"volume":3,"name":"x","old":1}"#] {
                 try store.set(Data(json.utf8), forKey: "Player")
                 try Player(volume: 1).save()
@@ -115,13 +115,13 @@ struct QuarantineTests {
         }
     }
 
-    @Test("displaces others than the oldest if they are large, which is reported")
+    @Test("displaces values other than the oldest if they are large, which is reported")
     func room() throws {
         try StoreKind.memory.withCurrentStore { store in
             let collector = EventCollector()
             try collector.collect {
                 for byte in 1...3 {
-                    // A comma at their beginning ends the search for a value.
+                    // The comma near the beginning ends the search for a value, which would be long otherwise.
                     let bytes = [UInt8(byte), UInt8(ascii: ",")] + [UInt8](repeating: 0, count: 3 << 20)
                     try store.set(Data(bytes), forKey: "Player")
                     try Player().save()
@@ -219,7 +219,7 @@ struct QuarantineTests {
                 try Player(volume: index).save(withKey: key)
                 #expect(try Player.load(forKey: key)?.volume == index)
                 #expect(try Player.quarantined(forKey: key).map { $0.object as? String } == ["text \(index)"])
-                // Up to the length that leaves room for it, the name is the key's with a suffix.
+                // The name is the key's with a suffix if the limit leaves room for that.
                 let hasWholeName = key.utf8.count + ".quarantine".utf8.count <= 65_535
                 #expect(store.storedKeys().contains(key + ".quarantine") == hasWholeName)
             }
@@ -263,7 +263,7 @@ private final class HalfFullStore: DefaultsStore {
     }
 }
 
-/// Releases of one type: the second reads what the first could not.
+/// Releases of one type: the second one reads values that the first one could not.
 private enum Restored {
     struct Strict: DefaultStorable, Equatable {
         var level: Int
@@ -306,7 +306,7 @@ struct RestoringTests {
                 try store.set(old, forKey: "Restored")
                 try Restored.Strict(level: 2).save(to: store)
                 let new = try #require(store.data(forKey: "Restored"))
-                // It can't be read by this release yet.
+                // This release can't read it yet.
                 expectError(.undecodable) { try Restored.Strict.restoreQuarantined(in: store) }
                 #expect(store.data(forKey: "Restored") == new)
 
@@ -318,13 +318,13 @@ struct RestoringTests {
 
                 #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == new)
                 #expect(try Restored.Lenient.quarantined(in: store).map(\.data) == [old])
-                // Nothing is replaced.
+                // Nothing is stored, so nothing is replaced.
                 try Restored.Lenient.remove(from: store)
                 #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == old)
                 #expect(try Restored.Lenient.quarantined(in: store).isEmpty)
                 #expect(store.storedKeys() == ["Restored"])
                 #expect(try Restored.Lenient.restoreQuarantined(in: store) == nil)
-                // What is stored already is not quarantined when it is stored again.
+                // The value that is stored again is the stored one, so nothing is quarantined.
                 try Restored.Strict(level: 3).save(to: store)
                 try store.set(old, forKey: "Restored")
                 #expect(try Restored.Lenient.restoreQuarantined(in: store)?.data == old)
@@ -356,12 +356,12 @@ struct RestoringTests {
                 try Restored.Strict(level: 1).save(to: store)
             }
             let readable = try Restored.Strict.quarantined(in: store).compactMap(\.data).first { $0.count == 14 }
-            // Two are newer: one that can be filled in without a part of it, and one that can't be.
+            // Two values are newer: one that can be filled in without a part of it, and one that can't be.
             let before = try Restored.Strict.quarantined(in: store).map(\.data).filter { $0 != readable }
             #expect(before.count == 2)
             let replaced = try #require(store.data(forKey: "Restored"))
             #expect(try Restored.FilledIn.restoreQuarantined(in: store)?.data == readable)
-            // The newest is what it replaced.
+            // The newest one is the value that it replaced.
             #expect(try Restored.Strict.quarantined(in: store).map(\.data) == [replaced] + before)
             try store.setStoredValue(.string("mine"), forKey: "Other.quarantine")
             expectError(.typeMismatch) { try Restored.Lenient.restoreQuarantined(in: store, forKey: "Other") }
@@ -406,7 +406,7 @@ struct RestoringTests {
                 #expect(try Restored.V3.load(from: store)?.size == 40)
                 #expect(try Restored.V3.restoreQuarantined(in: store)?.data == newer)
                 #expect(try Restored.V3.load(from: store) == Restored.V3(size: 7))
-                // What was replaced is the older release's.
+                // The replaced value belonged to the older release.
                 #expect(try Restored.V3.restoreQuarantined(in: store) != nil)
                 #expect(try Restored.V3.load(from: store)?.size == 40)
             }

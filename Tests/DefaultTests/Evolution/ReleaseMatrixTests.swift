@@ -6,9 +6,9 @@ import Testing
 private protocol Release: DefaultStorable where DefaultsSuite == CurrentStore {
     static var number: Int { get }
     var name: String { get set }
-    /// Between 0 and 1, in each release.
+    /// The loudness between 0 and 1, in each release.
     var loudness: Double { get set }
-    /// What this release has added, or changed since the first.
+    /// The properties that later releases have added, or changed since the first.
     var theme: String? { get set }
     var balance: Double? { get set }
 }
@@ -38,7 +38,7 @@ private struct Release1: Release {
     }
 }
 
-/// A property was added.
+/// Release 2, which added a property.
 private struct Release2: Release {
     static var number: Int { 2 }
     var name = "none"
@@ -55,7 +55,7 @@ private struct Release2: Release {
     }
 }
 
-/// The same property has another meaning, so there is a version.
+/// Release 3, in which the same property has another meaning, so that there is a version.
 private struct Release3: Release, DefaultMigratable {
     static var number: Int { 3 }
     var name = "none"
@@ -77,7 +77,7 @@ private struct Release3: Release, DefaultMigratable {
     }
 }
 
-/// A property was added, and the previous release can still read it.
+/// Release 4, which added a property, and whose values the previous release can still read.
 private struct Release4: Release, DefaultMigratable {
     static var number: Int { 4 }
     var name = "none"
@@ -101,7 +101,7 @@ private struct Release4: Release, DefaultMigratable {
     }
 }
 
-/// Everything has another name.
+/// Release 5, in which everything has another name.
 private struct Release5: Release, DefaultMigratable {
     static var number: Int { 5 }
     struct Sound: Codable { var level = 0.2, pan: Double? = 0.5 }
@@ -133,7 +133,7 @@ private struct Release5: Release, DefaultMigratable {
     }
 }
 
-/// What a release makes of what another stored.
+/// The way in which a release reads the value of another one.
 private enum Outcome: String {
     case own = "its own"
     case filledIn = "read with differences"
@@ -147,7 +147,7 @@ struct ReleaseMatrixTests {
         Release1.self, Release2.self, Release3.self, Release4.self, Release5.self,
     ]
 
-    /// A row for each release that wrote a value, and in it what releases 1 to 5 make of it.
+    /// A row for each release that wrote a value, with the outcomes in releases 1 to 5.
     private let table: [[Outcome]] = [
         [.own, .filledIn, .migrated, .migrated, .migrated],
         [.own, .own, .migrated, .migrated, .migrated],
@@ -156,7 +156,7 @@ struct ReleaseMatrixTests {
         [.newer, .newer, .newer, .newer, .own],
     ]
 
-    @Test("lose nothing of each other, whichever of them is started in which order", arguments: StoreKind.allCases)
+    @Test("lose nothing of each other, in whichever order they are used", arguments: StoreKind.allCases)
     func matrix(kind: StoreKind) throws {
         try kind.forEachPair(of: releases) { first, second, store in try check(first, second, in: store) }
     }
@@ -175,7 +175,7 @@ struct ReleaseMatrixTests {
         try written.save()
         let bytes = try #require(store.data(forKey: "Player"))
 
-        // The second release reads it.
+        // The second release reads the value.
         let outcome = table[First.number - 1][Second.number - 1]
         #expect(try self.outcome(of: second) == outcome, comment)
         if outcome != .newer {
@@ -186,13 +186,12 @@ struct ReleaseMatrixTests {
         }
         #expect(store.data(forKey: "Player") == bytes, comment)
 
-        // It changes it.
+        // The second release changes the value.
         try Second.update { $0.name = "second" }
         #expect(Second.read()?.name == "second", comment)
         #expect(try Second.quarantined().map(\.data) == (outcome == .newer ? [bytes] : []), comment)
 
-        // The first release is started again.
-        // An older release that can read the value has kept what it doesn't know.
+        // The first release is used again. An older release that can read the value has kept its unknown fields.
         let isKept = First.number > Second.number && outcome == .own
         let back = isKept ? .own : table[Second.number - 1][First.number - 1]
         #expect(try self.outcome(of: first) == back, comment)

@@ -3,7 +3,7 @@ import DefaultJournal
 import Foundation
 import Testing
 
-/// Counts how often one of the types below is decoded.
+/// A counter of decodings of the types below.
 private enum Decodings {
     @TaskLocal static var count = Guarded(0)
 
@@ -53,7 +53,7 @@ private struct Versioned: Counting, DefaultMigratable {
     init(migrating previous: Old) { level = previous.old }
 }
 
-/// Can't be read before it is unlocked, unless it is a default.
+/// A type that can't be read before it is unlocked, unless it is a default.
 private struct Secret: Codable, Equatable {
     struct Locked: Error {}
 
@@ -83,7 +83,7 @@ private struct Extended: Counting {
     static let defaults = MemoryDefaults()
 }
 
-/// The same bytes have another meaning in each version.
+/// A type whose bytes have another meaning in each version.
 private enum Scaled {
     struct V1: DefaultStorable {
         var size = 1
@@ -111,7 +111,7 @@ struct RememberedOutcomeTests {
         try check(Renamed.self, #"{"level":"x"}"#, isReadable: false)
         try check(Migrated.self, #"{"old":5}"#, isReadable: true)
         try check(Versioned.self, #"{"old":5}"#, isReadable: true)
-        // With properties that no type knows.
+        // The bytes have properties that no type knows.
         try check(Migrated.self, #"{"old":5,"other":{"a":[1,true]}}"#, isReadable: true)
         try check(Versioned.self, #"{"old":5,"other":"x"}"#, isReadable: true)
     }
@@ -221,7 +221,7 @@ struct RememberedOutcomeTests {
                 Secret.$isUnlocked.withValue(true) {
                     #expect(Account.read(from: store)?.secret == Secret("\(kind)"))
                 }
-                // Other bytes, so that those above are read again.
+                // Stores other bytes in between, so that the first ones are read again.
                 try store.set(Data(#"{"name":"y","secret":"\#(kind)"}"#.utf8), forKey: "Account")
             }
         }

@@ -22,7 +22,7 @@ private struct Renamed: DefaultStorable, Equatable {
     }
 }
 
-/// Renames in an order that is not alphabetical, of parents and of what is in them.
+/// A type with renames in an order that is not alphabetical, of parents and of their parts.
 private struct Chained: DefaultStorable, Equatable {
     struct Frame: Codable, Equatable {
         var width: Int?
@@ -64,7 +64,7 @@ private struct Chained: DefaultStorable, Equatable {
     }
 }
 
-/// Bytes without this one name are not parsed.
+/// A type whose bytes are not parsed if they don't contain this one name.
 private struct OneName: DefaultStorable {
     var color: String?
 
@@ -100,7 +100,7 @@ struct RenamingTests {
             #expect(store.data(forKey: "Second") == Data(#"{"color":"2","window":{"height":1}}"#.utf8))
             #expect(try Renamed.load()?.color == "2!")
 
-            // A key that is given is the only one.
+            // A given key is the only one that is used.
             Renamed.clear(forKey: "other")
             try Renamed.remove(forKey: "First")
             #expect(Set(store.storedKeys()) == ["Renamed.Type", "Second", "Renamed"])
@@ -131,7 +131,7 @@ struct RenamingTests {
             let before = snapshot()
             #expect(before.count == 6)
 
-            // Nothing is stored under it.
+            // Nothing is stored under this key.
             #expect(try Renamed.load(forKey: "other") == nil)
             #expect(Renamed.read(forKey: "other") == Renamed())
             #expect(try Renamed.loadWithReport(forKey: "other")?.value == nil)
@@ -299,7 +299,7 @@ struct RenamingTests {
                 #expect(try Renamed.loadWithReport()?.report.isEmpty == true)
                 #expect(try Renamed.load() == expected)
             }
-            // Another value blocks the new path, so the property keeps its old name.
+            // Another value is in the way at the new path, so the property keeps its old name.
             try Renamed.removeQuarantined()
             let blocked = Data(#"{"height":3,"window":{"height":2}}"#.utf8)
             try store.set(blocked, forKey: "Renamed")
@@ -329,16 +329,16 @@ struct RenamingTests {
             (#"{"\u007a":1,"\u006c\u006fok":"dark"}"#, Chained(x: 1, look: .init(theme: "dark"))),
             (#"{"a\/b":5,"gr\u00f6\u00dfe":6}"#, Chained(slash: 5, size: 6)),
             (#"{"größe":6}"#, Chained(size: 6)),
-            // The beginning of a name shortly before the name.
+            // The beginning of a name occurs shortly before the name.
             (#"{"look":{"theme":"r"},"reused":9}"#, Chained(look: .init(theme: "r"), renamed: 9)),
             (#"{"p":7}"#, Chained(p: 7)),
             (#"{"q":8}"#, Chained(q: 8)),
-            // Known under the parent's new name too, unless another property had that name.
+            // The name is known under the parent's new name too, unless another property had that name.
             (#"{"old":{"d":5}}"#, Chained(frame: .init(depth: 5))),
             (#"{"frame":{"d":5}}"#, Chained(frame: .init(depth: 5))),
             (#"{"box":{"caption":"c"}}"#, Chained(panel: .init(caption: "c"))),
             (#"{"panel":{"label":"t"}}"#, Chained(panel: .init(title: "t"))),
-            // The value is in its old place only after another has moved there.
+            // The value is at its old path only after another one has moved there.
             (
                 #"{"view":{"panel":{"opacity":7,"title":"t"}}}"#,
                 Chained(panel: .init(title: "t"), opacity: 7)
@@ -392,7 +392,7 @@ struct RenamingTests {
         "properties finds a name in each form in which a format can contain it",
         arguments: [
             ("colour", #"{"\u0063olour":"red"}"#),
-            // The beginning of the name is just before the name.
+            // The beginning of the name occurs just before the name.
             ("colour", #"{"a":"c","colour":"red"}"#),
             ("größe", #"{"größe":"red"}"#),
             ("größe", #"{"gro\#u{308}ße":"red"}"#),
@@ -451,7 +451,7 @@ struct RenamingTests {
         }
     }
 
-    @Test("properties takes what may be a string in a property list along, and replaces it under the new name")
+    @Test("properties moves a value that may be a string in a property list, and replaces it under the new name")
     func nullText() throws {
         struct New: DefaultStorable {
             var color: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// Has custom coding, renamed properties, elements with a default of their own, and bytes with fields that it doesn't
+/// A type with custom coding, renamed properties, elements with their own default, and stored fields that it doesn't
 /// know.
 private struct Rich: DefaultStorable, Equatable {
     enum Kind: String, Codable, CaseIterable { case web, mail, chat }
@@ -13,7 +13,7 @@ private struct Rich: DefaultStorable, Equatable {
         var rank: Int?
         static var defaultValue: Page? { Page(url: "blank") }
     }
-    /// Rejects what each of its parts allows.
+    /// A type that rejects combinations of parts that are valid alone.
     struct Bounds: Codable, Equatable {
         var low = 0
         var high = 10
@@ -108,7 +108,7 @@ struct StructuralMutationTests {
                     mutated[path] = Bool.random(using: &random) ? nil : garbage.randomElement(using: &random)
                     touched.append(path)
                 }
-                // Old names, as an older release has stored them.
+                // Some values have old names, as an older release stores them.
                 for (old, new) in [("caption", "name"), ("pane", "other")] where Bool.random(using: &random) {
                     if let field = mutated[[new]] {
                         mutated[[new]] = nil
@@ -137,14 +137,14 @@ struct StructuralMutationTests {
         unknown: [StoredTree.Path],
         in store: MemoryDefaults
     ) throws {
-        // Only for messages.
+        // Used only in messages.
         func text() -> String { StoredTree.parse(data).map { "\($0.tree)" } ?? "" }
         try store.set(data, forKey: "Rich")
         let (value, report) = try #require(try Rich.loadWithReport(), "\(text())")
         #expect(store.data(forKey: "Rich") == data)
         let read = try #require(StoredTree.parse(Rich.coder.encode(value))).tree
-        // The bounds are checked together, so one of them may be lost for the other. The order of sets and dictionaries
-        // varies.
+        // The bounds are checked together, so one of them may be lost because of the other. The order of sets and
+        // dictionaries varies.
         for path in known where !path.contains("bounds") && path != ["kinds"] && path != ["byKind"] {
             #expect(read[path] == tree[path], "\(path) of \(text())")
             #expect(!report.unusable.contains { $0.path == path.joined(separator: ".") }, "\(path) of \(text())")

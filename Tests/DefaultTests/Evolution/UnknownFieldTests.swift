@@ -3,7 +3,7 @@ import Testing
 
 @testable import Default
 
-/// What the newer release stored.
+/// The value that the newer release stored.
 private struct Newer: Codable, Equatable {
     struct Window: Codable, Equatable {
         var width = 1
@@ -41,7 +41,7 @@ private struct OlderWindow: Codable, Equatable {
     var height: Int?
 }
 
-/// The same type, before "added", "empty", "depth" and "accent" were.
+/// The same type before "added", "empty", "depth" and "accent" were added.
 private struct Plain: Older {
     struct Look: Codable, Equatable { var theme = "dark" }
     var name = "n"
@@ -83,7 +83,7 @@ private struct Dynamic: Older {
     }
 }
 
-/// Asks which keys there are, and reads some of them.
+/// A type that asks which keys there are, and reads some of them.
 private struct Selective: Older {
     var names: [String: String]
     init(from decoder: any Decoder) throws {
@@ -101,7 +101,7 @@ private struct Selective: Older {
     }
 }
 
-/// Has a theme, or only its name.
+/// A type with a theme, or only its name.
 private struct Named: Older {
     enum Look: Codable, Equatable {
         struct Theme: Codable, Equatable { var theme: String }
@@ -117,7 +117,7 @@ private struct Named: Older {
     var look = Look.named("")
 }
 
-/// Writes as many bytes as it doesn't know.
+/// A type that writes as many bytes as it doesn't know.
 private struct Padded: Older {
     var name: String
     enum CodingKeys: CodingKey { case name, pad }
@@ -131,7 +131,7 @@ private struct Padded: Older {
     }
 }
 
-/// Decodes what is in a part itself.
+/// A type that decodes the content of a part itself.
 private struct Flat: Older {
     var name: String
     var width: Int
@@ -151,7 +151,7 @@ private struct Flat: Older {
     }
 }
 
-/// Writes a number that it doesn't read.
+/// A type that writes a number that it doesn't read.
 private struct Stamped: Older {
     var name: String
     var stamp: Int?
@@ -162,7 +162,7 @@ private struct Stamped: Older {
     }
 }
 
-/// Made from what the newer release stored; it has a theme and a window too, and another title.
+/// The predecessor of `Successor`, which keeps the theme and the window, and renames the title.
 private struct Predecessor: Older {
     struct Look: Codable, Equatable { var theme: String }
     struct Window: Codable, Equatable { var width: Int }
@@ -208,7 +208,7 @@ private struct Converted: DefaultMigratable {
     init(migrating previous: Old) { color = previous.colour }
 }
 
-@Suite("What a type doesn't know", .ownCache)
+@Suite("A field that a type doesn't know", .ownCache)
 struct UnknownFieldTests {
     private func withNewer(_ test: (any DefaultsStore, Data) throws -> Void) throws {
         for kind in StoreKind.allCases {
@@ -243,7 +243,7 @@ struct UnknownFieldTests {
             let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
             #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
             #expect(try Plain.loadWithReport()?.report.isEmpty == true)
-            // The window, the elements and the entries are gone, with what is unknown in them.
+            // The window, the elements and the entries are gone, with the unknown fields in them.
             #expect(try Plain.quarantined().count == 1)
         }
     }
@@ -413,11 +413,11 @@ struct UnknownFieldTests {
         }
     }
 
-    @Test("does not change how a type without it is stored, whoever wrote it")
+    @Test("does not change how a type without it is stored, whichever release wrote it")
     func unchanged() throws {
         for kind in StoreKind.allCases {
             try kind.withCurrentStore { store in
-                // Not in the encoder's order, and with nulls, which carry no information.
+                // The bytes are not in the encoder's order, and have nulls, which carry no information.
                 try store.set(
                     Data(#"{"name":"x","look":{"theme":"t","a":null},"list":[],"byName":{},"b":null}"#.utf8),
                     forKey: "Settings"
@@ -443,7 +443,7 @@ struct UnknownFieldTests {
                 }
                 let tree = try #require(StoredTree.parse(store.data(forKey: "Settings") ?? Data())).tree
                 #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
-                // Known to the predecessor; dropped by the predecessor and by the type; in an entry of a dictionary.
+                // The predecessor knew `name` and dropped `note`, and the new type dropped `list`.
                 #expect(tree[["name"]] == nil && tree[["note"]] == nil && tree[["list"]] == nil)
                 #expect(tree[["window"]]?.fields?.keys.sorted() == ["width"])
                 #expect(try Successor.load() == Successor(title: updates ? "changed" : "n", window: ["width": 1]))
@@ -482,7 +482,7 @@ struct UnknownFieldTests {
         }
     }
 
-    @Test("is taken along or quarantined when a predecessor's value is moved")
+    @Test("is moved too or quarantined when a predecessor's value is moved")
     func movedFromPredecessor() throws {
         let (source, target) = (MemoryDefaults(), MemoryDefaults())
         let bytes = Data(#"{"name":"n","look":{"theme":"t","accent":"a"},"window":{"width":1},"added":1}"#.utf8)
@@ -496,7 +496,7 @@ struct UnknownFieldTests {
         #expect(tree[["added"]] != nil && tree[["look", "accent"]] != nil)
         #expect(try Successor.quarantined(in: target).isEmpty)
 
-        // The new type has something else in the place of the window.
+        // The new type has another kind of value in the place of the window.
         let other = MemoryDefaults()
         let lossy = Data(#"{"name":"n","look":{"theme":"t"},"window":{"width":1,"height":2}}"#.utf8)
         try source.set(lossy, forKey: "Settings")

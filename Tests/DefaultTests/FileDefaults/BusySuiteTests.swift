@@ -3,14 +3,15 @@ import Testing
 
 @testable import Default
 
-@Suite("A suite whose lock another process keeps")
+@Suite("A suite whose lock another process holds")
 struct BusySuiteTests {
-    /// Takes the lock of a suite through an open file of its own, as another process would.
+    /// Takes the lock of a suite through a separate open file, as another process would.
     private func withLock(of url: URL, _ body: () throws -> Void) throws {
         let file = open(url.path(percentEncoded: false), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         #expect(flock(file, LOCK_EX) == 0)
         defer {
-            // A child that another test is about to start has the file too, until it runs its program.
+            // A child that another test is about to start shares the open file until it runs its program, so closing is
+            // not enough.
             flock(file, LOCK_UN)
             close(file)
         }
@@ -29,7 +30,7 @@ struct BusySuiteTests {
             try suite.flush()
             try withLock(of: url) {
                 #expect(suite.integer(forKey: "a") == 1)
-                // After a second of waiting there would be an event.
+                // A wait of more than a second would cause an event.
                 let codes = EventCollector.codes { expectError(.storeBusy) { try suite.set(2, forKey: "a") } }
                 #expect(codes == [])
                 expectError(.storeBusy) { try suite.removeObject(forKey: "a") }
@@ -64,7 +65,7 @@ struct BusySuiteTests {
             try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
             try withLock(of: new) {
                 expectError(.storeBusy) { _ = try FileDefaults(url: new, lockTimeout: 0.02) }
-                // With a limit without end, only the first attempt would end, and that by an error.
+                // With an unlimited wait only the first attempt would end, and that with an error.
                 let suite = FileSuite(location: .directory(new), lockTimeout: 0.02)
                 for _ in 0..<3 {
                     expectError(.storeBusy) { _ = try suite.open() }
@@ -78,7 +79,7 @@ struct BusySuiteTests {
         }
     }
 
-    @Test("is waited for by the first call that opens it, and not by each that follows", .waits)
+    @Test("is waited for by the first call that opens it, and not by each call that follows", .waits)
     func laterOpenings() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -101,7 +102,7 @@ struct BusySuiteTests {
     @Test("is reported after a second of waiting", .waits)
     func event() throws {
         try withTemporaryDirectory { directory in
-            // In a process of its own, since a thread of the library may be the one that reports.
+            // Runs in its own process, since a thread of the library may be the one that reports.
             let outcome = try TestHelper.run(["busy", directory.appending(path: "suite.defaults").path])
             #expect(outcome.status == 0, "\(outcome.errors)")
             let lines = outcome.output.split(separator: "\n").sorted()

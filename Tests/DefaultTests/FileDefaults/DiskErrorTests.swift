@@ -138,7 +138,7 @@ struct DiskErrorTests {
                 #expect(error?.key == nil && error?.store == suite.storeDescription, "\(number)")
                 #expect((error?.underlyingError as? POSIXError)?.code.rawValue == code, "\(number)")
                 #expect(probe.fired == number + 1, "\(number)")
-                // No access has begun.
+                // No exclusive access has begun, so another thread can write.
                 let isWritten = onAnotherThread { (try? suite.set(number, forKey: "other")) != nil }
                 #expect(isWritten && suite.integer(forKey: "other") == number, "\(number)")
             }
@@ -185,7 +185,7 @@ struct DiskErrorTests {
         }
     }
 
-    @Test("says in each event which suite it is about, what happened, and what the cause was")
+    @Test("is named in each event, with what happened and with the cause")
     func eventDetails() {
         let error = JournalError(.system(.fdatasync, code: EIO), path: "/s/journal")
         let other = JournalError(.readOnly(.requested), path: "/s")

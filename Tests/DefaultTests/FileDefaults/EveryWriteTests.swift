@@ -46,7 +46,7 @@ struct EveryWriteTests {
     func storedValues() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
-            // Nothing else may flush: neither the background nor, while it has too much to do, a write by itself.
+            // Nothing else may flush: neither the background, nor a write when the background has too much to do.
             let journal = try Journal.open(at: url.path, options: JournalOptions(automaticMaintenance: false)) {
                 SuiteState()
             }

@@ -128,7 +128,7 @@ struct FileDefaultsTests {
                 for (index, value) in values.enumerated() { try suite.setStoredValue(value, forKey: "\(index)") }
                 try suite.copy(to: directory.appending(path: "t"))
             }
-            // Read from the file.
+            // The copy reads the values from the file.
             let copy = try FileDefaults(url: directory.appending(path: "t"))
             for (index, value) in values.enumerated() {
                 let stored = try #require(copy.storedValue(forKey: "\(index)"))
@@ -190,7 +190,7 @@ struct FileDefaultsTests {
             #expect(try lockTimeout(of: suite) == 5_000_000_000)
             let other = try FileDefaults(url: url, durability: .everyWrite, lockTimeout: 1)
             #expect(other.durability == .everyWrite)
-            // The one that opens it first decides.
+            // The options of the first opening count.
             #expect(try lockTimeout(of: other) == 5_000_000_000)
             #expect(try FileDefaults(readingFrom: url).durability == .background)
             let patient = try FileDefaults(url: directory.appending(path: "t"), lockTimeout: .infinity)
@@ -238,7 +238,7 @@ struct FileDefaultsTests {
             try FileManager.default.createSymbolicLink(at: link, withDestinationURL: directory)
             let second = try FileDefaults(url: link.appending(path: "s/"))
             try first.withExclusiveAccess {
-                // Would deadlock if it had its own lock.
+                // This would deadlock if the second object had its own lock.
                 try second.set(1, forKey: "k")
             }
             #expect(first.integer(forKey: "k") == 1)
@@ -623,7 +623,7 @@ struct DamagedSuiteTests {
     func damage() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
-            // Written by another process, so that the suite is already damaged when this one opens it.
+            // Written by another process, so that the suite is already damaged when this process opens it.
             let written = try TestHelper.run(["fill", url.path(percentEncoded: false), "10"])
             #expect(written.status == 0, "\(written.errors)")
             let journal = url.appending(path: "journal")
@@ -651,7 +651,7 @@ struct DamagedSuiteTests {
 }
 
 extension FileDefaults {
-    /// Has the next write compare the suite with what is at its path, as it does a millisecond after the last
+    /// Makes the next write compare the suite with the files at its path, as it does a millisecond after the last
     /// comparison.
     func letMillisecondPass() throws {
         let journal = try suite.open().journal

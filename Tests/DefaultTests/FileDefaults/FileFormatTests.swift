@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The file format")
 struct FileFormatTests {
-    /// The fixture was written by a program in another language, according to the article "File format".
+    /// A program in another language wrote the fixture, from the article "File format".
     @Test("of version 1 is read exactly by this version and all later ones")
     func goldenFile() throws {
         try withTemporaryDirectory { directory in

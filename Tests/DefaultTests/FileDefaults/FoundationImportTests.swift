@@ -10,7 +10,7 @@ struct FoundationImportTests {
     func once() throws {
         try withTemporaryDirectory { home in
             let list = home.appending(path: ".config/app.plist")
-            // Written by Foundation itself, through this library, in a separate process.
+            // Foundation itself writes the list, through this library in another process.
             #expect(try TestHelper.run(["write-foundation", "app"], home: home).status == 0)
             let before = try Data(contentsOf: list)
 
@@ -33,7 +33,7 @@ struct FoundationImportTests {
             #expect(try TestHelper.run(["print-suite", "app"], home: home).output.isEmpty)
             #expect(try Data(contentsOf: list) == before)
 
-            // Most suites have none, which is no event.
+            // Most suites have no such list, which causes no event.
             let other = try TestHelper.run(["print-suite", "other"], home: home)
             #expect(other.output.isEmpty && other.errors.isEmpty, "\(other.errors)")
         }
@@ -58,7 +58,8 @@ struct FoundationImportTests {
         }
     }
 
-    /// A binary property list with a dictionary of one array, in which `levels` arrays each hold the next one twice.
+    /// A binary property list with a dictionary of one array, below which each of `levels` arrays holds the next one
+    /// twice.
     private func sharedReferences(levels: UInt8) -> Data {
         // The dictionary's key is object 1, the arrays begin with object 2, and the last object is a Boolean.
         var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x6B]]
@@ -122,7 +123,7 @@ struct FoundationImportTests {
         #expect(ofFile.description.hasPrefix("The values that Foundation stored in /home/app.plist can't"))
     }
 
-    @Test("looks for the list of a suite's name beside the suite, and for none of a suite in a directory of its own")
+    @Test("looks for the list of a suite's name beside the suite, and for none of a suite in its own directory")
     func place() throws {
         let list = try #require(try SuiteLocation.named("a.b").foundationPropertyList())
         let suite = try SuiteLocation.named("a.b").path()

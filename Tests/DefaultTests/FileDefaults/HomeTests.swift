@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Where suites with a name are")
 struct HomeTests {
-    /// A user that the system has no entry for.
+    /// A user without an entry in the system's database.
     private static let unknownUser: uid_t = 54_321
 
-    /// What the helper prints that uses suites, as another user or the same.
+    /// The output of the helper that uses suites, as another user or as the same one.
     private func use(
         _ suites: [String] = ["s"],
         as user: uid_t? = nil,
@@ -34,21 +34,21 @@ struct HomeTests {
         #expect(error.contains("Set the variable XDG_CONFIG_HOME or HOME"), "\(error)")
     }
 
-    /// Users without a home directory, such as those of systemd's `DynamicUser=`, have the root for one.
+    /// The home of users without a home directory, such as those of systemd's `DynamicUser=`, is the root directory.
     @Test("may be a home that can't be written, where an error says what can't be created and what to set")
     func unwritableHome() throws {
         try withTemporaryDirectory { directory in
             chmod(directory.path, 0o555)
             defer { chmod(directory.path, 0o700) }
             let user = Machine.isRoot ? Self.unknownUser : nil
-            // Some machine may have the folder, of root.
+            // A machine may already have the folder, owned by root.
             let root = FileManager.default.fileExists(atPath: "/.config") ? [] : [""]
             for home in [directory.path] + root {
                 let lines = try use(as: user, in: ["HOME": home + "/"])
                 #expect(lines.count == 3, "\(lines)")
                 #expect(lines.dropFirst().first == "read: 0")
                 #expect(lines.last?.hasPrefix("storeReadOnly: ") == true)
-                // The event of the read, and the error of the write.
+                // The first line is the event of the read, the last one the error of the write.
                 for line in [lines.first ?? "", lines.last ?? ""] {
                     #expect(line.contains("can't be created") && line.contains(" \(home)/.config: "), "\(line)")
                     #expect(line.contains("set the variable XDG_CONFIG_HOME"), "\(line)")
@@ -57,7 +57,7 @@ struct HomeTests {
         }
     }
 
-    @Test("may be where nothing can be created, as an error says with what to set", arguments: ["/proc", "/dev/null"])
+    @Test("may be where nothing can be created, as an error says with the remedy", arguments: ["/proc", "/dev/null"])
     func unusableHome(_ home: String) throws {
         let lines = try use(in: ["HOME": home])
         #expect(lines.count == 1, "\(lines)")

@@ -10,7 +10,7 @@ struct FileDefaultsInspectionTests {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
             let journal = url.appending(path: "journal")
-            // In another process, so that the suite isn't open here.
+            // Written by another process, so that the suite isn't open here.
             for key in ["first", "second", "third", "fourth"] {
                 #expect(try TestHelper.run(["assign", url.path, key, "string", "the \(key) value"]).status == 0)
             }
@@ -49,7 +49,7 @@ struct FileDefaultsInspectionTests {
             }
             #expect(try Data(contentsOf: journal) == bytes + [0])
 
-            // Opening repairs it.
+            // Opening the suite repairs it.
             #expect(try TestHelper.run(["print-number", url.path]).status == 0)
             let repaired = try FileDefaults.inspect(at: url)
             #expect(repaired.isIntact)
@@ -57,7 +57,7 @@ struct FileDefaultsInspectionTests {
             #expect(repaired.damagedCopies.map(\.fileSize) == [UInt64(bytes.count + 1)])
             #expect(repaired.damagedCopies[0].name.hasPrefix("journal.damaged-"))
             try FileManager.default.removeItem(at: journal)
-            // The backups are listed by their names, which begin with the time.
+            // The backups are listed in the order of their names, which begin with the time.
             try Data(count: 5).write(to: url.appending(path: "journal.damaged-0"))
             try Data(count: 7).write(to: url.appending(path: "journal.damaged-z"))
             try Data(count: 9).write(to: url.appending(path: "other.damaged-0"))
@@ -70,7 +70,7 @@ struct FileDefaultsInspectionTests {
         }
     }
 
-    @Test("tells what replaced values take from what the current ones would, of a suite that is open too")
+    @Test("tells the bytes of replaced values from those of the current ones, in an open suite too")
     func sizes() throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
@@ -145,7 +145,7 @@ struct FileDefaultsInspectionTests {
                 var bytes = try Data(contentsOf: journal)
                 let place = try #require(bytes.range(of: Data("a newer value".utf8)))
                 bytes[place.lowerBound] ^= 1
-                // Another file, so that the journal is read again.
+                // A new file at the path makes the engine read the journal again.
                 try bytes.write(to: journal, options: .atomic)
                 try suite.letMillisecondPass()
                 try suite.set("more", forKey: "third")

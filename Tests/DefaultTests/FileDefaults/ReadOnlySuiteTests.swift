@@ -85,7 +85,7 @@ struct ReadOnlySuiteTests {
             #expect(try suite.verify().isIntact)
             #expect(try FileDefaults.inspect(at: url).keyCount == 1)
             let copy = directory.appending(path: "copy")
-            // The owner of that folder couldn't use it.
+            // The owner of that folder could not use the copy.
             let refusal = expectError(.storeUnavailable) { try suite.copy(to: copy) }
             #expect(refusal?.description.contains("belongs to the user nobody, who could not use") ?? false)
             chmod(directory.path, 0o1777)

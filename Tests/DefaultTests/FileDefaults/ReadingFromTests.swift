@@ -19,7 +19,7 @@ struct ReadingFromTests {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")
             let journal = url.appending(path: "journal")
-            // In another process, so that the suite isn't open here.
+            // Written by another process, so that the suite isn't open here.
             for (key, value) in [("first", "the first value"), ("second", "the second value")] {
                 #expect(try TestHelper.run(["assign", url.path, key, "string", value]).status == 0)
             }
@@ -55,7 +55,7 @@ struct ReadingFromTests {
             #expect(reader.string(forKey: "color") == "old")
             try writer.set("red", forKey: "color")
             #expect(reader.string(forKey: "color") == "red")
-            // The object that reads didn't take the place of the one that writes.
+            // The reading object has not replaced the writing one.
             #expect(try FileDefaults(url: url).string(forKey: "color") == "red")
             try FileDefaults(url: url).set("blue", forKey: "color")
             #expect(reader.string(forKey: "color") == "blue")

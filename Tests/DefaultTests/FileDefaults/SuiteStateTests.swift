@@ -10,7 +10,7 @@ struct SuiteEntriesTests {
 
     @Test("are the same, whether a value comes from memory or as a journal's bytes")
     func inserting() throws {
-        // The text as bytes, and two strings that are equal, but not in their bytes.
+        // A text as bytes, and two strings that are equal, but have different bytes.
         let values: [PropertyListValue] = [
             .data(Data("text".utf8)), .data(Data()), .string("text"), .string("\u{E9}"), .string("e\u{301}"),
             .string(""),
@@ -117,6 +117,6 @@ extension StoredValue: Equatable {
         return bytes
     }
 
-    /// Whether two values are the same bytes; equal strings need not be.
+    /// Whether two values have the same bytes; equal strings may differ in them.
     static func == (one: StoredValue, other: StoredValue) -> Bool { one.bytes == other.bytes }
 }

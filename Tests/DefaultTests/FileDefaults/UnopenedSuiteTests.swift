@@ -6,13 +6,13 @@ import Testing
 
 @Suite("A suite that can't be opened yet", .waits)
 struct UnopenedSuiteTests {
-    /// Runs a test on a suite in a place that is made only by `unblock`.
+    /// Runs a test on a suite at a path that can be created only after `unblock`.
     private func withUnopenedSuite(
         arguments: [String] = [],
         _ test: (_ suite: FileDefaults, _ unblock: () throws -> Void) throws -> Void
     ) throws {
         try withTemporaryDirectory { directory in
-            // A file where a directory has to be.
+            // There is a file where a directory has to be.
             let obstacle = directory.appending(path: "place")
             try Data().write(to: obstacle)
             let suite = FileDefaults(
@@ -60,7 +60,7 @@ struct UnopenedSuiteTests {
             let key = Defaults.Key<Int>("n", default: 7)
             let container: KeyValueContainer<Int> = suite.makeContainer(default: 5, key: "n")
             typealias Kind = DefaultsDiagnostics.Event.Kind
-            // Whatever is called first reports once that the suite can't be opened.
+            // The first call, whichever it is, reports once that the suite can't be opened.
             let reads: [() -> Void] = [
                 { #expect(defaults["n"].string == nil) }, { #expect(!defaults["n"].exists) },
                 { #expect(defaults.keys == []) }, { #expect(suite.string(forKey: "n") == nil) },
@@ -125,7 +125,7 @@ struct UnopenedSuiteTests {
 
             try unblock()
             try suite.checkAvailability()
-            // What has changed isn't known: everything may have.
+            // The changed keys aren't known: any of them may have changed.
             #expect(heard.withLock { $0 } == [[], [nil], [nil]])
             try suite.set(1, forKey: "k")
             #expect(heard.withLock { $0 } == [[], [nil, ["k"]], [nil, ["k"]]])
@@ -193,9 +193,9 @@ struct UnopenedSuiteTests {
     }
 }
 
-@Suite("Events that are put off")
+@Suite("Events that are deferred")
 struct DeferredEventsTests {
-    @Test("are reported once, in their order, when no lock is held any more, and later ones at once")
+    @Test("are reported once, in their order, when no lock is held any more, and later ones immediately")
     func order() {
         func event(_ key: String) -> DefaultsDiagnostics.Event {
             .init(kind: .storeDamaged, error: DefaultsError(.storeDamaged, reason: "", key: key))
@@ -228,7 +228,7 @@ struct CommandLineTests {
         #expect(values() == [:])
         #expect(values("-a", "1", "-b", "x y") == ["a": .string("1"), "b": .string("x y")])
         #expect(values("a", "-b", "c", "d", "-e", "f") == ["b": .string("c"), "e": .string("f")])
-        // The program's own name is none, whatever it is.
+        // The program's own name is no argument, even with a dash.
         #expect(LaunchArguments(["-program", "x"]).entries == [:])
         #expect(LaunchArguments([]).entries == [:])
     }

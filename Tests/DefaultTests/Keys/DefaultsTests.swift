@@ -29,7 +29,7 @@ private enum Rank: Int, Codable {
     case second
 }
 
-/// Has a raw value, but says itself how it is stored.
+/// A type with a raw value that defines its own stored form.
 private enum Grade: Int, Codable, PropertyListConvertible {
     case one = 1
     case two
@@ -44,12 +44,12 @@ private enum Grade: Int, Codable, PropertyListConvertible {
     }
 }
 
-/// An object that is stored as JSON.
+/// A class whose objects are stored as JSON.
 private final class Sheet: Codable {
     var title = "sheet"
 }
 
-/// An object that is stored as a string.
+/// A class whose objects are stored as strings.
 private final class Label: PropertyListConvertible {
     let text: String
 
@@ -232,7 +232,7 @@ struct DefaultsTests {
     func otherType(kind: StoreKind) throws {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
-            // Foundation's UserDefaults keeps whole seconds.
+            // Foundation's UserDefaults keeps only whole seconds.
             let date = Date(timeIntervalSinceReferenceDate: 5)
             for (object, number) in [("12 h", 0), (date, 1), ([1], 2), (0.5, 3), (UInt.max, 4)] as [(Any, Int)] {
                 let key = DefaultsKey<Int>("number \(number)", default: 7)
@@ -368,7 +368,7 @@ struct DefaultsTests {
             #expect(defaults[new] == 10)
             defaults.reset(old)
             #expect(defaults[new] == 20)
-            // All that are named, and no other ones.
+            // All named keys, and no others.
             (defaults[.count], defaults[.flag], defaults[.level]) = (1, true, 1)
             defaults.reset(.count, .flag)
             #expect(defaults.keys == ["level"])
@@ -470,7 +470,7 @@ struct DefaultsTests {
             _ code: DefaultsError.Code
         ) throws {
             let archive = [UInt8](try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true))
-            // In a binary property list a reference is 0x80 and a number.
+            // In a binary property list a reference is the byte 0x80 and a number.
             let references = archive.indices.dropLast().filter { archive[$0] == 0x80 && archive[$0 + 1] < 32 }
             #expect(references.count > 1)
             for number in [UInt8(32), 255] {
@@ -484,7 +484,7 @@ struct DefaultsTests {
             }
         }
         try check(DefaultsKey<NSUUID?>("token"), token, .undecodable)
-        // An array is stored as one; this is the form of another library.
+        // An array is stored as one archive; this is the form of another library.
         try check(DefaultsKey<[NSUUID]>("tokens"), [token] as NSArray, .typeMismatch)
     }
     #endif

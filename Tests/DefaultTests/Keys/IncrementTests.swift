@@ -7,7 +7,7 @@ extension DefaultsKeys {
     fileprivate static let names = DefaultsKey<[String]>("names")
 }
 
-/// A store that a test shares between threads; `UserDefaults` supports this, although it is not declared Sendable.
+/// A store that a test shares between threads, as `UserDefaults` allows, although it is not declared Sendable.
 struct UnsafeStore: @unchecked Sendable {
     let store: any DefaultsStore
 

@@ -168,7 +168,7 @@ struct LaunchArgumentKeyTests {
                 #expect(collector.events.allSatisfy { $0.kind == .readFailed }, "change \(number)")
                 #expect(store.storedKeys() == [key], "change \(number)")
                 #expect(store.storedValue(forKey: key) != registered[key], "change \(number)")
-                // Removing what is stored shows the registered default again.
+                // After the removal of the stored value the registered default shows again.
                 try store.setStoredValue(nil, forKey: key)
                 #expect(store.storedValue(forKey: key) == registered[key], "change \(number)")
                 #expect(store.storedKeys().isEmpty, "change \(number)")

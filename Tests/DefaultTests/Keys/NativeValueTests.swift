@@ -2,7 +2,7 @@ import Default
 import Foundation
 import Testing
 
-/// The values of one property-list type, and what `object(forKey:)` returns for them.
+/// The values of one property-list type, and the results of `object(forKey:)` for them.
 private struct Sample: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Stores the type's values in a store in all forms, reads them back and compares them.
@@ -65,7 +65,7 @@ private struct Sample: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Whether two values are the same down to NaN and the sign of zero.
+/// Whether two values are the same, down to NaN and the sign of zero.
 private func isSame(_ one: Any?, _ other: Any?) -> Bool {
     "\(one.map { describe($0) } ?? "nil")" == "\(other.map { describe($0) } ?? "nil")"
 }
@@ -110,7 +110,7 @@ private let samples: [Sample] = [
     },
 ]
 
-/// Values that lose their sign or fraction in Foundation's file, on Linux.
+/// Values that lose their sign or fraction in Foundation's file on Linux.
 private let finerSamples: [Sample] = [
     Sample([-0.0, 0.0]) { $0 },
     Sample([-0.0, Float(0)]) { Double($0) },

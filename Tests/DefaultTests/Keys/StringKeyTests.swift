@@ -63,7 +63,7 @@ struct StringKeyTests {
         #expect(defaults["double"].key == "double" && withDefaults(store) { Defaults["double"].key } == "double")
         defaults["large"] = 1e300
         #expect(defaults["large"].int == .max && defaults["large"].intValue == .max)
-        // What is registered is there, but not stored.
+        // A registered value is found, but is not stored.
         try store.register(defaults: ["registered": 5])
         #expect(defaults["registered"].exists && defaults.hasKey("registered"))
         #expect(defaults["registered"].int == 5 && defaults.exists(key: DefaultsKey<Int>("registered")))
@@ -147,7 +147,7 @@ struct StringKeyTests {
                     #expect(try defaults.quarantined(DefaultsKey<Int>(key)).count == 1)
                 }
             }
-            // Nothing is lost when the sum overflows.
+            // The stored value stays if the sum overflows.
             try store.setStoredValue(.unsigned(.max), forKey: "full")
             expectReport(.arithmeticOverflow) { defaults["full"] += 1 }
             #expect(store.storedKeys().allSatisfy { $0 != "full.quarantine" })

@@ -9,7 +9,7 @@ private struct Point: Codable, Equatable {
     var y = 0
 }
 
-/// A value that can't be compared.
+/// A type whose values can't be compared.
 private struct Level: Codable {
     var number: Int
 }
@@ -48,25 +48,25 @@ private struct Versioned: DefaultMigratable, Equatable {
     }
 }
 
-/// A settings type that can't be compared.
+/// A settings type whose values can't be compared.
 private struct Plain: DefaultStorable {
     var name = "bright"
     static let defaultValue = Plain()
 }
 
-/// What handlers were called with.
+/// The values that handlers were called with.
 private final class Record<Value: Sendable>: Sendable {
     private let recorded = Guarded<[Value]>([])
 
     func add(_ value: Value) { recorded.withLock { $0.append(value) } }
 
-    /// What has been added since the last call.
+    /// Returns the values since the last call.
     func take() -> [Value] { recorded.exchange([]) }
 }
 
 private let broken = PropertyListValue.data(Data("{".utf8))
 
-/// The ways in which the settings type `Versioned` can't be read while a program runs.
+/// The ways in which the settings type `Versioned` can become unreadable while a program runs.
 private enum Breakage: CaseIterable {
     case undecodable, typeMismatch, newerVersion, migrationFailed
 
@@ -127,7 +127,7 @@ struct BrokenValueTests {
                 #expect(collector.codes == [.typeMismatch, .undecodable], "round \(round)")
                 // A plain read returns the default, as before.
                 #expect(defaults[.count] == 7 && defaults[.point] == Point())
-                // The value of before is nothing new.
+                // The value from before is no change.
                 try set(.integer(Int64(round)), forKey: "count", in: store)
                 try set(.data(Data(#"{"x":\#(round),"y":0}"#.utf8)), forKey: "point", in: store)
                 #expect(counts.take() == [] && points.take() == [])
@@ -135,7 +135,7 @@ struct BrokenValueTests {
             try set(.string("text"), forKey: "count", in: store)
             try set(.integer(5), forKey: "count", in: store)
             #expect(counts.take() == [5])
-            // A removed value is the default.
+            // A removed value counts as the default.
             try set(broken, forKey: "point", in: store)
             defaults.reset(.count, .point)
             #expect(counts.take() == [7] && points.take() == [Point()])
@@ -157,7 +157,7 @@ struct BrokenValueTests {
             #expect(await counts.next(isolation: nil) == 3)
         }
         #expect(collector.codes == [.typeMismatch])
-        // Without the current value, the first is the first that can be read.
+        // Without the current value, the first delivery is the first readable value.
         try store.setStoredValue(.string("text"), forKey: "count")
         var later = defaults.updates(.count, initial: false).makeAsyncIterator()
         try store.setStoredValue(.string("other text"), forKey: "count")
@@ -260,12 +260,12 @@ struct BrokenValueTests {
         }
     }
 
-    @Test("is no change of several keys, each of which keeps its last value")
+    @Test("is no change of several keys, which each keep their last value")
     func changesOfSeveralKeys() async throws {
         let store = MemoryDefaults()
         let defaults = Defaults(suite: store)
         try store.setStoredValue(broken, forKey: "point")
-        // The changes are read after all of them were made.
+        // The changes are read only after all of them were made.
         var changes = defaults.changes(.count, .point).makeAsyncIterator()
         defaults[.count] = 1
         try store.setStoredValue(.string("text"), forKey: "count")
@@ -371,18 +371,18 @@ struct BrokenValueTests {
         #expect(values.take() == [Look(name: "dark", size: 13)])
         try store.setStoredValue(broken, forKey: "Look")
         other.size = 9
-        // The other object has never read what was stored last.
+        // The other object has never read the value that was stored last.
         #expect(values.take() == [Look(name: "old", size: 9)])
     }
 
-    /// Stores a value, and notifies the observers of stores that report only this library's typed calls.
+    /// Stores a value, and notifies the observers of stores that report only the library's typed calls.
     private func set(_ value: PropertyListValue?, forKey key: String, in store: any DefaultsStore) throws {
         try store.setStoredValue(value, forKey: key)
         store.notifyChange(forKey: key)
     }
 }
 
-/// A storage of one's own.
+/// A test's own storage.
 private struct Vault: KeyValueStorage {
     private let contents = Guarded<[String: Data]>([:])
 
@@ -455,9 +455,9 @@ struct BrokenLiveSettingsTests {
             live.value = Look(name: "whole")
             try store.setStoredValue(broken, forKey: "Look")
             #expect(live.value == Look(name: "whole"))
-            // What couldn't be stored was never a value.
+            // A value that could not be stored was never the current one.
             expectReport(.encodingFailed) { LiveSettings(default: Ratio(), in: store).value = Ratio(number: .nan) }
-            // A removed value is the default, and one that is read.
+            // A removed value counts as the default, and as a read value.
             Look.clear(in: store)
             #expect(live.value == Look())
             try store.setStoredValue(broken, forKey: "Look")

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Default
 
-/// A value that can't be compared.
+/// A type whose values can't be compared.
 private struct Level: Codable {
     var number: Int
 }
 
-/// A storage of one's own that reports its changes itself, and counts what is asked of it.
+/// A test's own storage that reports its changes itself, and counts its calls.
 private final class Reporting: KeyValueStorage, Sendable {
     private let contents = Guarded<[String: Data]>([:])
     private let hub = ChangeHub()
@@ -41,7 +41,7 @@ private final class Reporting: KeyValueStorage, Sendable {
     }
 }
 
-/// A store that does not know which of its keys changed.
+/// A store that does not know which of its keys have changed.
 private final class Vague: DefaultsStore, Sendable {
     let storeDescription = "Vague \(UUID().uuidString)"
     private let hub = ChangeHub()
@@ -57,7 +57,7 @@ private final class Vague: DefaultsStore, Sendable {
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation { hub.add(handler) }
 }
 
-/// What a task receives from a sequence that it waits for, one after the other.
+/// A task that waits for the values of a sequence, one after the other.
 @TestActor
 private final class Received<Value: Sendable> {
     private let values: AsyncStream<Value>
@@ -83,7 +83,7 @@ private final class Received<Value: Sendable> {
         return await iterator.next(isolation: TestActor.shared)
     }
 
-    /// Ends the task, and returns what it has received since.
+    /// Ends the task, and returns the values that it has received since.
     func end() async -> [Value] {
         task.cancel()
         await task.value
@@ -98,7 +98,7 @@ private final class Received<Value: Sendable> {
 @TestActor
 @Suite("A container's updates", .waits)
 struct ContainerUpdatesTests {
-    @Test("come for changes of its own key only, from a storage of one's own too")
+    @Test("come for changes of its own key only, from a custom storage too")
     func otherKeys() async throws {
         let storage = Reporting()
         let container = KeyValueContainer<Level>(storage: storage, key: "level", defaultValue: Level(number: 0))
@@ -109,12 +109,12 @@ struct ContainerUpdatesTests {
         #expect(await others.next() == .some(nil))
         let reads = storage.readCount
         storage.setValue(1, forKey: "another")
-        // Comes after what would come of the container, whose task waits for longer.
+        // This comes after anything for the container, whose task has been waiting longer.
         #expect(await others.next() == 1)
         #expect(storage.readCount == reads + 1)
         storage.setValue(Level(number: 1), forKey: "level")
         #expect(await levels.next()??.number == 1)
-        // What changed isn't known: it may be this.
+        // The changed keys aren't known, so this one may have changed.
         storage.reportEverything()
         #expect(await levels.next()??.number == 1)
         #expect(await levels.end().isEmpty)
@@ -133,7 +133,7 @@ struct ContainerUpdatesTests {
             try store.setStoredValue(value, forKey: "number")
         }
         try store.setStoredValue(.integer(1), forKey: "another")
-        // Comes after what would come of the numbers, whose task waits for longer.
+        // This comes after anything for the numbers, whose task has been waiting longer.
         #expect(await others.next() == 1)
         try store.setStoredValue(.real(6), forKey: "number")
         #expect(await numbers.next() == 6)
@@ -155,7 +155,7 @@ struct ContainerUpdatesTests {
         #expect(await others.next() == .some(nil))
         container.value = Level(number: 1)
         try store.setStoredValue(.integer(1), forKey: "another")
-        // Comes after what would come of the level, whose task waits for longer.
+        // This comes after anything for the level, whose task has been waiting longer.
         #expect(await others.next() == 1)
         container.value = Level(number: 2)
         #expect(await levels.next()??.number == 2)
@@ -178,7 +178,7 @@ struct ContainerUpdatesTests {
         }
     }
 
-    @Test("and tracked reads observe a storage once, however many there are, and until nobody reads any more")
+    @Test("and tracked reads observe a storage once, however many there are, and until there is no reader left")
     func tracking() throws {
         let storage = Reporting()
         let notices = Guarded(0)
@@ -198,7 +198,7 @@ struct ContainerUpdatesTests {
         #expect(notices.withLock { $0 } == 0)
         storage.setValue(1, forKey: key)
         #expect(notices.withLock { $0 } == 10)
-        // Read again, as views do: the same observation goes on.
+        // A new read, as views make it, keeps the same observation.
         track()
         #expect(storage.observerCount == 1)
         storage.reportEverything()

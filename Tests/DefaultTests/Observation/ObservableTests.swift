@@ -29,7 +29,7 @@ private struct Vault: KeyValueStorage {
     }
 }
 
-/// A storage that reads its value when it is observed, as a handler of events might that this causes.
+/// A storage that reads its value when it is observed, as a handler might of an event that the observation causes.
 private final class ReadWhenObserved: KeyValueStorage {
     private let hub = ChangeHub()
     private let contents = MemoryDefaults()
@@ -56,7 +56,7 @@ private final class ReadWhenObserved: KeyValueStorage {
     }
 }
 
-/// Reads inside `withObservationTracking`, and counts the notifications: at most one for each read.
+/// A tracker that reads inside `withObservationTracking`, and counts the notifications: at most one for each read.
 private final class Tracker: Sendable {
     private let count = Guarded(0)
     var notices: Int { count.withLock { $0 } }
@@ -71,7 +71,7 @@ struct ObservableTests {
     @Test("of containers report all changes", arguments: StoreKind.allCases)
     func containers(kind: StoreKind) throws {
         try kind.withStore { store in
-            // Creates a new container each time, like a computed property.
+            // A new container at each use, like that of a computed property.
             func container() -> KeyValueContainer<Int> { store.makeContainer(default: 0, key: "number") }
             let tracker = Tracker()
             tracker.read { _ = container().value }
@@ -155,7 +155,7 @@ struct ObservableTests {
         live.name = "set"
         #expect(tracker.notices == 1)
         #expect(Undefaulted.read(from: store)?.name == "set")
-        // The given one is used for a type that has another, too.
+        // The given store is used even for a type that has another.
         let elsewhere = LiveSettings<Theme>(in: store, forKey: "elsewhere")
         elsewhere.name = "dark"
         elsewhere.size = 7
@@ -189,7 +189,7 @@ struct ObservableTests {
             #expect(container.value == 6)
             container.currentValue = 7
             #expect(store.storedValue(forKey: "number") == .integer(7))
-            // What the key path of a binding does.
+            // The key path of a binding does the same.
             let path: ReferenceWritableKeyPath<KeyValueContainer<Int>, Int> = \.currentValue
             container[keyPath: path] = 8
             #expect(container[keyPath: path] == 8)
@@ -272,7 +272,7 @@ struct ObservableTests {
             #expect(suite.isObserved)
             container.value = 1
             #expect(tracker.notices == 1)
-            // There was no read since, so there is nothing left to notify.
+            // There was no read since then, so there is nothing left to notify.
             container.value = 2
             #expect(!suite.isObserved)
         }
@@ -286,7 +286,7 @@ struct ObservableTests {
             let tracker = Tracker()
             tracker.read {
                 _ = defaults["number"].int
-                // Observation installs the tracking only after this.
+                // Observation installs the tracking only after these changes.
                 for number in 1...5 {
                     onAnotherThread { try? suite.set(number, forKey: "number") }
                 }
@@ -311,7 +311,8 @@ struct ObservableTests {
                 read()
                 for number in 1...3 {
                     onAnotherThread {
-                        // Twice, in a closure within a closure: the outer one tracks what the inner one does.
+                        // The value is read twice, in a closure within a closure: the outer one tracks the reads of the
+                        // inner one.
                         others.read {
                             others.read {
                                 read()
@@ -352,7 +353,7 @@ struct ObservableTests {
             first.read(read)
             try suite.set(1, forKey: "number")
             #expect(first.notices == 1)
-            // With the next change the observation ends, unless there is a reader.
+            // The next change ends the observation, unless there is a reader.
             try TrackedKeys.$willDecideEnd.withValue(.init { second.read(read) }) {
                 try suite.set(2, forKey: "number")
             }
@@ -479,7 +480,7 @@ struct IsolationTests {
             #expect(value == -1)
             #expect(throws: Stop.self) { try withDefaults(other, stop) }
             #expect(Defaults().suite as? MemoryDefaults === store)
-            // A given store is used anyway; the standard one is that of the time of the use.
+            // A given store is used in any case; the standard one is the one at the time of the use.
             let defaults = Defaults(suite: store)
             let storage = PersistentStorage(keyPrefix: "p.")
             withDefaults(other) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Default
 
-/// What an observer has heard.
+/// The notices that an observer has received.
 private final class Notices: Sendable {
     private let heard = Guarded<[Set<String>?]>([])
 
@@ -17,7 +17,7 @@ private final class Notices: Sendable {
     }
 }
 
-/// A number that one thread writes while another one waits for it.
+/// A number that one thread writes and another one waits for.
 private final class Counter: Sendable {
     private let number = Atomic<Int>(0)
 
@@ -28,14 +28,14 @@ private final class Counter: Sendable {
     }
 }
 
-/// A third party's store, which leaves observation and exclusive access to the default implementations.
+/// A third-party store that leaves observation and exclusive access to the default implementations.
 private final class Plain: DefaultsStore, @unchecked Sendable {
     let storeDescription = "Plain \(UUID().uuidString)"
     private let values = Guarded<[StoreKey: PropertyListValue]>([:])
     private let depth = Guarded(0)
     private let listings = Guarded<[Bool]>([])
 
-    /// For each listing of the keys, whether it was under exclusive access.
+    /// Whether exclusive access was held, for each listing of the keys.
     var exclusiveListings: [Bool] { listings.withLock { $0 } }
 
     func withExclusiveAccess<Result>(_ body: () throws -> Result) throws -> Result {
@@ -61,7 +61,7 @@ private final class Plain: DefaultsStore, @unchecked Sendable {
     func flush() {}
 }
 
-/// A storage of one's own, two methods, whose observers are the default implementation's.
+/// A test's own storage with the two required methods, whose observation is the default implementation's.
 private final class Listed: KeyValueStorage, Sendable {
     private let contents = Guarded<[String: Data]>([:])
 
@@ -89,7 +89,7 @@ extension DefaultsKeys {
 
 @Suite("An observer", .waits)
 struct ObserverTests {
-    @Test("hears of changes until it ends, whatever other observers do", arguments: StoreKind.allCases)
+    @Test("is notified of changes until it ends, whatever other observers do", arguments: StoreKind.allCases)
     func twoObservers(kind: StoreKind) throws {
         try kind.withStore { store in
             // Several rounds, since observers of other stores come and go while this test runs.
@@ -115,7 +115,7 @@ struct ObserverTests {
     }
 
     #if Foundation
-    @Test("of one UserDefaults hears on when another suite's last one ends")
+    @Test("of one UserDefaults is still notified when the last one of another suite ends")
     func twoSuites() throws {
         try withTemporarySuite { firstName in
             try withTemporarySuite { secondName in
@@ -154,7 +154,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("hears nothing of a value that was stored already, or of a removal of nothing", arguments: StoreKind.allCases)
+    @Test("is not notified of a value that is stored already, or a removal of nothing", arguments: StoreKind.allCases)
     func equalValues(kind: StoreKind) throws {
         try kind.withStore { store in
             let values: [PropertyListValue] = [
@@ -175,7 +175,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("hears of a value that is equal to the stored one and has other bytes", arguments: StoreKind.allCases)
+    @Test("is notified of a value that is equal to the stored one and has other bytes", arguments: StoreKind.allCases)
     func equalValuesWithOtherBytes(kind: StoreKind) throws {
         let pairs: [(PropertyListValue, PropertyListValue)] = [
             (.real(0), .real(-0.0)), (.string("\u{E9}"), .string("e\u{301}")),
@@ -185,7 +185,8 @@ struct ObserverTests {
         ]
         try kind.withStore { store in
             for (value, other) in pairs {
-                // Foundation's file on Linux has whole seconds, and no sign of zero, and is read again now and then.
+                // Foundation's file on Linux keeps whole seconds and no sign of zero, and is read again from time to
+                // time.
                 switch value {
                 case .real where kind == .userDefaults, .date where kind == .userDefaults: continue
                 default: break
@@ -234,7 +235,7 @@ struct ObserverTests {
                 guard keys?.contains("k") ?? true else {
                     return
                 }
-                // Another thread may write: no lock is held.
+                // No lock is held, so another thread can write.
                 let value = onAnotherThread {
                     try? shared.store.setStoredValue(.integer(1), forKey: "elsewhere")
                     return shared.store.value(forKey: "k") ?? 0
@@ -286,7 +287,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of a store without words for it is called after exclusive access too, of its own keys only")
+    @Test("of a store with the default observation is called after exclusive access too, of its own keys only")
     func defaultImplementation() throws {
         let store = Plain()
         let unobserved = Plain()
@@ -319,7 +320,7 @@ struct ObserverTests {
         #expect(notices.count == 5)
     }
 
-    @Test("of a store that reports nothing itself hears of each call that changes a value")
+    @Test("of a store that reports nothing itself is notified of each call that changes a value")
     func everyCall() throws {
         typealias Call = (Plain) throws -> Void
         func store(_ value: PropertyListValue, under key: String) -> Call {
@@ -381,7 +382,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of a store that reports nothing itself hears nothing of a call that stores nothing")
+    @Test("of a store that reports nothing itself is not notified of a call that stores nothing")
     func callsWithoutChange() throws {
         struct Stop: Error {}
         func stop(_ count: inout Int) throws { throw Stop() }
@@ -414,7 +415,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("is called at once for a change by a thread that has no exclusive access while another one has")
+    @Test("is called immediately for a change by a thread that has no exclusive access while another one has")
     func otherThread() throws {
         let storage = Listed()
         let notices = Notices()
@@ -430,7 +431,7 @@ struct ObserverTests {
         observation.cancel()
     }
 
-    @Test("of a storage of one's own hears of updates too, and of no storage of another type")
+    @Test("of a custom storage is notified of updates too, and not of those of another type")
     func otherType() throws {
         struct First: KeyValueStorage {
             func value<T: Codable>(forKey key: String) -> T? { nil }
@@ -464,7 +465,7 @@ struct ObserverTests {
     }
 
     @Test(
-        "hears once of keys that are removed together, and of none when one of them is no key",
+        "is notified once of keys that are removed together, and of none if one of them is invalid",
         arguments: StoreKind.allCases
     )
     func removal(kind: StoreKind) throws {
@@ -485,13 +486,13 @@ struct ObserverTests {
         Defaults(suite: plain)["a"] = 1
         expectReport(.invalidKey) { Defaults(suite: plain).remove("a", "") }
         #expect(plain.storedKeys() == ["a"])
-        // What another thread stores between the listing and the removal would stay.
+        // A value that another thread stores between the listing and the removal would remain.
         Defaults(suite: plain).removeAll()
         #expect(plain.exclusiveListings == [false, true])
         #expect(plain.storedKeys() == [])
     }
 
-    @Test("hears nothing of what a transaction took back", arguments: [StoreKind.memory, .file])
+    @Test("is not notified of changes that a transaction took back", arguments: [StoreKind.memory, .file])
     func rollback(kind: StoreKind) throws {
         struct Stop: Error {}
         try kind.withStore { store in
@@ -516,7 +517,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of a part of a suite hears of that part's keys, by their names in it", arguments: StoreKind.allCases)
+    @Test("of a part of a suite is notified of that part's keys, by their names in it", arguments: StoreKind.allCases)
     func partOfSuite(kind: StoreKind) throws {
         try kind.withStandardStore { store in
             let notices = Notices()
@@ -592,7 +593,7 @@ struct ObserverTests {
         #expect(reader.next() == ["a", "b"])
         #expect(reader.note(["c"]))
         #expect(reader.next() == ["c"] && reader.next() == nil)
-        // An empty set is what isn't known.
+        // An empty set stands for unknown keys.
         for unknown in [[["a"], nil], [nil, ["a"]]] as [[Set<String>?]] {
             #expect(unknown.allSatisfy(reader.note))
             #expect(reader.next() == [] && reader.next() == nil)
@@ -605,8 +606,8 @@ struct ObserverTests {
     func lostWakeUp() async {
         let rounds = TestExtent.pick(brief: 2_000, full: 20_000)
         let signal = ChangeSignal()
-        // How many changes the reader has taken; the writer makes the next one as soon as it has taken the one before,
-        // or a little later each time, so that some come between the reader's look and its wait.
+        // The number of changes that the reader has taken; the writer makes the next one as soon as the reader has
+        // taken the one before, or a little later each time, so that some come between the reader's look and its wait.
         let taken = Counter()
         Thread {
             for round in 0..<rounds {
@@ -654,7 +655,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of a settings type hears of the names it had before", arguments: StoreKind.allCases)
+    @Test("of a settings type is notified of the names it had before", arguments: StoreKind.allCases)
     func previousIdentifiers(kind: StoreKind) async throws {
         try await kind.withStore { store in
             var values = Renamed.updates(in: store).makeAsyncIterator()
@@ -676,7 +677,7 @@ struct ObserverTests {
             track { _ = live.value }
             try store.setStoredValue(.data(Data(#"{"level":5}"#.utf8)), forKey: "Renamed.Type")
             #expect(changes.withLock { $0 } == 2)
-            // Under a key of its own it was never stored under another name.
+            // With its own key it was never stored under another name.
             let keyed = LiveSettings<Renamed>(in: store, forKey: "own")
             track { _ = keyed.level }
             try store.setStoredValue(nil, forKey: "Older")
@@ -697,7 +698,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("keeps a suite that nothing else refers to, and hears of its changes")
+    @Test("keeps a suite that nothing else refers to, and is notified of its changes")
     func keptSuite() async throws {
         try await withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -712,7 +713,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of each of many suites hears of another process's changes, through one descriptor and one thread that waits")
+    @Test("of each of many suites is notified of another process's changes, through one descriptor and one thread")
     func manySuites() throws {
         let count = TestExtent.pick(brief: 50, full: 1_000)
         try withTemporaryDirectory { directory in
@@ -721,12 +722,12 @@ struct ObserverTests {
             try #require(helper.readNumbers(atLeast: 2) == [1, 1])
             let outcome = try TestHelper.run(["write-many", directory.path, "\(count)"])
             #expect(outcome.status == 0, "\(outcome.errors)")
-            // All suites were reported. One directory is watched when one observation is left, and none in the end.
+            // All suites were reported. One directory is watched while one observation is left, and none in the end.
             #expect(helper.readNumbers(atLeast: 4) == [count, 1, 1, 0])
         }
     }
 
-    @Test("hears of another process's changes, and the program why they take longer, where the system refuses a watch")
+    @Test("is notified later where the system refuses a watch, and the program is told why")
     func refusedWatch() throws {
         try withTemporaryDirectory { directory in
             let path = directory.appending(path: "suite.defaults").path
@@ -739,7 +740,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of one suite hears of another process's changes while handlers of other suites block")
+    @Test("of one suite is notified of another process's changes while handlers of other suites block")
     func blockedHandlers() async throws {
         try await withTemporaryDirectory { directory in
             let urls = (0..<4).map { directory.appending(path: "\($0).defaults") }
@@ -769,7 +770,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("hears of exactly the keys that another process changed before it compacted the suite")
+    @Test("is notified of exactly the keys that another process changed before it compacted the suite")
     func compactedElsewhere() async throws {
         try await withTemporaryDirectory { directory in
             let url = directory.appending(path: "suite.defaults")
@@ -789,7 +790,7 @@ struct ObserverTests {
         }
     }
 
-    @Test("of two suites' containers with one key hears of its own suite's changes")
+    @Test("of two suites' containers with one key is notified of its own suite's changes")
     func oneKeyInTwoSuites() throws {
         try withTemporaryDirectory { home in
             let outcome = try TestHelper.run(["track-two-suites"], home: home)

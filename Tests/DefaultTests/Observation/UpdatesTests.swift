@@ -216,7 +216,7 @@ struct UpdatesTests {
             #expect(await values.next(isolation: nil) == 999)
             helper.waitUntilExit()
             #expect(helper.status == 0)
-            // Once more, after the last compaction.
+            // Another process writes again, after the last compaction.
             let second = try TestHelper.run(["keys", url.path, "b", "101"])
             #expect(second.status == 0)
             var others = Defaults(suite: suite).updates(DefaultsKey<Int>("b.100")).makeAsyncIterator()
@@ -302,13 +302,13 @@ struct UpdatesTests {
         }
     }
 
-    /// How many of this process's descriptors watch a suite's directory; other tests watch other ones.
+    /// The number of this process's descriptors that watch a suite's directory; other tests watch other ones.
     private func watches(of suite: FileDefaults) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: suite.url.path)
         let inode = try #require(attributes[.systemFileNumber] as? UInt64)
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")
         return descriptors.filter { descriptor in
-            // A descriptor may have been closed meanwhile.
+            // A descriptor may have been closed in the meantime.
             let info = try? String(contentsOfFile: "/proc/self/fdinfo/\(descriptor)", encoding: .utf8)
             return info?.contains("ino:\(String(inode, radix: 16)) ") ?? false
         }.count
@@ -317,7 +317,7 @@ struct UpdatesTests {
     @Test("cost a comparison a second while nothing changes")
     func idle() throws {
         try withTemporaryDirectory { directory in
-            // In a separate process, where no other test starts threads.
+            // Runs in its own process, where no other test starts threads.
             let outcome = try TestHelper.run(["idle-watcher", directory.appending(path: "suite.defaults").path])
             #expect(outcome.output == "seldom woke up, then saw 1\n", "\(outcome.errors)")
         }

@@ -26,7 +26,7 @@ struct ValueChangesTests {
         }
     }
 
-    @Test("are delivered one after the other, with the value before and after", arguments: StoreKind.allCases)
+    @Test("are delivered one after the other, with the value before and after each", arguments: StoreKind.allCases)
     func each(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let defaults = Defaults(suite: store)
@@ -121,7 +121,7 @@ struct ValueChangesTests {
             let change = log.removeFirst()
             #expect(change?.old == [.integer(0)] && change?.new == [.integer(3)], "limit \(limit)")
             #expect(log.removeFirst() == nil)
-            // Back to what the reader knows, with nothing stored in between.
+            // The last of these is the value that the reader knows, and no read comes in between.
             for value in [PropertyListValue.integer(4), nil, .integer(3)] {
                 #expect(log.record { [value] })
             }

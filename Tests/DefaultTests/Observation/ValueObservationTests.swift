@@ -15,7 +15,7 @@ private struct Theme: DefaultStorable, Equatable {
     static var defaultValue: Theme? { Theme() }
 }
 
-/// What handlers were called with.
+/// The values that handlers were called with.
 private final class Record<Value: Sendable>: Sendable {
     private let recorded = Guarded<[Value]>([])
 
@@ -30,7 +30,7 @@ private final class Owner: Sendable {
     let numbers = Record<Int>()
 }
 
-/// A store that calls its observers on each thread that writes, at once.
+/// A store that calls its observers immediately on each thread that writes.
 private final class Eager: DefaultsStore, Sendable {
     private let base = MemoryDefaults()
     private let handlers = Guarded<[StoreObservation.Handler]>([])
@@ -302,7 +302,7 @@ struct ValueObservationTests {
         let others = DispatchGroup()
         others.enter()
         Thread {
-            // Each observes for an object of its own, another key of another store.
+            // Each observation belongs to its own object, and to another key of another store.
             let other = Defaults(suite: MemoryDefaults())
             while !isOver.withLock({ $0 }) {
                 let owner = Owner()

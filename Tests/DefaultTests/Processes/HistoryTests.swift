@@ -2,9 +2,9 @@ import Default
 import Foundation
 import Testing
 
-/// Real processes call at random what the library has, and record it; then an order of the calls has to exist.
+/// Real processes make random calls, and record them; then an order of the calls must exist that explains the results.
 ///
-/// `.ci/linearizable` runs it for a minute, and as long as it is told.
+/// `.ci/linearizable` runs it for a minute, or for as long as it is told.
 @Suite("Histories of processes", .waits)
 struct HistoryTests {
     @Test("have an order that explains what each call and each observer got")
@@ -13,7 +13,7 @@ struct HistoryTests {
         let end = ContinuousClock.now + .seconds(seconds ?? 0)
         var (histories, calls) = (0, 0)
         repeat {
-            // Two in brief runs, of which one has kills.
+            // Brief runs make two histories, one of them with kills.
             for number in histories..<histories + 2 {
                 let plan = seconds == nil ? HistoryPlan.brief(number) : HistoryPlan.random(number)
                 let history = try RecordedHistory.make(plan)
@@ -50,7 +50,7 @@ struct HistoryTests {
         return LinearizabilityChecker.findProblem(in: history) == nil
     }
 
-    @Test("have none if a read misses a write that had returned, or goes back")
+    @Test("have no order if a read misses a write that had returned, or goes back")
     func staleReads() {
         #expect(hasOrder([call(1...2, wrote: 5)], [call(3...4, found: 5, process: 2)]))
         #expect(!hasOrder([call(1...2, wrote: 5)], [call(3...4, found: 0, process: 2)]))
@@ -61,24 +61,24 @@ struct HistoryTests {
         #expect(!hasOrder([call(1...2, found: 7)]))
     }
 
-    @Test("have none if an update is lost")
+    @Test("have no order if an update is lost")
     func lostUpdates() {
         let first = call(1...5, found: 0, wrote: 5)
         #expect(hasOrder([first], [call(2...6, found: 5, wrote: 6, process: 2)]))
         #expect(!hasOrder([first], [call(2...6, found: 0, wrote: 6, process: 2)]))
     }
 
-    @Test("may have a killed call or not, but not both")
+    @Test("may include a killed call or not, but not both")
     func killedCalls() {
         let killed = call(1...4, wrote: 5, isOptional: true)
         #expect(hasOrder([killed], [call(5...6, found: 5, process: 2)]))
         #expect(hasOrder([killed], [call(5...6, found: 0, process: 2)]))
         #expect(!hasOrder([killed], [call(5...6, found: 5, process: 2), call(7...8, found: 0, process: 2)]))
-        // The process has ended before.
+        // A killed call has no effect after its process has ended.
         #expect(!hasOrder([killed], [call(5...6, found: 0, process: 2), call(7...8, found: 5, process: 2)]))
     }
 
-    @Test("let a thread miss what another one of its process is just writing, and nobody else")
+    @Test("let a thread, and no other process, miss a write that another thread of its process is just making")
     func writesOfOtherThreads() {
         let write = call(1...9, wrote: 5)
         let seen = [call(2...3, found: 5, process: 2)]
@@ -86,15 +86,15 @@ struct HistoryTests {
         #expect(!hasOrder([write], [call(4...5, found: 0, process: 3)], seen))
         #expect(!hasOrder([write], [call(10...11, found: 0)], seen))
         #expect(!hasOrder([write, call(10...11, found: 0)], seen))
-        // Whatever the thread that wrote does before that read has returned.
+        // A read that overlaps the write may miss it, whatever the writing thread does before that read returns.
         let writer = [call(1...6, wrote: 5), call(7...7, found: 5)]
         #expect(hasOrder(writer, [call(5...9, found: 0)], seen))
         #expect(!hasOrder(writer, [call(7...9, found: 0)], seen))
     }
 
-    @Test("need calls to go back on, and find the order all the same")
+    @Test("have an order even if the search has to go back to find it")
     func searches() {
-        // Only the last one fits the read, so those that ended first must not be taken last.
+        // Only the last write fits the read, so writes that ended first must not be taken last.
         let writes = (0..<6).map { [call(1...UInt64(20 + $0), wrote: 10 + $0, process: 2 + $0)] }
         let reads = [call(30...31, found: 10), call(32...33, found: 10)]
         #expect(LinearizabilityChecker.findProblem(in: CallHistory(threads: writes + [reads], initial: .zero)) == nil)

@@ -60,7 +60,7 @@ struct ProcessTests {
             let helper = try TestHelper.start(["pairs", path, "2000"])
             var rounds = 0
             while helper.isRunning {
-                // Read in the opposite order of a torn write: b is never newer than a.
+                // Reads the keys in the opposite order of the write, so that a torn write would show b newer than a.
                 let second = suite.integer(forKey: "b")
                 let first = suite.integer(forKey: "a")
                 #expect(first >= second)
@@ -79,7 +79,7 @@ struct ProcessTests {
             let path = directory.appending(path: "s").path(percentEncoded: false)
             for _ in 0..<10 {
                 let helper = try TestHelper.start(["write-forever", path], pipesOutput: true)
-                // Each line is a number that had been stored before it was printed.
+                // Each line is a number that was stored before it was printed.
                 let acknowledged = try #require(helper.readNumbers(atLeast: 50).last)
                 helper.kill()
                 let outcome = try TestHelper.run(["print-number", path])

@@ -16,7 +16,7 @@ private enum Loader {
 
 @Suite("The standard suite's name")
 struct ProgramNameTests {
-    /// The suites that a program leaves that uses its standard one.
+    /// The suites that a program leaves after it has used its standard one.
     private func suites(
         of arguments: [String] = [],
         named name: String = "player",
@@ -24,8 +24,8 @@ struct ProgramNameTests {
     ) throws -> [String] {
         try withTemporaryDirectory { directory in
             let program = directory.appending(path: name)
-            // Not by this process: a child that another test starts meanwhile would have the copy open for writing, and
-            // such a file can't be run.
+            // Copied by another process: a child that another test starts meanwhile would inherit the open copy, and a
+            // file that is open for writing can't be run.
             let copying = try TestHelper.run(
                 ["cp", TestHelper.executable.path, program.path],
                 program: URL(filePath: "/usr/bin/env")
@@ -76,7 +76,7 @@ struct ProgramNameTests {
     }
 
     @Test(
-        "isn't known without /proc, which is an error that says what to do",
+        "can't be found without /proc, which is an error that says what to do",
         .enabled(if: Machine.canMount, "Needs to mount something.")
     )
     func unknown() throws {

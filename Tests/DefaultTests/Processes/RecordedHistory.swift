@@ -2,14 +2,14 @@ import Default
 import Foundation
 import Testing
 
-/// Which processes a history has.
+/// The processes of a history.
 struct HistoryPlan: CustomStringConvertible {
-    /// For each process how many threads it has and what it does, as the helper takes it.
+    /// The number of threads and the kind of work of each process, as the helper takes them.
     var processes: [(threads: Int, kind: String)]
     var milliseconds: Int
-    /// How long a process lives at most before it is killed; nil for no kills.
+    /// The longest time that a process lives before it is killed; nil for no kills.
     var killedWithin: Int?
-    /// Whether a backup is restored over the suite in the middle.
+    /// Whether a backup is restored over the suite during the run.
     var restores = false
 
     var description: String {
@@ -29,7 +29,8 @@ struct HistoryPlan: CustomStringConvertible {
         processes += ["reads", "read-only", "observes"].filter { _ in Bool.random() }.map {
             (Int.random(in: 1...2), $0)
         }
-        // FUSE servers that keep replaced files under other names leave a moment without one: .ci/places says so.
+        // FUSE servers that keep replaced files under other names leave a moment without the file, as .ci/places
+        // explains.
         let isRestorable = ProcessInfo.processInfo.environment["DEFAULT_HISTORY_RESTORES"] != "no"
         let restores = isRestorable && number % 5 == 4
         return Self(
@@ -41,20 +42,20 @@ struct HistoryPlan: CustomStringConvertible {
     }
 }
 
-/// The history of a suite that processes have used.
+/// The recorded history of processes that used a suite.
 struct RecordedHistory {
     private let pairs: [CallHistory]
 
     var callCount: Int { pairs.reduce(0) { $0 + $1.threads.reduce(0) { $0 + $1.count } } }
 
-    /// Why no order explains it, or what did not arrive.
+    /// The reasons why no order explains the history.
     var problems: [String] {
         pairs.enumerated().compactMap { pair, history in
             LinearizabilityChecker.findProblem(in: history).map { "Pair \(pair): \($0)" }
         }
     }
 
-    /// A process that records, and when it was killed.
+    /// A recording process, and the time when it was killed.
     private final class Recording {
         let helper: RunningHelper
         let number: Int
@@ -77,7 +78,7 @@ struct RecordedHistory {
         static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
     }
 
-    /// When a backup was restored.
+    /// The time in which a backup was restored.
     private typealias Restoring = ClosedRange<UInt64>
 
     static func make(_ plan: HistoryPlan) throws -> Self {
@@ -85,7 +86,7 @@ struct RecordedHistory {
             let records = directory.appending(path: "records")
             try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
             let suite = try FileDefaults(url: directory.appending(path: "suite"), lockTimeout: 60)
-            // What a restored backup has, which also is what the first reads find.
+            // The contents of the backup, which also are the values that the first reads find.
             for (key, value) in keys({ 1 + 2 * $0 + $1 }) { try suite.set(value, forKey: key) }
             try suite.flush()
             let (recordings, restored) = try record(plan, of: suite, in: records)
@@ -110,14 +111,14 @@ struct RecordedHistory {
         }
     }
 
-    /// All keys, with a value for each by its pair and its place in it.
+    /// All keys, each with a value for its pair and its place in the pair.
     private static func keys(_ value: (Int, Int) -> Int) -> [(String, Int)] {
         (0..<2 * HistorySuite.pairs).map { number in
             (HistorySuite.key(number / 2, isFirst: number % 2 == 0), value(number / 2, number % 2))
         }
     }
 
-    /// Runs the processes until their time is over, all but the observers.
+    /// Runs the processes, except the observers, until their time is over.
     private static func record(_ plan: HistoryPlan, of suite: FileDefaults, in records: URL) throws
         -> (recordings: [Recording], restored: Restoring?)
     {
@@ -144,7 +145,7 @@ struct RecordedHistory {
                 try start(plan.processes.first { $0.kind == recordings[index].kind } ?? plan.processes[0])
             } else if plan.restores, restored == nil, Recording.now() > begin + 700_000_000 {
                 let time = Recording.now()
-                // As programs do it that back up: the whole file gets the name at once.
+                // Restores as backup programs do: the whole file gets the name in one step.
                 guard rename(backup.path, journal.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
                 restored = time...Recording.now()
             } else {
@@ -154,7 +155,7 @@ struct RecordedHistory {
         return (recordings, restored)
     }
 
-    /// Reads what all threads have recorded of a pair.
+    /// Reads the records of all threads for one pair.
     private static func read(
         _ pair: Int,
         _ recordings: [Recording],
@@ -189,7 +190,7 @@ struct RecordedHistory {
             threads =
                 threads.map { thread in thread.compactMap { allow(for: restored, $0) } } + [own(restored, initial)]
         }
-        // One after the other, as they were written.
+        // The last values are written one after the other, so each is a call with one key.
         let lastValues = [true, false].map { isFirst in
             let value = HistorySuite.lastValue(pair, isFirst: isFirst)
             return KeyPair(first: isFirst ? value : nil, second: isFirst ? nil : value)
@@ -198,7 +199,7 @@ struct RecordedHistory {
         return CallHistory(threads: threads, initial: initial)
     }
 
-    /// The calls on a pair of which a thread has left these lines.
+    /// The calls on a pair that a thread recorded in these lines.
     private static func calls(_ text: String, _ pair: Int, process: Int, began: UInt64, killed: UInt64?) -> [CallHistory
         .Call]
     {
@@ -230,19 +231,19 @@ struct RecordedHistory {
             case .begin, .delivery: break
             }
         }
-        // A read of which nothing is known says nothing.
+        // An unfinished read proves nothing, but an unfinished write may have had its effect.
         if let killed, open?.written != .untouched { add(.untouched, until: killed, isOptional: true) }
         return calls
     }
 
-    /// What still has to hold of a call when a backup is restored over the suite.
+    /// Relaxes a call by what is allowed when a backup is restored over the suite.
     ///
-    /// "Durability" allows a write to go to the file that is gone for a millisecond, and a read to give what that had
-    /// for a second.
+    /// "Durability" allows a write to go to the replaced file for a millisecond, and a read to return that file's
+    /// values for a second.
     ///
-    /// - Returns: nil for a call of which nothing has to hold.
+    /// - Returns: The call with its remaining conditions, or nil if none remain.
     private static func allow(for restored: Restoring, _ call: CallHistory.Call) -> CallHistory.Call? {
-        // The clock by which processes tell how old a comparison is has steps of some milliseconds.
+        // The clock with which processes measure the age of a comparison has ticks of some milliseconds.
         let grace: UInt64 = call.isRead && !call.hasLock ? 1_100_000_000 : 20_000_000
         guard call.end >= restored.lowerBound,
             (call.isDelivery ? call.end : call.begin) <= restored.upperBound + grace

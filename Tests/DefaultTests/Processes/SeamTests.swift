@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 #if !canImport(Darwin)
-/// Each loops a case of chance in a helper, or makes it certain.
+/// Each test repeats a case of chance in a helper, or forces it.
 @Suite("The seams of a process", .waits)
 struct SeamTests {
     @Test("A program that ends by exit in a signal's handler, in the middle of writes, always ends")
@@ -11,7 +11,7 @@ struct SeamTests {
         #expect(try run("signal-exits", TestExtent.pick(brief: 20, full: 300)) == "0")
     }
 
-    @Test("A child made with fork uses suites of its own, whatever the parent's threads were doing")
+    @Test("A child made with fork uses its own suites, whatever the parent's threads were doing")
     func forks() throws {
         #expect(try run("forks", TestExtent.pick(brief: 40, full: 400)) == "0")
     }
@@ -32,7 +32,7 @@ struct SeamTests {
         #expect(try run("fork-and-use").split(separator: "\n").map(String.init).sorted() == expected)
     }
 
-    @Test("Children may fork again and again, and each has suites of its own")
+    @Test("Children may fork again and again, and each has its own suites")
     func chain() throws {
         #expect(try run("fork-chain", 70) == "70")
     }

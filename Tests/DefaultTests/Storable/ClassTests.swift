@@ -10,12 +10,12 @@ private class Document: DefaultStorable {
     init(title: String = "t") { self.title = title }
 }
 
-/// Inherits the coding of its base class.
+/// A subclass that inherits the coding of its base class.
 private final class Silent: Document {
     var pages = 1
 }
 
-/// Codes its own properties beside those of its base class.
+/// A subclass that codes its own properties beside those of its base class.
 private final class Careful: Document {
     var pages = 1
 
@@ -40,7 +40,7 @@ private struct Desk: DefaultStorable {
     var isTidy = true
 }
 
-// What the article "Gotchas" says.
+// These are the rules of the article "Gotchas".
 @Suite("A class that is a settings type", .ownCache)
 struct ClassTests {
     @Test("is stored under its own name, and without what a subclass adds unless that is coded")

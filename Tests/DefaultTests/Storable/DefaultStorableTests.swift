@@ -39,7 +39,7 @@ private struct Renamed: DefaultStorable {
     static var previousIdentifiers: [String] { ["Former", "First"] }
 }
 
-/// Two types with one identifier each, which are used in one way only.
+/// Two types with one identifier each, which are used only in one way.
 private enum Twins {
     enum Saved {
         struct One: DefaultStorable { static var defaultIdentifier: String { "saved" } }
@@ -109,7 +109,7 @@ struct DefaultStorableTests {
         let stores = (0..<4).map { _ in MemoryDefaults() }
         let collector = EventCollector()
         try collector.collect {
-            // Each in a store of its own.
+            // Each type is used in its own store.
             try Twins.Saved.One().save(to: stores[0])
             try Twins.Saved.Other().save(to: stores[1])
             #expect(collector.events.isEmpty)
@@ -420,7 +420,7 @@ struct ConcurrentUpdateTests {
     }
 
     #if Foundation
-    /// Its store is a new object at each use, as in the documentation.
+    /// A settings type whose store is a new object at each use, as in the documentation.
     private struct SuiteCounter: DefaultStorable {
         var count = 0
         static let suiteName = TestHome.makeSuiteName()
@@ -446,7 +446,7 @@ struct ConcurrentUpdateTests {
     @Test("count exactly in UserDefaults")
     func userDefaults() throws {
         defer { SuiteCounter.defaults.removePersistentDomain(forName: SuiteCounter.suiteName) }
-        // Foundation rewrites the suite's file at each of these.
+        // Foundation rewrites the suite's file at each of these updates.
         try onEightThreads { for _ in 0..<50 { try SuiteCounter.update { $0.count += 1 } } }
         #expect(SuiteCounter.read()?.count == 400)
     }

@@ -58,7 +58,7 @@ struct LiveChangesTests {
     func threads(kind: StoreKind) throws {
         let rounds = TestExtent.pick(brief: 5, full: kind.rounds)
         try kind.withStore { store in
-            // The object may be used where its store may be.
+            // The object may be used wherever its store may be used.
             nonisolated(unsafe) let live = LiveSettings<Session>(in: store)
             let shared = UnsafeStore(store)
             try onEightThreads {
@@ -142,7 +142,7 @@ struct LiveChangesTests {
         store.refuse()
         let collector = EventCollector()
         collector.collect {
-            // The change is made to the stored value, although its result can't be stored.
+            // The change starts from the stored value, although its result can't be stored.
             #expect(live.names.popLast() == "last")
             live.count += 1
             live.value.count += 1

@@ -11,14 +11,14 @@ private struct Unchoosing: DefaultStorable, Equatable {
     static var defaultValue: Unchoosing? { Unchoosing() }
 }
 
-/// A settings type that chose a store of its own.
+/// A settings type that chose its own store.
 private struct Choosing: DefaultStorable, Equatable {
     var level = 1
     static let defaults = MemoryDefaults()
     static var defaultValue: Choosing? { Choosing() }
 }
 
-/// A settings type that chose a store of the standard one's type, but another one.
+/// A settings type that chose another store of the standard one's type.
 private struct ChoosingFile: DefaultStorable, Equatable {
     var level = 1
     @TaskLocal static var chosen: FileDefaults?
@@ -45,7 +45,7 @@ struct SubstituteStoreTests {
         #expect(await updates.next(isolation: nil) == Choosing(level: 3))
         #expect(Choosing.read() == Choosing(level: 3))
         #expect(Unchoosing.read(from: substitute) == Unchoosing(level: 4))
-        // A sequence keeps the store of the moment it was made in.
+        // A sequence keeps the store of the time when it was made.
         var others = withDefaults(substitute) { Unchoosing.updates() }.makeAsyncIterator()
         #expect(await others.next(isolation: nil) == Unchoosing(level: 4))
         let number = DefaultsKey<Int>("number")

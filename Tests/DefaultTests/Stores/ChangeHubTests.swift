@@ -44,7 +44,7 @@ struct ChangeHubTests {
     func limit() {
         let hub = ChangeHub()
         let calls = Guarded<[Set<String>?]>([])
-        // A call of the handler is under way while its hub is notified of many changes, and again in the call that
+        // The handler's call is in progress while the hub is notified of many changes, and again during the call that
         // combines them.
         let observation = hub.add { keys in
             let count = calls.withLock { calls in
@@ -54,7 +54,7 @@ struct ChangeHubTests {
             if count == 1 {
                 for number in 1...1_000 { hub.notify(["\(number)"]) }
             } else if keys == ["256"] {
-                // Absorbed by what waits: it is reported after this.
+                // The waiting call absorbs this change, since it is reported later.
                 hub.notify(["absorbed"])
             } else if keys == nil, count == 258 {
                 hub.notify(["next"])

@@ -2,7 +2,8 @@ import Default
 import DefaultJournal
 import Foundation
 
-/// Passes everything on to a `MemoryDefaults`, which keeps all promises; the stores below each break one.
+/// A store that passes everything on to a `MemoryDefaults`, which keeps all promises; each store below breaks one of
+/// them.
 protocol FaultyStore: DefaultsStore {
     var base: MemoryDefaults { get }
 }
@@ -23,12 +24,13 @@ extension FaultyStore {
     }
 }
 
-/// Breaks no promise.
+/// A store that breaks no promise.
 struct FaultlessStore: FaultyStore {
     let base = MemoryDefaults()
 }
 
-/// Neither does this one: observers need not be told which keys have changed, and may hear of a change more than once.
+/// A store that breaks no promise either: observers need not know which keys have changed, and may be notified more
+/// than once.
 struct NotifiesWithoutKeys: FaultyStore {
     let base = MemoryDefaults()
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
@@ -101,12 +103,12 @@ struct DatesOfWholeSeconds: FaultyStore {
     }
 }
 
-/// Has the limit of a coder that goes less deep.
+/// A store with the limit of a coder that nests less deep.
 struct ShallowValuesOnly: FaultyStore {
     let base = MemoryDefaults()
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         if let value {
-            // One level more than there may be when this is what the value nests in.
+            // Inside this array, a value of the maximum depth is one level too deep.
             try PropertyListValue.array([value]).checkDepth(forKey: key, in: self)
         }
         try base.setStoredValue(value, forKey: key)
@@ -134,7 +136,7 @@ struct EqualValuesSkipped: FaultyStore {
     }
 }
 
-/// Takes a key that was removed once for one that has no value.
+/// A store that takes a key that was removed once for one that has no value.
 struct SecondRemovalDropped: FaultyStore {
     let base = MemoryDefaults()
     private let removed = MemoryDefaults()
@@ -150,7 +152,7 @@ struct SecondRemovalDropped: FaultyStore {
     }
 }
 
-/// Keeps the keys that were set in a list of its own.
+/// A store that lists the keys that were set, even after their removal.
 struct RemovedKeysListed: FaultyStore {
     let base = MemoryDefaults()
     private let list = MemoryDefaults()
@@ -205,7 +207,7 @@ struct InvalidKeysSwallowed: FaultyStore {
         do {
             try base.setStoredValue(value, forKey: key)
         } catch DefaultsError.Code.invalidKey {
-            // That is the fault.
+            // Swallowing the error is the fault.
         }
     }
 }
@@ -246,7 +248,7 @@ struct SpeechlessRefusals: FaultyStore {
 
 // The layers above
 
-/// Cuts off what a settings type stores, and nothing that is as short as the values of other checks.
+/// A store that cuts off a settings type's value, but nothing as short as the values of other checks.
 struct LongJSONCut: FaultyStore {
     let base = MemoryDefaults()
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
@@ -258,7 +260,7 @@ struct LongJSONCut: FaultyStore {
     }
 }
 
-/// Has exclusive access for closures only, which changes in place are not.
+/// A store with exclusive access only for closures, which changes in place are not.
 struct AccessThatDoesNotBegin: FaultyStore {
     struct Refusal: Error {}
 
@@ -278,7 +280,7 @@ struct ForgetfulStorage: FaultyStore {
 
 /// A lock that a test can break open.
 final class BreakableLock: @unchecked Sendable {
-    // All of it is reached under `condition` only.
+    // Used only under `condition`.
     private var owner: ObjectIdentifier?
     private var depth = 0
     private var isBroken = false
@@ -307,7 +309,7 @@ final class BreakableLock: @unchecked Sendable {
         }
     }
 
-    /// Lets everybody in from now on, so that no thread is left waiting.
+    /// Lets every thread in from now on, so that none is left waiting.
     func breakOpen() {
         condition.withLock {
             isBroken = true
@@ -316,9 +318,9 @@ final class BreakableLock: @unchecked Sendable {
     }
 }
 
-/// A place where threads wait for each other, which a test can break open.
+/// A meeting point of threads, which a test can break open.
 final class Meeting: @unchecked Sendable {
-    // Both are reached under `condition` only.
+    // Both are used only under `condition`.
     private var missing: Int
     private var isBroken = false
     private let condition = NSCondition()
@@ -327,7 +329,7 @@ final class Meeting: @unchecked Sendable {
         missing = count
     }
 
-    /// Waits until as many threads have come as are to meet; those that come later don't wait.
+    /// Waits until the expected number of threads have come; later ones don't wait.
     func join() {
         condition.withLock {
             missing -= 1
@@ -338,7 +340,7 @@ final class Meeting: @unchecked Sendable {
         }
     }
 
-    /// Takes part without waiting.
+    /// Counts as a participant without waiting.
     func count() {
         condition.withLock {
             missing -= 1
@@ -346,7 +348,7 @@ final class Meeting: @unchecked Sendable {
         }
     }
 
-    /// Lets everybody go on, so that no thread is left waiting.
+    /// Lets every thread go on, so that none is left waiting.
     func breakOpen() {
         condition.withLock {
             isBroken = true
@@ -375,7 +377,7 @@ struct AccessThatStopsReads: FaultyStore {
     }
 }
 
-/// Lets everybody in, and the first two readers go on only once both have read.
+/// A store that lets every thread in, and in which the first two readers go on only when both have read.
 struct AccessForAll: FaultyStore {
     let base = MemoryDefaults()
     private let readers = Meeting(of: 2)
@@ -390,8 +392,8 @@ struct AccessForAll: FaultyStore {
     }
 }
 
-/// Excludes those who ask for exclusive access only, and doesn't let the first of them read before another thread has
-/// written.
+/// A store that excludes only threads that ask for exclusive access, and keeps the first of them from reading until
+/// another thread has written.
 struct WritesThatDoNotWait: FaultyStore {
     let base = MemoryDefaults()
     private let access = BreakableLock(isRecursive: true)
@@ -411,7 +413,7 @@ struct WritesThatDoNotWait: FaultyStore {
     }
 }
 
-/// Tells keys apart by what follows their first period.
+/// A store that distinguishes keys only by the part after their first period.
 struct KeysHashedBadly: FaultyStore {
     let base = MemoryDefaults()
     func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: Self.slot(of: key)) }
@@ -449,7 +451,7 @@ struct TransactionThatWrapsErrors: FaultyStore {
 
 // Observers
 
-/// Handlers of a store that calls them itself.
+/// The handlers of a store that calls them itself.
 final class Handlers: Sendable {
     private let handlers = Guarded<[Int: StoreObservation.Handler]>([:])
     private let count = Guarded(0)
@@ -537,7 +539,7 @@ struct CancellationOfAll: FaultyStore {
     }
 }
 
-/// Calls its observers one at a time, by a lock that an observer needs when it changes something.
+/// A store that calls its observers one at a time, under a lock that an observer needs when it changes something.
 struct ObserversOneAtATime: FaultyStore {
     let base = MemoryDefaults()
     let lock: BreakableLock
@@ -558,7 +560,7 @@ struct ObserversOneAtATime: FaultyStore {
     }
 }
 
-/// Calls its observers before it has released the lock that a change takes.
+/// A store that calls its observers before it has released the lock that a change takes.
 struct ObserversUnderLock: FaultyStore {
     let base = MemoryDefaults()
     let lock: BreakableLock
@@ -586,7 +588,7 @@ struct ObserversUnderLock: FaultyStore {
     }
 }
 
-/// Has exclusive access of its own, of which the default implementation of `observeChanges` knows nothing.
+/// A store with its own exclusive access, which the default implementation of `observeChanges` doesn't know.
 struct ChangesNotifiedInside: DefaultsStore {
     let base = MemoryDefaults()
     func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
@@ -600,7 +602,7 @@ struct ChangesNotifiedInside: DefaultsStore {
     func endExclusiveAccess() { base.endExclusiveAccess() }
 }
 
-/// Stores what a body leaves of a value even if the body throws.
+/// A store that keeps what a body leaves of a value even if the body throws.
 struct StepsThatThrowAreMade: FaultyStore {
     let base = MemoryDefaults()
     func updateStoredValue<Result>(
@@ -616,7 +618,7 @@ struct StepsThatThrowAreMade: FaultyStore {
     }
 }
 
-/// Takes a transaction back by setting the old values.
+/// A store that undoes a transaction by setting the old values.
 struct TransactionUndoneByWrites: FaultyStore {
     let base = MemoryDefaults()
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
@@ -650,14 +652,14 @@ struct OneNameForAll: FaultyStore {
     var storeDescription: String { "Faulty" }
 }
 
-// Stores that the kit has to come to an end with
+// Stores for which the kit must come to an end
 
 struct NeverNotifies: FaultyStore {
     let base = MemoryDefaults()
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation { StoreObservation {} }
 }
 
-/// No call returns while another thread or process has the lock.
+/// A store in which no call returns while another thread or process has the lock.
 struct NeverReturns: FaultyStore {
     private let store = MemoryDefaults()
     let lock: BreakableLock
@@ -673,7 +675,7 @@ struct NeverReturns: FaultyStore {
     }
 }
 
-/// Stores a value once, and notifies of all that follow.
+/// A store that stores a value once, and notifies of all later ones.
 struct FirstValueStays: FaultyStore {
     let base = MemoryDefaults()
     private let handlers = Handlers()
@@ -690,7 +692,7 @@ struct FirstValueStays: FaultyStore {
     }
 }
 
-/// Throws errors with a long description, to all threads.
+/// A store that throws errors with a long description, on all threads.
 struct Verbose: FaultyStore {
     let base = MemoryDefaults()
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {

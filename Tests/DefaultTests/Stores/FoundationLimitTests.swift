@@ -38,7 +38,7 @@ struct FoundationLimitTests {
         try store.set(Data(count: 400), forKey: "a")
         try store.set(Data(count: 400), forKey: "b")
         expectError(.valueTooLarge) { try limits.check(.data(Data(count: 200)), forKey: "c", in: store) }
-        // Each of the others has its key, a byte for its type, and its 400 bytes.
+        // Each of the other values takes its key, a byte for its type, and its 400 bytes.
         let error = expectError(.valueTooLarge) { try limits.check(.data(Data(count: 195)), forKey: "c", in: store) }
         #expect(error?.description.contains("it would hold 1000 bytes, and the system refuses 1000") == true)
         #expect(error?.key == "c")

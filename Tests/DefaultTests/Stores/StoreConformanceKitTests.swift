@@ -4,12 +4,12 @@ import DefaultTesting
 import Foundation
 import Testing
 
-/// A store with a fault, the promise that it breaks, and what the finding has to say.
+/// A store with a fault, the promise that it breaks, and the text that the finding must contain.
 struct PlantedFault: Sendable, CustomTestStringConvertible {
     let name: String
     let promise: String
     let details: String
-    /// What else the fault breaks; nil where other checks would not come to an end.
+    /// The other promises that the fault breaks; nil if other checks would not come to an end.
     let otherPromises: Set<String>?
     let makeStore: @Sendable () -> any DefaultsStore
 
@@ -28,7 +28,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    // One for each fault, since tests run at the same time.
+    // One store for each fault, since tests run at the same time.
     private static let keptForTheNext = MemoryDefaults()
     private static let sharedByTwo = MemoryDefaults()
 
@@ -271,7 +271,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
         ),
     ]
 
-    /// Stores whose observers don't hear of something, which takes a check some time to notice.
+    /// Stores whose observers miss something, which takes a check some time to notice.
     static let silent = [
         PlantedFault(
             "Observers are notified of a change once, with its key, when the new value can be read.",
@@ -290,7 +290,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
         ),
     ]
 
-    /// Stores that would wait for ever, by the promise that they break.
+    /// Stores that would wait forever, by the promise that they break.
     static let endless: [String: @Sendable (Breakables) -> any DefaultsStore] = [
         "Exclusive access nests, and the thread that has it reads and writes.": {
             AccessThatDoesNotNest(lock: $0.lock())
@@ -308,7 +308,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// What the threads of a check wait for that would never end.
+/// The locks and meetings of a check's threads, which would otherwise wait forever.
 final class Breakables: Sendable {
     let meetingOfTwo = Meeting(of: 2)
     private let locks = Guarded<[BreakableLock]>([])
@@ -319,7 +319,7 @@ final class Breakables: Sendable {
         return lock
     }
 
-    /// A lock that nobody gets.
+    /// A lock that no thread gets.
     func heldLock() -> BreakableLock {
         let lock = lock()
         lock.lock()
@@ -392,7 +392,7 @@ struct StoreConformanceKitTests {
         #expect(findings.first?.details.hasPrefix("The check had not ended after 0.1 seconds: the store waits") == true)
     }
 
-    @Test("says of a store that never notifies anybody what it doesn't do, and not that it doesn't end")
+    @Test("says of a store that never notifies its observers what it doesn't do, and not that it doesn't end")
     func neverNotifying() {
         let conformance = StoreConformance(capabilities: .all, patience: 4, makeStore: { NeverNotifies() })
         let findings = conformance.findings()

@@ -3,7 +3,8 @@ import DefaultTesting
 import Foundation
 import Testing
 
-/// Has the five members that every store must have, and passes them on: the rest runs on the default implementations.
+/// A store with the five members that every store must have, which passes them on: the rest are default
+/// implementations.
 struct PlainStore: DefaultsStore {
     let base: any DefaultsStore
 
@@ -21,12 +22,12 @@ private func prefixed(_ store: some DefaultsStore) -> any DefaultsStore {
 }
 
 extension StoreKind {
-    /// What the kit is told about stores of this kind.
+    /// The declaration of stores of this kind for the kit.
     var conformance: StoreConformance {
         StoreConformance(capabilities: capabilities, patience: 600) { body in try withStore(body) }
     }
 
-    /// Whether stores of this kind are known not to keep a promise: Foundation's XML has no fractions of seconds.
+    /// Whether stores of this kind are known to break a promise: Foundation's XML has no fractions of seconds.
     func isExempt(from check: StoreConformance.Check) -> Bool {
         #if canImport(Darwin)
         return false
@@ -79,14 +80,14 @@ struct StoreConformanceTests {
     }
 
     @Test(
-        "by a third party keeps all promises, but those about keys that a prefix can't keep",
+        "by a third party keeps all promises, except those about keys that a prefix can't keep",
         arguments: [StoreKind.memory, .file]
     )
     func prefixedStore(kind: StoreKind) throws {
         let conformance = StoreConformance(capabilities: .all, patience: 600) { body in
             try kind.withStore { store in try body(prefixed(store)) }
         }
-        // With the prefix an empty key is no longer empty, and the longest ones are too long.
+        // With the prefix an empty key is no longer empty, and the longest keys are too long.
         let broken = [
             "A key may have up to 65,535 bytes.",
             "A key that is empty, holds NUL or has over 65,535 bytes is refused, and has no value.",
@@ -105,7 +106,7 @@ struct StoreConformanceTests {
         }
     }
 
-    @Test("takes back a failed transaction, but for UserDefaults, which has none", arguments: StoreKind.allCases)
+    @Test("takes back a failed transaction, except for UserDefaults, which has none", arguments: StoreKind.allCases)
     func rollback(kind: StoreKind) throws {
         struct Stop: Error {}
         try kind.withStore { store in

@@ -73,7 +73,7 @@ struct StoreDetailTests {
             #expect(Data(FoundationKey.key(forName: name).utf8) == Data(key.utf8), "\(key.debugDescription)")
         }
         #endif
-        // The names that only other programs give.
+        // Names that only other programs give.
         for name in ["%41", "\u{E000}%", "\u{E000}a%G1", "\u{E000}%FF", "\u{E001}%41"] {
             #expect(Data(FoundationKey.key(forName: name).utf8) == Data(name.utf8), "\(name.debugDescription)")
         }
@@ -141,7 +141,7 @@ struct StoreDetailTests {
     @Test("of a transaction in a transaction include that the outer one decides", arguments: [StoreKind.memory, .file])
     func nestedTransactions(kind: StoreKind) throws {
         struct Stop: Error {}
-        /// Whether a transaction was broken off.
+        /// Whether a transaction was stopped by an error.
         func isStopped(_ body: () throws -> Void) throws -> Bool {
             do {
                 try body()
@@ -193,7 +193,7 @@ struct StoreDetailTests {
         #expect(store.storedValue(forKey: "k") == .unsigned(10_000_000_000_000_000_001))
         expectReport(.arithmeticOverflow) { defaults["k"] += 1e19 }
         #expect(store.storedValue(forKey: "k") == .unsigned(10_000_000_000_000_000_001))
-        // It is not a whole number of 64 bits.
+        // The summand doesn't fit into 64 bits.
         defaults["k"] += 0x1p64
         #expect(store.storedValue(forKey: "k") == .real(0x1p64 + 1e19))
         for (start, summand, sum) in [(1, -0x1p64, -0x1p64 + 1), (-1, -0x1p65, -0x1p65), (5, -0x3p64, -0x3p64)] {
@@ -248,7 +248,7 @@ struct StoreDetailTests {
         #expect(try SuiteLocation.directory(relative).path() == "/a/b")
         let withoutBase = try #require(URL(string: "file:b/c"))
         #expect(try SuiteLocation.directory(withoutBase).path() == "b/c")
-        // Foundation removes "/private" if there is a directory without it.
+        // Foundation removes "/private" if the directory also exists without it.
         #expect(try SuiteLocation.directory(URL(filePath: "/private/tmp")).path() == "/private/tmp")
     }
 
@@ -273,7 +273,7 @@ struct StoreDetailTests {
                 "\(home.path)/\($0)\n"
             }
             #expect(outcome.output == expected.joined(), "\(outcome.errors)")
-            // As in a container whose user has no home.
+            // The environment of a container whose user has no home.
             let root = try TestHelper.run(["print-places", "/configuration//", "/", ""], home: URL(filePath: "/"))
             #expect(root.output == "/configuration/s.defaults\n/s.defaults\n/.config/s.defaults\n", "\(root.errors)")
         }
@@ -282,7 +282,7 @@ struct StoreDetailTests {
 
     @Test("of a digest are the published ones of its algorithm, in sixteen digits")
     func digest() {
-        // The test vectors of the authors' page for FNV-1a, 64 bits.
+        // The test vectors for FNV-1a (64 bits) from its authors' page.
         #expect(ContentDigest(Data()).text == "cbf29ce484222325")
         #expect(ContentDigest(Data("a".utf8)).text == "af63dc4c8601ec8c")
         #expect(ContentDigest(Data("foobar".utf8)).text == "85944171f73967e8")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A watch of a suite whose signals name no change")
 struct SuiteWatchTests {
-    /// A watched store, with what its observer was called with.
+    /// A watched store, with the notices of its observer.
     private final class Watched {
         let store = MemoryDefaults()
         let hub = ChangeHub()
@@ -19,7 +19,7 @@ struct SuiteWatchTests {
             observation = hub.add { [heard] keys in heard.withLock { $0.append(keys) } }
         }
 
-        /// What was heard since the last call.
+        /// Returns the notices since the last call.
         func takeHeard() -> [Set<String>?] {
             heard.withLock { heard in
                 defer { heard = [] }

@@ -70,7 +70,7 @@ struct PrefixedStore<Base: DefaultsStore>: DefaultsStore {
     }
 }
 
-/// What follows a prefix, which may end within a character.
+/// The part of a key behind a prefix, which may end within a character.
 private func ownKey(_ key: String, _ prefix: String) -> String? {
     key.utf8.starts(with: prefix.utf8) ? String(Substring(key.utf8.dropFirst(prefix.utf8.count))) : nil
 }
@@ -88,7 +88,7 @@ private struct FailingStore: UserDefaultsVocabulary {
     func allValues() -> [String: PropertyListValue] { [:] }
 }
 
-/// A store that wants every change to be made under its exclusive access.
+/// A store that expects every change under its exclusive access.
 private final class WatchfulStore: DefaultsStore {
     private var values: [String: PropertyListValue] = [:]
     private var depth = 0
@@ -107,7 +107,7 @@ private final class WatchfulStore: DefaultsStore {
     func endExclusiveAccess() { depth -= 1 }
 }
 
-/// A store that gives nobody exclusive access.
+/// A store that gives no caller exclusive access.
 private final class GuardedStore: DefaultsStore {
     struct Refusal: Error {}
 
@@ -177,7 +177,7 @@ struct ThirdPartyStoreTests {
         #expect(store.storedKeys() == ["numbers"])
     }
 
-    @Test("that passes observation on hears of its own keys")
+    @Test("that passes observation on is notified of its own keys")
     func observation() throws {
         let base = MemoryDefaults()
         let heard = Guarded<[Set<String>?]>([])

@@ -19,7 +19,7 @@ enum VocabularyKind: CaseIterable, Sendable {
     }
 }
 
-/// What the typed getters give for a value.
+/// The results of the typed getters for a value.
 struct Conversion: Sendable, CustomTestStringConvertible {
     let stored: PropertyListValue
     var string: String?
@@ -133,7 +133,7 @@ struct UserDefaultsVocabularyTests {
         }
     }
 
-    @Test("gives URLs back as they were set, and a path as a file URL", arguments: VocabularyKind.allCases)
+    @Test("returns URLs as they were set, and a path as a file URL", arguments: VocabularyKind.allCases)
     func urls(kind: VocabularyKind) throws {
         try kind.withStore { store in
             for string in ["https://example.com/a%20b?c=d#e", "mailto:a@example.com", "file:///tmp/a%20b"] {
@@ -152,7 +152,7 @@ struct UserDefaultsVocabularyTests {
             #expect(store.url(forKey: "u") == URL(filePath: "/tmp/a b"))
             try store.set("~/a", forKey: "u")
             #expect(store.url(forKey: "u")?.path == NSString("~/a").expandingTildeInPath)
-            // The slash at the end goes with the tilde.
+            // The slash at the end is removed with the tilde.
             let home = NSString("~").expandingTildeInPath
             for (path, expected) in [
                 ("~/no such folder/", "file://\(home)/no%20such%20folder"),
@@ -327,7 +327,7 @@ struct UserDefaultsVocabularyTests {
             #expect(store.allValues()["stored"] == .boolean(true))
             try store.removeObject(forKey: "both")
             #expect(store.dictionaryRepresentation()["both"] as? Int == 1)
-            // Both are keys of the store, and equal as strings.
+            // Both are keys of the store, although they are equal as strings.
             for key in ["\u{E9}", "e\u{301}"] { try store.set(key, forKey: key) }
             #expect(store.storedKeys().count == 3)
             #expect(store.allValues().count == 4 && store.dictionaryRepresentation().count == 4)

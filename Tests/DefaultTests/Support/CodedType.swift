@@ -1,4 +1,4 @@
-/// The type to read a value with where an optional is read as its wrapped type; nil unless that is `Codable`.
+/// The type with which to read a value, if an optional is read as its wrapped type; nil unless that is `Codable`.
 func codedType<Value>(of type: Value.Type) -> (any Codable.Type)? {
     (type as? any OptionalType.Type)?.wrapped ?? type as? any Codable.Type
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The compiler, run on programs that import the modules of this build.
+/// Runs of the compiler on programs that import the modules of this build.
 enum Compiler {
     /// Runs the compiler and waits until it exits.
     ///
@@ -27,7 +27,7 @@ enum Compiler {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// What programs with `UserDefaults` as a store are conditional on, as the library is.
+    /// The condition of programs with `UserDefaults` as a store, the same as the library's.
     #if Foundation
     private static let conditions = ["-D", "Foundation"]
     #else

@@ -6,7 +6,7 @@ import Foundation
 /// It is also an example of a third-party store, and implements none of the optional requirements.
 struct CurrentStore: DefaultsStore {
     private struct Box: @unchecked Sendable {
-        // Used only by the task that set it and its children.
+        // Used only by the task that set it, and by its children.
         let store: any DefaultsStore
     }
 

@@ -2,7 +2,7 @@ import Default
 import DefaultJournal
 import Testing
 
-/// Collects the events of one test.
+/// A collector of the events of one test.
 final class EventCollector: Sendable {
     private let collected = Guarded<[DefaultsDiagnostics.Event]>([])
 

@@ -3,7 +3,7 @@ import Foundation
 /// The result of compiling a program: the declarations that the compiler chose for each statement, and its diagnostics.
 struct GuestProgram {
     struct Statement {
-        /// The source; only the first line of a function or type.
+        /// The source of the statement; only the first line of a function or type.
         var text: String
         /// The syntax tree after type checking, in which each reference names its declaration with module and
         /// signature.
@@ -130,7 +130,8 @@ struct GuestProgram {
         }
     }
 
-    /// Addresses, locations, and the number of candidates for an operator.
+    /// The keys of addresses, locations, and the number of candidates for an operator, which differ between
+    /// compilations.
     private static let incidentalKeys: Set = ["decl_context", "number_of_decls", "range"]
 
     /// A node without parts that differ between any two compilations, and without the conformances that a subclass

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Default
 
-/// Gives each test a cache of decoded values of its own.
+/// A trait that gives each test its own cache of decoded values.
 ///
-/// That of the process has a limited number of slots, which types and keys share by chance, and tests that use the same
-/// type and key replace each other's entries.
+/// The cache of the process has a limited number of slots, which types and keys share by chance, and tests with the
+/// same type and key replace each other's entries.
 struct OwnCacheTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -23,6 +23,6 @@ struct OwnCacheTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnCacheTrait {
-    /// For tests that count decodings; see ``OwnCacheTrait``.
+    /// Gives each test its own cache, for tests that count decodings; see ``OwnCacheTrait``.
     static var ownCache: Self { Self() }
 }

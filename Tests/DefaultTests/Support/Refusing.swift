@@ -1,6 +1,6 @@
 import Default
 
-/// A store that holds nothing and refuses every change, with an error of its own.
+/// A store that holds nothing, and refuses every change with its own error.
 struct Refusing: UserDefaultsVocabulary {
     struct Refusal: Error {}
     let storeDescription = "Refusing"

@@ -6,7 +6,7 @@ enum TestedFormat {
 }
 
 extension StoreKind {
-    /// Calls a test for each two releases of a type, in each format, with a new current store.
+    /// Calls a test for each pair of releases of a type, in each format, with a new current store.
     func forEachPair<Release>(
         of releases: [Release],
         _ test: (_ first: Release, _ second: Release, _ store: any DefaultsStore) throws -> Void

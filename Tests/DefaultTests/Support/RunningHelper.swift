@@ -11,7 +11,7 @@ final class RunningHelper {
         self.output = output
     }
 
-    /// Where a test ends with an error, nothing else ends the process.
+    /// If a test ends with an error, nothing else ends the process.
     deinit {
         if process.isRunning { kill() }
     }

@@ -11,8 +11,8 @@ enum StoreKind: CaseIterable, Sendable {
     static let allCases: [StoreKind] =
         userDefaults(named: "any") == nil ? [.memory, .file] : [.memory, .userDefaults, .file]
 
-    /// How often each of eight threads writes in a test of such: on a UserDefaults, Foundation rewrites the suite's
-    /// file each time, and looks at all suites of the process.
+    /// The number of writes by each of eight threads in concurrent tests: for a UserDefaults, Foundation rewrites the
+    /// suite's file each time, and looks at all suites of the process.
     var rounds: Int { self == .userDefaults ? 10 : 50 }
 
     /// Runs a test on an empty store of this kind, which is removed afterwards.
@@ -39,7 +39,7 @@ extension StoreKind {
     #if Foundation
     private static func userDefaults(named name: String) -> (any DefaultsStore)? { UserDefaults(suiteName: name) }
     #else
-    /// Nil: this form of the library has no such store.
+    /// Returns nil, since this form of the library has no such store.
     private static func userDefaults(named name: String) -> (any DefaultsStore)? { nil }
     #endif
 
@@ -65,7 +65,7 @@ func withTemporarySuite<Result>(_ test: (String) throws -> Result) throws -> Res
     return try test(name)
 }
 
-// The same for asynchronous tests.
+// The same methods for asynchronous tests.
 extension StoreKind {
     func withStore(_ test: (any DefaultsStore) async throws -> Void) async throws {
         switch self {

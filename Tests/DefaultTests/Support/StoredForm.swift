@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Default
 
-/// What stored bytes contain, without `NSNumber`, which the library may not know.
+/// Parsed stored bytes, without `NSNumber`, which the library may not know.
 enum StoredForm {
     /// The value of a property list or of JSON.
     static func value(of data: Data) throws -> PropertyListValue {

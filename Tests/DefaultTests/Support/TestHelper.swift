@@ -10,7 +10,7 @@ enum TestHelper {
 
     /// Runs the helper, or another program, with a home directory, and waits until it exits.
     ///
-    /// Variables of the environment that are nil are ones that it must not have.
+    /// Variables of the environment that are nil are removed from it.
     static func run(
         _ arguments: [String],
         home: URL = TestHome.directory,
@@ -60,7 +60,7 @@ enum TestHelper {
         return process
     }
 
-    /// The build puts it beside the test bundle.
+    /// The helper's executable, which the build puts beside the test bundle.
     static var executable: URL {
         get throws {
             var directory = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])

@@ -9,9 +9,9 @@ enum TestHome {
     }()
 
     #if !canImport(Darwin)
-    /// A directory for the files of suites in `UserDefaults`, in memory where Linux has such a file system.
+    /// A directory for the files of suites in `UserDefaults`, in memory if Linux has such a file system.
     ///
-    /// Foundation syncs a suite's file at each write, for which all tests would wait, because the stores in
+    /// Foundation syncs a suite's file at each write, and all tests would wait for that, since the stores in
     /// `UserDefaults` have one lock.
     private static let suites: URL = {
         let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)

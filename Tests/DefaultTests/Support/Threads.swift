@@ -2,7 +2,7 @@ import Default
 import DefaultJournal
 import Foundation
 
-/// Runs a body on eight threads at once, and throws an error if any of them threw one.
+/// Runs a body on eight threads at the same time, and throws an error if any of them threw one.
 func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
     let outcome = ThreadOutcome()
     let threads = DispatchGroup()

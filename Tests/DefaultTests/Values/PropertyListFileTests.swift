@@ -52,7 +52,7 @@ struct PropertyListFileTests {
         let text = Self.xml("<dict><key>a</key><real>1</real><key>b</key><integer>1</integer></dict>")
         let entries = try PropertyListFile.entries(of: Data(text.utf8))
         #expect(try entries.mapValues { try $0.get() } == ["a": .real(1), "b": .integer(1)])
-        // 256 levels can be stored, and one more can't.
+        // Values of 256 levels can be stored, and those of one more can't.
         func nested(_ levels: Int) -> String {
             String(repeating: "<array>", count: levels) + String(repeating: "</array>", count: levels)
         }

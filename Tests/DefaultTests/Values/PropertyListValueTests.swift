@@ -8,7 +8,7 @@ private func nested(_ value: PropertyListValue, levels: Int) -> PropertyListValu
     (0..<levels).reduce(value) { value, _ in .array([value]) }
 }
 
-/// A type that says itself how it is stored, though its raw value could be.
+/// A type that defines its own stored form, although its raw value could be stored.
 private enum Own: Int, Codable, PropertyListConvertible {
     case one = 1, two
 
@@ -52,7 +52,7 @@ struct PropertyListValueTests {
                 #expect(store.storedValue(forKey: "k") == deepest)
             }
         }
-        // An empty array is a level as well.
+        // An empty array counts as a level too.
         #expect(!nested(.array([]), levels: 255).isTooDeep)
         #expect(nested(.array([]), levels: 256).isTooDeep)
         #expect(nested(.dictionary([:]), levels: 256).isTooDeep)
@@ -72,11 +72,11 @@ struct PropertyListValueTests {
         }
         #expect(PropertyListValue.unsigned(1 << 63).asDouble == 0x1p63)
         #expect(PropertyListValue.unsigned(.max).asString == "18446744073709551615")
-        // What has at most 15 digits was a `Double`, as far as can be told; what has more, and is a `Float` as well,
-        // was one.
+        // A number with at most 15 digits counts as a former `Double`; a number with more digits that is also a `Float`
+        // counts as a former `Float`.
         #expect(PropertyListValue.real(0x1p-21).asString == "4.76837158203125e-07")
         #expect(PropertyListValue.real(0x1p-22).asString == "2.3841858e-07")
-        // Zeros before the first digit don't count, those after it do.
+        // Zeros before the first digit don't count, but those after it do.
         #expect(PropertyListValue.real(17 / 0x1p17).asString == "0.00012969970703125")
         #expect(PropertyListValue.real(1.0000009536743164).asString == "1.000001")
         #expect(PropertyListValue.real(0.1).asBool)
@@ -215,7 +215,7 @@ struct PropertyListValueTests {
         }
         #expect(Int64(digits: "-12") == -12 && Int64(digits: "007") == 7 && UInt64(digits: "+5") == 5)
         #expect(UInt64(digits: "zZ", radix: 36) == 1_295 && UInt64(digits: "aA", radix: 11) == 120)
-        // Those beside the letters and digits.
+        // These are the characters beside the letters and digits.
         for text in ["@", "[", "`", "{", "/", ":"] {
             #expect(UInt64(digits: text, radix: 36) == nil, "\(text)")
         }
@@ -244,7 +244,7 @@ struct PropertyListValueTests {
     @Test("has the same bytes as each value that is equal, with keys in the order of their UTF-8")
     func sortedKeys() throws {
         let keys = ["b", "f", "e\u{301}", "a", "", "aa", "\u{1F39B}", "\u{FFFD}", "Z"]
-        // By UTF-16 the last two would change places, as strings "f" and what is before it.
+        // In UTF-16 order the last two would change places, and in string order "f" and the one before it.
         let sorted = ["", "Z", "a", "aa", "b", "e\u{301}", "f", "\u{FFFD}", "\u{1F39B}"]
         var expected = Data([10])
         for key in sorted {
@@ -275,14 +275,14 @@ struct PropertyListValueTests {
         for value in values {
             let bytes = value.binaryForm
             #expect(PropertyListValue(binaryForm: bytes) == value)
-            // Also in the middle of other bytes.
+            // The value is read in the middle of other bytes too.
             #expect(PropertyListValue(binaryForm: (Data([7, 7]) + bytes + [7]).dropFirst(2).dropLast()) == value)
             for count in 0..<bytes.count {
                 #expect(PropertyListValue(binaryForm: bytes.prefix(count)) != value)
             }
             #expect(PropertyListValue(binaryForm: bytes + [0]) == nil)
         }
-        // Counts that are one too large, and as large as they can be.
+        // The counts are one too large, or as large as they can be.
         for bytes in [
             [9, 2, 0, 0, 0, 4], [9, 255, 255, 255, 255, 4], [10, 0, 0, 0, 0, 2, 0, 0, 0, 4], [9, 0, 0, 0, 0],
         ] {
@@ -316,7 +316,7 @@ struct PropertyListValueTests {
         #expect(PropertyListValue.string("~/a").asURL?.path == (("~/a" as NSString).expandingTildeInPath))
         #expect(PropertyListValue.string("https://example.com/a").asURL == URL(string: "https://example.com/a"))
         #expect(PropertyListValue.integer(1).asURL == nil)
-        // A text in quotes is JSON.
+        // Text in quotation marks is JSON.
         for json in [#""https://example.com""#, #""a""#, #""/a%20b""#, #"""#] {
             #expect(URL(propertyListValue: .string(json)) == nil, "\(json)")
         }
@@ -398,7 +398,7 @@ struct PropertyListValueTests {
             #expect(value.propertyListValue == value && PropertyListValue(propertyListValue: value) == value)
         }
         #expect(Set(values + values).count == values.count)
-        // Equal, in other bytes.
+        // These values are equal, but have different bytes.
         for (one, other) in [
             (.string("\u{E9}"), .string("e\u{301}")), (.real(0), .real(-0.0)),
             (.array([.real(0)]), .array([.real(-0.0)])),
@@ -409,7 +409,7 @@ struct PropertyListValueTests {
             #expect(one == other && one.hashValue == other.hashValue && !one.isSame(as: other), "\(one)")
             #expect(![one].areSame(as: [other]) && [one].areSame(as: [one]), "\(one)")
         }
-        // Not equal to itself, in the same bytes.
+        // These values are not equal to themselves, but have the same bytes.
         for value in [PropertyListValue.real(.nan), .array([.real(.nan)])] {
             #expect(value != value && value.isSame(as: value))
         }
@@ -429,7 +429,7 @@ struct PropertyListValueTests {
         for (value, bytes) in forms {
             #expect(Array(value.binaryForm) == bytes && value.bytes == bytes, "\(value)")
             #expect(PropertyListValue(binaryForm: Data(bytes)) == value, "\(value)")
-            // A journal takes the first byte and the rest.
+            // A journal takes the first byte and the rest separately.
             value.withBytes { tag, rest in
                 #expect([tag] + Array(rest) == bytes, "\(value)")
             }
@@ -508,7 +508,7 @@ struct PropertyListValueTests {
         #expect(PropertyListValue.string("/a").asURL?.absoluteString == "file:///a")
         #expect(PropertyListValue.string("a/b").asURL?.absoluteString == "a/b")
         #expect(PropertyListValue.string("x~").asURL?.absoluteString == "x~")
-        // A `Float` with a fraction is written as one, and a whole one as the `Double` that it has become.
+        // A `Float` with a fraction is written as one, and a whole number as the `Double` that it has become.
         #expect(PropertyListValue.real(Double(Float(16.1))).asString == "16.1")
         #expect(PropertyListValue.real(Double(Float(1e20))).asString == NumberText.text(of: Double(Float(1e20))))
         #expect(PropertyListValue.real(Double(Float(1e20))).asString != "\(Float(1e20))")
@@ -519,7 +519,7 @@ struct PropertyListValueTests {
     }
 }
 
-/// A color's raw value.
+/// A color with a raw value.
 private enum Tint: Int, PropertyListConvertible {
     case red = 1, blue = 300
 }
@@ -528,7 +528,7 @@ private enum Word: String, PropertyListConvertible {
     case yes = "YES"
 }
 
-/// A collection of one's own, as in the documentation.
+/// A custom collection, as in the documentation.
 private struct Recents<Element>: EmptyValueProviding {
     var elements: [Element] = []
     static var emptyValue: Recents { Recents() }
@@ -555,7 +555,7 @@ struct PropertyListConvertibleTests {
         .date(Date(timeIntervalSinceReferenceDate: 1)), .array([.integer(7)]), .dictionary(["a": .integer(7)]),
     ]
 
-    /// Expects that a type can be made of the kinds with some numbers, and of no other.
+    /// Expects that a type can be made of the kinds with some numbers, and of no other kind.
     private func expect<Value: PropertyListConvertible>(
         _ type: Value.Type,
         of indexes: Set<Int>,
@@ -681,7 +681,7 @@ struct PropertyListConvertibleTests {
         #expect("a".precedesInUTF8("b") && !"b".precedesInUTF8("a") && !"a".precedesInUTF8("a"))
         #expect("a".precedesInUTF8("aa") && "".precedesInUTF8("a") && "\u{FFFD}".precedesInUTF8("\u{1F39B}"))
         #expect(["b", "a", "B"].inOrder() == ["B", "a", "b"] && [String]().inOrder() == [])
-        // Equal elements stay in their order.
+        // Equal elements keep their order.
         let pairs = [(2, "a"), (1, "b"), (2, "c"), (1, "d")].inOrder { $0.0 < $1.0 }
         #expect(pairs.map(\.1) == ["b", "d", "a", "c"])
         #expect(
@@ -691,7 +691,7 @@ struct PropertyListConvertibleTests {
         #expect(Data(utf8Of: "é") == Data([0xC3, 0xA9]) && Data(utf8Of: "").isEmpty)
     }
 
-    @Test("may be a collection of one's own, with elements in their own forms", arguments: StoreKind.allCases)
+    @Test("may be a custom collection, with elements in their own forms", arguments: StoreKind.allCases)
     func ownCollection(kind: StoreKind) throws {
         #expect(Recents(elements: [2, 1]).propertyListValue == .array([.integer(2), .integer(1)]))
         #expect(Recents<Int>(propertyListValue: .array([.integer(2), .integer(1)]))?.elements == [2, 1])

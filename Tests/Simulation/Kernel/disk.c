@@ -1,10 +1,10 @@
 #include "kernel.h"
 
-// What is on the disk, and what a loss of power leaves of the rest.
+// The content of the disk, and the choice of what a loss of power leaves of the rest.
 //
-// A sync writes what came before it. Of what wasn't synced any part may be on the disk: single sectors of a write, later writes
-// without earlier ones, names in any order. A sync that fails leaves the system in the belief that there is nothing left to write
-// (https://lwn.net/Articles/752063/), and is reported once to each open file.
+// A sync writes the changes before it. Of unsynced changes any part may be on the disk: single sectors of a write,
+// later writes without earlier ones, names in any order. After a failed sync the system believes that nothing is left
+// to write (https://lwn.net/Articles/752063/), and reports the failure once to each open file.
 
 enum { sector_size = 512 };
 static inode *inodes;
@@ -27,7 +27,7 @@ inode *add_inode(bool is_directory) {
     return node;
 }
 
-// Makes a change to what is on the disk.
+// Applies a change to the content of the disk.
 static void write_to_disk(inode *node, bool is_truncation, uint64_t offset, const uint8_t *bytes, uint64_t size) {
     const uint64_t end = offset + size, old_size = node->disk_size;
     node->disk_size = is_truncation ? offset : end > old_size ? end : old_size;
@@ -69,7 +69,8 @@ void sync_names(inode *directory) {
 void sync_file(inode *node) {
     for (int index = 0; index < node->change_count; index++) {
         file_change *change = &node->changes[index];
-        // What was lost may be before or after what is synced now, which is known at the loss of power only.
+        // Changes that a failed sync lost may reach the disk before or after those synced now, which is decided only at
+        // the loss of power.
         if (node->has_lost_changes) {
             if (!change->is_lost) change->is_synced = true;
         } else {
@@ -86,7 +87,7 @@ void lose_changes(inode *node) {
     node->sync_errors++;
 }
 
-// Nothing that isn't synced is left, or all of it, or each part by a decision of its own.
+// The unsynced changes that remain: none, all, or each part by its own decision.
 typedef enum { NOTHING, EVERYTHING, PARTS, LOSS_COUNT = 4 } loss;
 
 static bool is_left(loss loss) { return loss == EVERYTHING || (loss >= PARTS && sim_choose(2) == 1); }
@@ -95,6 +96,8 @@ static void decide_what_is_left(inode *node, loss loss) {
     for (int index = 0; index < node->name_change_count; index++) {
         if (is_left(loss)) write_name_to_disk(node, &node->name_changes[index]);
     }
+    // Changes that remain are applied in the order of the calls. Each sector of a write is decided separately, since a
+    // disk writes only sectors atomically.
     for (int index = 0; index < node->change_count; index++) {
         const file_change *change = &node->changes[index];
         if (change->is_truncation) {
@@ -110,7 +113,7 @@ static void decide_what_is_left(inode *node, loss loss) {
     }
 }
 
-// The inode that processes find after a loss of power, without names.
+// Makes the inode that processes find after a loss of power, without names.
 static inode *read_from_disk(const inode *node) {
     inode *new = add_inode(node->is_directory);
     new->changed = new->modified = node->modified;
@@ -127,6 +130,7 @@ void sim_lose_power(void) {
     const loss loss = sim_choose(LOSS_COUNT);
     inode *before = inodes;
     inodes = NULL;
+    // Restarting takes a minute, so that all files are old by then.
     now += 60000000000u;
     for (inode *node = before; node; node = node->next) decide_what_is_left(node, loss);
     for (inode *node = before; node; node = node->next) node->after_loss = read_from_disk(node);
@@ -145,7 +149,7 @@ static void visit_image(
     const inode *node, const char *node_name, const char *name,
     void (*body)(const void *bytes, size_t size, void *context), void *context
 ) {
-    // What a failed sync leaves isn't surely anything: the next flush writes another file.
+    // After a failed sync nothing is certain about the file's content, so the next flush writes another file.
     if (!node || node->has_lost_changes || strcmp(node_name, name) != 0) return;
     body(node->disk_bytes, node->disk_size, context);
 }

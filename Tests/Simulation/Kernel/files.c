@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-// The system calls on files and directories, as the engine makes them.
+// The system calls on files and directories that the engine makes.
 //
-// The linker has the engine call `__wrap_x` for `x`, which `__real_x` is then. `openat` and `fcntl` are called inside of a library
-// of Swift, since they have variable arguments. So they are defined here, in place of the C library's.
+// The linker makes the engine call `__wrap_x` instead of `x`, which is then called `__real_x`. `openat` and `fcntl`
+// have variable arguments and are called inside a library of Swift, so they are defined here, in place of those of the
+// C library.
 
 inode *root;
 static struct {
@@ -45,7 +46,7 @@ void set_entry(directory_entry **entries, int *count, const char *name, inode *n
     entry->node = node;
 }
 
-// The directory that a path leads to, and the last name in it; NULL if there is no such directory.
+// Finds the directory that a path leads to, and the last name in it; NULL if there is no such directory.
 static inode *find_directory(int directory, const char *path, const char **last) {
     inode *node = *path == '/' ? root : is_simulated(directory) ? open_file_of(directory)->node : NULL;
     while (node) {
@@ -101,7 +102,7 @@ static void close_descriptor(int descriptor) {
     open_file *file = descriptors[index].file;
     if (!file) return;
     descriptors[index].file = NULL;
-    // The lock is the open file's.
+    // The lock belongs to the open file, so it lasts until the last descriptor is closed.
     if (--file->references > 0) return;
     if (file->node->lock == file) file->node->lock = NULL;
     if (file->node->turnstile == file) file->node->turnstile = NULL;
@@ -159,7 +160,7 @@ static int lock_turnstile(int descriptor, const struct flock *lock) {
     return (int)end_call(0, 0, "");
 }
 
-// The engine duplicates descriptors and takes the locks of open files by it, and nothing else.
+// The engine uses it only to duplicate descriptors and to take locks of open files.
 int fcntl(int descriptor, int command, ...) {
     va_list arguments;
     va_start(arguments, command);
@@ -258,7 +259,7 @@ int __wrap_renameat(int from, const char *name, int to, const char *target) {
     node->changed = directory->modified = directory->changed = coarse(date());
     set_entry(&directory->entries, &directory->entry_count, target, node);
     set_entry(&directory->entries, &directory->entry_count, name, NULL);
-    // Linux's file systems write both names of a rename at once.
+    // Linux's file systems write both names of a rename together.
     note_name_change(directory, target, node, name);
     if (rename_handler) rename_handler();
     return (int)end_call(0, 0, name);
@@ -299,7 +300,7 @@ static void write_bytes(open_file *file, uint64_t offset, const uint8_t *bytes, 
     memcpy(node->bytes + offset, bytes, size);
     if (end > node->size) node->size = end;
     node->modified = node->changed = coarse(date());
-    // A page that is new shows its zeros too.
+    // A new page also shows its zeros.
     show_change(node, offset, whole_pages(end) > old_pages ? whole_pages(end) : end);
     note_file_change(node, false, offset, bytes, size);
 }
@@ -323,13 +324,13 @@ ssize_t __wrap_pread(int descriptor, void *buffer, size_t count, off_t start) {
     const inode *node = open_file_of(descriptor)->node;
     size_t size = offset < node->size ? node->size - offset : 0;
     if (size > count) size = count;
-    // A read isn't atomic: a write may come in between.
+    // A read isn't atomic: a write may come between two parts of it.
     const size_t first = size > 1 && sim_choose(4) == 1 ? sim_choose((uint32_t)size) : 0;
     if (first) {
         memcpy(buffer, node->bytes + offset, first);
         step(false);
     }
-    // What was cut off meanwhile reads as zeros.
+    // Bytes that were cut off in between read as zeros.
     if (size) memcpy((uint8_t *)buffer + first, node->bytes + offset + first, size - first);
     if (!first) mirror_read(open_file_of(descriptor), buffer, size, count, offset);
     return end_call((long)size, 0, "");
@@ -342,11 +343,13 @@ ssize_t __wrap_pwrite(int descriptor, const void *buffer, size_t count, off_t st
     begin_call("write", offset, count);
     open_file *file = open_file_of(descriptor);
     if (planned_failure(ENOSPC)) {
-        // A full disk takes a part, or nothing.
+        // A full disk writes a part, or nothing.
         const size_t part = sim_choose(2) == 1 ? sim_choose((uint32_t)count) : 0;
         if (part == 0) return end_call(-1, ENOSPC, "");
         count = part;
     }
+    // A write isn't atomic: up to twice it stops after a part, and others may read that part, or the process may be
+    // killed.
     size_t done = 0;
     for (int pause = 0; pause < 2 && count - done > 1; pause++) {
         if (sim_choose(2) == 0) continue;
@@ -366,7 +369,7 @@ off_t __wrap_lseek(int descriptor, off_t offset, int whence) {
     if (!is_simulated(descriptor)) return __real_lseek(descriptor, offset, whence);
     begin_call("seek", (uint64_t)offset, (uint64_t)whence);
     const off_t size = (off_t)open_file_of(descriptor)->node->size;
-    // The next data, if it isn't the end: no file has holes here.
+    // A position with data is itself the next data, since no file has holes here; at or behind the end there is none.
     const bool is_behind = whence != SEEK_END && offset >= size;
     const off_t result = is_behind ? -1 : whence == SEEK_END ? size : offset;
     const int code = is_behind ? ENXIO : 0;
@@ -389,10 +392,12 @@ static int sync_descriptor(int descriptor) {
     begin_call("sync", (uint64_t)descriptor, 0);
     open_file *file = open_file_of(descriptor);
     inode *node = file->node;
+    // The failure concerns every open file, and each one reports it once, as on Linux.
     if (planned_failure(EIO)) lose_changes(node);
     if (file->sync_errors != node->sync_errors) {
         file->sync_errors = node->sync_errors;
-        // Until it has noted that, a process that has opened the file since could sync it in vain. "Durability" states that limit.
+        // Until this process has recorded the failure, a process that opened the file later could sync it without
+        // effect. "Durability" states that limit.
         hurry();
         return (int)end_call(-1, EIO, "");
     }
@@ -429,7 +434,7 @@ int __wrap_flock(int descriptor, int operation) {
     return (int)end_call(0, 0, "");
 }
 
-// Directories that are listed, and the current one
+// Listings of directories, and the current directory
 
 typedef struct {
     const inode *node;
@@ -466,7 +471,7 @@ int __wrap_closedir(DIR *directory) {
 char *__real_getcwd(char *, size_t);
 char *__wrap_getcwd(char *buffer, size_t size) { return current ? strdup("/") : __real_getcwd(buffer, size); }
 
-// Refused, so that watchers look themselves.
+// Refused, so that watchers poll.
 int __real_inotify_init1(int);
 int __wrap_inotify_init1(int flags) {
     if (!current) return __real_inotify_init1(flags);

@@ -1,7 +1,7 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 
-// What the parts of the kernel share.
+// Declarations that the parts of the kernel share.
 
 #define _GNU_SOURCE
 #include "SimulatedKernel.h"
@@ -17,11 +17,11 @@
 
 // memory.c
 
-/// Takes back all memory of the run before.
+/// Releases all memory of the run before.
 void begin_memory(void);
-/// Memory that is zero, and is taken back when the next run begins.
+/// Takes zeroed memory, which is released when the next run begins.
 void *take(size_t size);
-/// Whether memory was taken.
+/// Whether memory was taken from here.
 bool is_taken(const void *memory);
 /// Makes room for one more element in a list of taken memory, whose capacity is a power of two.
 #define GROW(list, count) \
@@ -41,12 +41,12 @@ typedef struct {
     task_state state;
     int id, process;
     bool is_essential;
-    /// Of a task that doesn't run: where its registers are.
+    /// The saved registers of a task that doesn't run.
     void *stack_pointer;
     void *stack;
-    /// When a task that sleeps goes on, or one that waits for a condition gives up; `never` for one that doesn't.
+    /// The time when a sleeping task goes on, or a wait for a condition expires; `never` without one.
     uint64_t wakes_at;
-    /// The mutex or the condition that the task waits for; NULL if the wait for a condition took too long.
+    /// The mutex or the condition that the task waits for; NULL after a wait for a condition has expired.
     void *waits_for;
     void (*body)(void *);
     void *(*thread_body)(void *);
@@ -58,7 +58,7 @@ enum { task_limit = 128, process_limit = 64 };
 
 extern sim_plan plan;
 extern sim_report report;
-/// The task that is running; NULL outside of `sim_run`, where calls are the system's.
+/// The running task; NULL outside of `sim_run`, where calls go to the system.
 extern task *current;
 /// Nanoseconds since the machine was started.
 extern uint64_t now;
@@ -66,22 +66,22 @@ extern uint64_t now;
 task *add_task(int process);
 task *task_at(int index);
 int task_count(void);
-/// Ends what a process has, without a step of it.
+/// Ends a process and closes its files, without a step.
 void kill_process(int process);
-/// A chance for other tasks, kills and so on. With `gives_way` the present task goes on only if no other one can.
+/// Gives other tasks, kills and other events a chance. With `gives_way` the current task goes on only if no other can.
 void step(bool gives_way);
-/// Lets nothing come in between before the present task's next call has ended, and that call succeed.
+/// Keeps anything from happening before the current task's next call has ended, and makes that call succeed.
 void hurry(void);
 /// The time of the clock of file times and dates.
 uint64_t date(void);
 /// The time of a clock that advances in ticks.
 uint64_t coarse(uint64_t time);
 
-/// The first step of a call.
+/// Makes the first step of a call.
 void begin_call(const char *name, uint64_t first, uint64_t second);
-/// The last step of a call, which returns the result and sets the error number.
+/// Makes the last step of a call, returns the result and sets the error number.
 long end_call(long result, int code, const char *note);
-/// The code with which the present call is to fail; 0 if it isn't.
+/// The error with which the current call is to fail; 0 if it isn't to fail.
 int planned_failure(int code);
 
 // disk.c, files.c
@@ -93,18 +93,19 @@ typedef struct {
     inode *node;
 } directory_entry;
 
-/// What was written to a file or made of its size, in order, and may not be on the disk yet.
+/// A write to a file, or a change of its size, that may not be on the disk yet; they are kept in order.
 typedef struct {
     bool is_truncation;
-    /// Whether it is on the disk, and only waits for one before it that was lost.
+    /// Whether the change is on the disk, and only waits for an earlier one that was lost.
     bool is_synced;
-    /// Whether the system takes it for written, after a sync that failed.
+    /// Whether the system takes the change for written, after a failed sync.
     bool is_lost;
     uint64_t offset, size;
     uint8_t *bytes;
 } file_change;
 
-/// What happened to the names in a directory: one is another file's or nobody's, and another one may be gone at once.
+/// A change of the names in a directory: one now belongs to another file or to none, and another may be removed with
+/// it.
 typedef struct {
     char name[48];
     inode *node;
@@ -116,28 +117,28 @@ struct inode {
     uint64_t number;
     bool is_directory;
     uint64_t links, modified, changed;
-    /// The open file that has the lock.
+    /// The open file that holds the lock.
     void *lock;
-    /// The one that has the lock of `fcntl`.
+    /// The open file that holds the lock of `fcntl`.
     void *turnstile;
-    /// How many syncs have failed.
+    /// The number of failed syncs.
     uint32_t sync_errors;
-    /// The number that the real file has, once it is known.
+    /// The number of the real file, once it is known.
     uint64_t real_number;
 
-    // Of a file, as processes see it and as it is on the disk.
+    // The content of a file, as processes see it and as it is on the disk.
     uint8_t *bytes, *disk_bytes;
     uint64_t size, capacity, disk_size;
     file_change *changes;
     int change_count;
     bool has_lost_changes;
 
-    // Of a directory, likewise.
+    // The names in a directory, likewise.
     directory_entry *entries, *disk_entries;
     int entry_count, disk_entry_count;
     name_change *name_changes;
     int name_change_count;
-    /// What it has become by the loss of power.
+    /// The inode that replaces this one after a loss of power.
     inode *after_loss;
 };
 
@@ -145,9 +146,9 @@ struct inode {
 typedef struct {
     inode *node;
     int references;
-    /// How many of the file's failed syncs it has reported.
+    /// The number of the file's failed syncs that it has reported.
     uint32_t sync_errors;
-    /// Its descriptor on the real file system that mirrors this one.
+    /// The descriptor on the real file system that mirrors this one.
     int real;
 } open_file;
 
@@ -159,7 +160,7 @@ directory_entry *find_entry(inode *directory, const char *name, size_t length);
 inode *find_path(const char *path);
 void set_entry(directory_entry **entries, int *count, const char *name, inode *node);
 void close_files(int process);
-// The same calls on a real file system; a code that isn't 0 is that of a call that fails.
+// The same calls on a real file system; a code other than 0 is that of a call that fails.
 
 void begin_mirror(void);
 int mirror_open(int directory, const char *path, int flags, int mode, int code);
@@ -177,9 +178,9 @@ void mirror_lock(open_file *file, int operation, int code);
 void mirror_turnstile(open_file *file, int type, int code);
 
 void begin_mappings(void);
-/// Shows a changed part of a file where processes have mapped it.
+/// Shows a changed part of a file to processes that have mapped it.
 void show_change(inode *node, uint64_t start, uint64_t end);
-/// Shows that a file has lost pages: they read as ones.
+/// Makes pages that a file has lost read as ones.
 void show_lost_pages(inode *node, uint64_t start, uint64_t end);
 void remove_mappings(int process);
 
@@ -188,9 +189,9 @@ void note_file_change(inode *node, bool is_truncation, uint64_t offset, const vo
 void note_name_change(inode *directory, const char *name, inode *node, const char *removed);
 /// Writes all names of a directory to the disk.
 void sync_names(inode *directory);
-/// Writes a file to the disk, as far as the system knows that it has to.
+/// Writes the changes of a file to the disk that the system still considers unwritten.
 void sync_file(inode *node);
-/// What a failed sync leaves: what wasn't on the disk is taken for written.
+/// Marks unsynced changes as written, as a failed sync does.
 void lose_changes(inode *node);
 
 enum { page_size = 4096, first_descriptor = 1000, descriptor_limit = 4096 };

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-// The parts of files that processes have mapped: copies, which follow each write to the file.
+// The parts of files that processes have mapped: copies that follow each write to the file.
 
 typedef struct {
     uint8_t *memory;
@@ -95,6 +95,7 @@ bool __wrap_default_map_guarded(void *memory, size_t size, int descriptor, uint6
     mapping->process = sim_process();
     show(mapping, offset, offset + size);
     const uint64_t end = whole_pages(mapping->node->size);
+    // The page behind the end reads as ones, as the engine's fault handler makes it.
     show_ones(mapping, end, end + page_size);
     return end_call(true, 0, "");
 }

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-// What a run takes is never given back by itself: the next run begins at the start of the same memory.
+// A run never releases its memory: the next run begins at the start of the same memory.
 
 enum { arena_size = 64 << 20 };
 static uint8_t *arena, *arena_next;

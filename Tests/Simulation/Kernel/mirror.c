@@ -5,10 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The same calls on a real file system, at the moment when they take effect here: each has to give what it gives here.
+// The same calls on a real file system, at the moment when they take effect here: each must have the same result.
 //
-// Not compared are times, what a loss of power leaves, and calls that were refused by plan. All descriptors are of one process,
-// which makes no difference to a lock: it is an open file's.
+// Times, the effects of a loss of power, and calls that fail as planned are not compared. All descriptors belong to one
+// process, which makes no difference to locks, since these belong to open files.
 
 /// The directory that stands for the root; -1 without a mirror.
 static int base = -1;
@@ -51,7 +51,7 @@ static void expect_result(long real, long result, int code, const char *call, co
     expect(real == result && (result >= 0 || errno == code), call, name);
 }
 
-/// What a path begins with on the real file system.
+/// The directory at which a path begins on the real file system.
 static int start_of(int directory, const char **path) {
     if (**path != '/') return open_file_of(directory)->real;
     while (**path == '/') (*path)++;
@@ -72,7 +72,7 @@ void mirror_close(open_file *file) {
 }
 
 static void compare_status(inode *node, const struct stat *status, const char *name) {
-    // Each file here is one file there.
+    // Each file here must always be the same file there.
     if (!node->real_number) node->real_number = status->st_ino;
     expect(node->real_number == status->st_ino, "identity", name);
     if (node->is_directory) return expect(S_ISDIR(status->st_mode), "kind", name);

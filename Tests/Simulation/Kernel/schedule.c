@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-// Decisions, tasks, and the steps between which they take turns.
+// Decisions, tasks, and the steps between which the tasks take turns.
 
 sim_plan plan;
 sim_report report;
@@ -44,7 +44,7 @@ const uint32_t *sim_decisions(void) { return decisions; }
 
 const sim_report *sim_current_report(void) { return &report; }
 
-// What the standard library draws salts and the seeds of hash tables from: the same for the same seed, whatever is decided.
+// The source of the standard library's salts and hash seeds: the same for the same seed, whatever is decided.
 
 void swift_stdlib_random(void *buffer, size_t size) {
     for (size_t index = 0; index < size; index++) ((uint8_t *)buffer)[index] = (uint8_t)(next_random(&salt_state) >> 40);
@@ -59,13 +59,13 @@ static bool is_killed[process_limit];
 static void *outer_stack_pointer;
 static sim_outcome outcome;
 static bool is_spared;
-// The task that nothing comes before, until its next call has ended.
+// The task that goes on without interruption until its next call has ended.
 static const task *hurried;
 static bool has_hurried_call;
 static void (*kill_handler)(void);
 
-// Which words each process has for its own, and their values while it doesn't run. The first values are those outside of any
-// process.
+// The words that each process has for itself, and their values while it doesn't run. The first values are those outside
+// of any process.
 extern uint64_t default_forks;
 static uint64_t *words[word_limit];
 static int word_count;
@@ -87,7 +87,7 @@ int task_count(void) { return tasks_used; }
 
 static void enter(int process) {
     for (int word = 0; word < word_count; word++) *words[word] = values[process + 1][word];
-    // Each process is a child by `fork` of this one, so that it makes its own state.
+    // Each process counts as a child by `fork`, so that the library creates its state again.
     default_forks = (uint64_t)(process + 1);
 }
 
@@ -95,7 +95,8 @@ static void leave(int process) {
     for (int word = 0; word < word_count; word++) values[process + 1][word] = *words[word];
 }
 
-// Pushes the registers that a function has to keep, changes to another stack, and pops those that were pushed there.
+// Pushes the registers that a function must preserve, changes to another stack, and pops the registers that were pushed
+// there.
 void change_stack(void **from, void *to);
 __asm__(
     ".text\n"
@@ -108,7 +109,7 @@ __asm__(
     "popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n"
     "ret\n");
 
-// Goes on with a task, or outside of all of them.
+// Switches to a task, or to the code outside of all tasks.
 static void go_on(task *next) {
     task *before = current;
     if (before == next) return;
@@ -119,7 +120,7 @@ static void go_on(task *next) {
     change_stack(before ? &before->stack_pointer : &outer_stack_pointer, next ? next->stack_pointer : outer_stack_pointer);
 }
 
-// Goes on outside of all tasks, none of which goes on again by itself.
+// Switches to the code outside of all tasks; no task goes on by itself.
 static void stop(sim_outcome reason) {
     outcome = reason;
     go_on(NULL);
@@ -135,7 +136,7 @@ static bool can_run(const task *task) {
     }
 }
 
-// Decides who goes on, and returns when that is the present task again.
+// Decides which task goes on, and returns when the current task is chosen again.
 static void reschedule(bool gives_way) {
     while (true) {
         task *others[task_limit];
@@ -158,16 +159,20 @@ static void reschedule(bool gives_way) {
         if (is_ended) return stop(SIM_ENDED);
         if (!can_go_on && other_count == 0) {
             if (first_time == never) return stop(SIM_STUCK);
+            // Every task waits, so time jumps to the moment when the first of them wakes up.
             now = first_time;
             continue;
         }
         task *next = current;
+        // A task that waits or yields doesn't choose itself. Otherwise the stickiness decides how often to switch: runs
+        // with few switches reach deep into one call, runs with many interleave finely.
         if (!can_go_on || (gives_way && other_count > 0)) {
             next = others[sim_choose(other_count)];
         } else if (plan.stickiness == 1 || sim_choose(plan.stickiness) == 1) {
             const uint32_t choice = sim_choose(other_count + 1);
             if (choice > 0) next = others[choice - 1];
         }
+        // The task goes on because its time is over, not because it was woken up.
         if (next->state == WAITS_FOR_CONDITION) next->waits_for = NULL;
         next->state = CAN_RUN;
         return go_on(next);
@@ -178,12 +183,14 @@ static void run_task(void) {
     if (current->thread_body) current->thread_body(current->context); else current->body(current->context);
     current->state = HAS_ENDED;
     reschedule(true);
+    // A task that has ended is never chosen again.
     abort();
 }
 
 task *add_task(int process) {
     task *task = NULL;
     for (int index = 0; index < tasks_used && !task; index++) {
+        // The stack of the task that is just ending is still in use.
         if (tasks[index].state == HAS_ENDED && &tasks[index] != current) task = &tasks[index];
     }
     if (!task) {
@@ -202,7 +209,7 @@ task *add_task(int process) {
     task->process = process;
     task->wakes_at = never;
     task->stack = stack;
-    // What `change_stack` finds there: six registers, the function to return to, and that one's return address.
+    // The stack as `change_stack` expects it: six registers, the function to return to, and a return address for that.
     void **top = (void **)((uint8_t *)stack + stack_size - 64);
     *--top = NULL;
     *--top = (void *)run_task;
@@ -281,6 +288,7 @@ static void kill_current_process(void) {
     if (strcmp(step_name, "write") == 0) report.kills_in_write++;
     task *killed = current;
     kill_process(killed->process);
+    // The handler runs outside of all processes, so that the successor doesn't share the killed one's words.
     leave(killed->process);
     current = NULL;
     enter(-1);
@@ -305,8 +313,9 @@ void sim_lose_power_after(uint32_t steps) {
 void step(bool gives_way) {
     if (!current) return;
     report.steps++;
+    // No run needs so many steps: the tasks wait for each other in a loop.
     if (report.steps > 2000000) return stop(SIM_STUCK);
-    // A call takes less than three microseconds, or, seldom, up to two seconds.
+    // A call takes less than three microseconds, or occasionally up to two seconds.
     now += 300 + sim_choose(8) * 400;
     if (current == hurried && current->state == CAN_RUN) return;
     if (sim_choose(128) == 1) now += (uint64_t)1000000 << sim_choose(12);

@@ -4,10 +4,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-// Clocks, threads, and what they wait for. A mutex of the C library's has the memory for the simulation's.
+// Clocks, threads, and the objects that they wait for. The simulation's mutex lies in the memory of the C library's.
 
 typedef struct {
-    /// The task that has it, by its number, or 0.
+    /// The number of the task that has it, or 0.
     int32_t owner;
     int32_t depth;
     bool is_recursive;
@@ -157,6 +157,7 @@ static int wait_until(uint64_t deadline, pthread_cond_t *condition, pthread_mute
     current->waits_for = condition;
     current->wakes_at = deadline;
     step(true);
+    // The scheduler has cleared the field if the time was over before a signal.
     const bool is_late = current->waits_for == NULL;
     __wrap_pthread_mutex_lock(memory);
     return is_late ? ETIMEDOUT : 0;
@@ -170,7 +171,7 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *me
     return wait_until(nanoseconds(time), condition, memory);
 }
 
-// Code that isn't optimized draws its random numbers inside of a library of Swift.
+// Unoptimized code draws its random numbers inside a library of Swift, which calls this.
 
 void swift_stdlib_random(void *, size_t);
 

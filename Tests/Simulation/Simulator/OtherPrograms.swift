@@ -1,8 +1,8 @@
 import SimulatedKernel
 
-// What programs other than the library's do with a suite.
+// Programs other than the library's that change a suite.
 
-/// A file's bytes, which are freed with the object.
+/// The bytes of a file, which are freed with the object.
 private final class Image {
     let bytes: UnsafeRawBufferPointer
     private let buffer: UnsafeMutableRawBufferPointer
@@ -15,25 +15,26 @@ private final class Image {
     deinit { buffer.deallocate() }
 }
 
-/// Lets others go on for a while.
+/// Lets other tasks go on for a while.
 private func pause() {
     for _ in 0..<sim_choose(120) { sim_step("other program") }
 }
 
-/// Another program, which makes a backup of the journal and restores it over the suite.
+/// A program that makes a backup of the journal and restores it over the suite.
 struct BackupProgram {
     private let calls = SystemCalls()
 
     /// Adds its process, which begins with the next step.
     ///
-    /// - Parameter replacesDirectory: Whether it makes another directory with the backup, and gives that the suite's
-    ///   name.
+    /// - Parameter replacesDirectory: Whether it puts the backup into another directory, and renames that to the
+    ///   suite's name.
     static func add(replacesDirectory: Bool) {
         Tasks.add(to: sim_add_process()) {
             do throws(JournalError) {
                 try BackupProgram().perform(replacesDirectory: replacesDirectory)
             } catch {
-                // No suite is there yet, or a failure was planned: then nothing is restored, or it remains uncertain.
+                // There is no suite yet, or a failure was planned: then nothing is restored, or the result stays
+                // uncertain.
             }
         }
     }
@@ -76,7 +77,7 @@ struct BackupProgram {
         try calls.sync(directory.raw)
         run.history.noteRestoring()
         try calls.rename("suite", to: "old " + name, in: parent.raw)
-        // A suite that is written in between gets a new directory, and remains.
+        // If the suite is written to in between, it gets a new directory, which fails this rename and stays.
         try calls.rename(name, to: "suite", in: parent.raw)
         try calls.sync(parent.raw)
         run.history.noteRestored(JournalNumbers.read(bytes))
@@ -98,7 +99,7 @@ struct DamagingProgram {
             do throws(JournalError) {
                 try DamagingProgram().perform()
             } catch {
-                // No suite is there yet, or a failure was planned: then nothing is damaged.
+                // There is no suite yet, or a failure was planned: then nothing is damaged.
             }
         }
     }
@@ -117,7 +118,7 @@ struct DamagingProgram {
             }
             records.append((range, keys))
         }
-        // One of the header's two copies says what the other one does.
+        // -1 stands for one of the header's two copies, of which the other one is enough.
         let choice = Int(sim_choose(UInt32(records.count) + 1)) - 1
         let (range, keys) = choice < 0 ? (0..<JournalHeader.copySize, []) : records[choice]
         guard range.upperBound <= image.bytes.count else { return }

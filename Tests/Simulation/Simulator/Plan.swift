@@ -1,20 +1,20 @@
 import SimulatedKernel
 
-/// What is given in a run: everything but its decisions follows from the seed, or is written out to repeat a run that
-/// failed.
+/// The conditions of a run: everything but its decisions follows from the seed, or is written out to repeat a failed
+/// run.
 struct Plan {
     var seed: UInt64
-    /// How many processes use the suite from the beginning; each that is killed is followed by another one.
+    /// The number of processes that use the suite from the beginning; each that is killed gets a successor.
     var processes = 2
-    /// How much each of them does.
+    /// The number of operations of each process.
     var operations = 8
-    /// How often each kind of operation is done, relative to the others.
+    /// The frequency of each kind of operation, relative to the others.
     var weights: [Work.Kind: UInt32] = [:]
     /// Whether processes flush and compact in the background.
     var hasBackground = false
     /// Whether each process has a second thread, which reads.
     var hasReaders = false
-    /// Whether the last process opens the suite for reading only.
+    /// Whether the last process opens the suite only for reading.
     var hasObserver = false
     var stickiness: UInt32 = 4
     var kills: [UInt32] = []
@@ -24,22 +24,22 @@ struct Plan {
     var losesPowerAfterFlush = false
     var failures: UInt32 = 0
     var hasClockSteps = false
-    /// Whether the file system needs a sync to keep a new directory, as not all do.
+    /// Whether the file system needs a sync to keep a new directory, as some do.
     var forgetsDirectories = false
     /// Whether another program restores a backup over the suite.
     var restores = false
-    /// Whether it replaces the suite's whole directory.
+    /// Whether the backup replaces the suite's whole directory.
     var replacesDirectory = false
     /// Whether a byte of the journal is changed.
     var damages = false
-    /// Whether each process has itself told of changes.
+    /// Whether each process is notified of changes.
     var hasWatchers = false
-    /// Whether files aren't mapped, as on a network.
+    /// Whether files can't be mapped, as on a network.
     var hasNoMappings = false
-    /// In place of those that the seed makes.
+    /// Decisions in place of those that the seed makes.
     var decisions: [UInt32]?
 
-    /// A plan with some of what may happen, each by chance: runs that have everything seldom have enough of one thing.
+    /// Makes a plan with a random part of the possible events: runs with all of them rarely have enough of one kind.
     init(seed: UInt64) {
         self.seed = seed
         var random = SplitMix(state: seed)
@@ -70,7 +70,7 @@ struct Plan {
     }
 }
 
-/// The generator from which plans are made, by Steele, Lea and Flood (2014).
+/// The generator of plans, SplitMix64 by Steele, Lea and Flood (2014).
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -83,7 +83,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-// A plan as one line of words, `name=value`. Decisions that are 0 are left out.
+// A plan as one line of words, `name=value`. Decisions of 0 are left out.
 extension Plan: CustomStringConvertible {
     var description: String {
         var words = ["seed=\(seed)"]
@@ -94,7 +94,7 @@ extension Plan: CustomStringConvertible {
         return words.joined(separator: " ")
     }
 
-    /// Reads a line; nil if it isn't one of a plan.
+    /// Reads a line; nil if it isn't that of a plan.
     init?(_ line: String) {
         self.init(empty: 0)
         for word in line.split(separator: " ") {
@@ -158,7 +158,7 @@ extension Plan: CustomStringConvertible {
         set { for (kind, weight) in zip(Work.Kind.allCases, newValue) { weights[kind] = weight } }
     }
 
-    /// Each decision that isn't 0, after its index.
+    /// The decisions other than 0, each after its index.
     private var sparseDecisions: [UInt32] {
         get {
             (decisions ?? []).enumerated().filter { $0.element != 0 }.flatMap { [UInt32($0.offset), $0.element] }
@@ -174,7 +174,7 @@ extension Plan: CustomStringConvertible {
         }
     }
 
-    /// What the kernel takes of it.
+    /// Calls a body with the part of the plan that the kernel needs.
     func withKernelPlan<Result>(isLogged: Bool, _ body: (UnsafePointer<sim_plan>) -> Result) -> Result {
         var plan = sim_plan()
         plan.seed = seed

@@ -1,6 +1,6 @@
 import SimulatedKernel
 
-/// The run of a plan, whose tasks find it here: they are all on this thread.
+/// The current run, which all tasks share, since they are on one thread.
 nonisolated(unsafe) var run = Run(plan: Plan(seed: 0))
 
 struct Run {
@@ -14,13 +14,15 @@ struct Run {
         history = History(of: plan)
     }
 
-    /// Runs a plan, and returns what the engine did that it must not do.
+    /// Runs a plan, and returns the violations of the engine's promises.
     static func perform(_ plan: Plan, isLogged: Bool = false) -> [String] {
         run = Run(plan: plan)
         return plan.withKernelPlan(isLogged: isLogged) { kernelPlan in
             sim_begin(kernelPlan)
             addProcesses()
             var outcome = sim_run()
+            // After a loss of power the survivors of the disk are checked first, and then two new processes use the
+            // suite.
             if outcome == SIM_POWER_LOST {
                 sim_lose_power()
                 run.hasLostPower = true
@@ -50,23 +52,23 @@ struct Run {
         sim_spare(false)
     }
 
-    /// Has a process that was killed followed by another one.
+    /// Starts a process that follows one that was killed.
     static func addSuccessor() {
         guard run.successors < 6 else { return }
         run.successors += 1
         SimulatedProcess.add(run.plan, operations: run.plan.operations / 2)
     }
 
-    /// Checks what every loss of power would leave now.
+    /// Checks everything that a loss of power could leave now.
     ///
-    /// After one the disk may have what is damaged, which only recovery can read.
+    /// After a loss of power the disk may hold damaged records, which only recovery can read.
     func checkImages(after event: String) {
         guard !hasLostPower else { return }
         Images.check(after: event)
     }
 }
 
-/// What a loss of power could leave of the suite.
+/// The contents that a loss of power could leave of the suite.
 private enum Images {
     static func check(after event: String) {
         var images: [[UInt64]] = []
@@ -85,9 +87,9 @@ private enum Images {
     }
 }
 
-/// A journal as a file that nobody has opened.
+/// A reader of a journal's file without an engine.
 enum JournalNumbers {
-    /// The numbers that a journal has, as far as its records are whole.
+    /// The numbers in a journal, as far as its records are whole.
     static func read(_ bytes: UnsafeRawBufferPointer) -> [UInt64] {
         var numbers = [UInt64](repeating: 0, count: History.keys)
         forEachRecord(in: bytes) { _, payload in
@@ -100,7 +102,7 @@ enum JournalNumbers {
         return numbers
     }
 
-    /// Gives where each record is and what it says, up to the first one that isn't whole.
+    /// Calls a body with each record's range and payload, up to the first record that isn't whole.
     static func forEachRecord(
         in bytes: UnsafeRawBufferPointer,
         _ body: (Range<Int>, UnsafeRawBufferPointer) -> Void
@@ -114,7 +116,7 @@ enum JournalNumbers {
         }
     }
 
-    /// The payload of the record that begins at an offset; nil if none does that is whole.
+    /// The payload of the record that begins at an offset; nil if there is no whole record.
     private static func payload(
         in bytes: UnsafeRawBufferPointer,
         at start: Int,
@@ -136,7 +138,7 @@ enum JournalNumbers {
     }
 }
 
-/// Tasks with a closure for a body.
+/// Tasks that run a closure.
 enum Tasks {
     private final class Body {
         let run: () -> Void

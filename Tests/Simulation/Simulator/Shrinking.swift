@@ -2,11 +2,11 @@ import Glibc
 import SimulatedKernel
 
 extension Plan {
-    /// Whether its run fails, in a child: engines that were killed leave their memory behind.
+    /// Whether the plan's run fails, tried in a child process: killed engines leave their memory behind.
     var fails: Bool {
         let child = fork()
         if child == 0 {
-            // An engine that crashes has failed as well, and needs no words.
+            // A crash of the engine counts as a failure too, without its messages.
             close(STDERR_FILENO)
             _exit(Run.perform(self).isEmpty ? 0 : 1)
         }
@@ -15,7 +15,7 @@ extension Plan {
         return status != 0
     }
 
-    /// The same plan, with the decisions that its seed makes written out; nil if the engine doesn't survive its run.
+    /// The same plan, with the decisions of its seed written out; nil if the engine crashes in its run.
     var withDecisions: Plan? {
         let limit = 1 << 18
         let memory = mmap(nil, 4 * limit, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
@@ -38,14 +38,14 @@ extension Plan {
         return plan
     }
 
-    /// A plan that fails too, with less in it.
+    /// A smaller plan that fails too.
     ///
-    /// That is fewer kills and stops, and decisions made 0, many at once and then one by one (A. Zeller and R.
-    /// Hildebrandt, 2002).
+    /// The plan has fewer kills and stops, and more decisions that are 0, changed first in large ranges and then one by
+    /// one (A. Zeller and R. Hildebrandt, 2002).
     func shrunk() -> Plan {
         guard let decided = withDecisions, decided.fails else { return self }
         var best = decided
-        // What could not be left out may be, once something else is.
+        // Something that could not be left out before may be, once something else is.
         for _ in 0..<8 {
             let before = best.size
             best.leaveOut()

@@ -1,7 +1,7 @@
 import Glibc
 import SimulatedKernel
 
-/// Runs plans, made from one seed after the other or given as a line, and says which failed.
+/// Runs plans, made from successive seeds or given as a line, and reports those that failed.
 @main
 struct Simulation {
     static let usage = """
@@ -77,7 +77,7 @@ struct Simulation {
         return search()
     }
 
-    /// A loss of power isn't simulated then: the real file system has it not.
+    /// Compares the calls with a real file system, without losses of power, which that can't simulate.
     private func compare(with directory: String) -> Bool {
         sim_mirror(directory)
         let plans = repeated.map { [$0] } ?? (first..<first + 300).map(Plan.init(seed:))
@@ -106,11 +106,11 @@ struct Simulation {
     }
 }
 
-/// What the children that run plans have counted; each has one of its own, in shared memory.
+/// The counts of the children that run plans; each child has its own, in shared memory.
 private struct Totals {
     var runs = 0, calls = 0, steps = 0, switches = 0, kills = 0, killsInWrites = 0, failedCalls = 0, meetings = 0
     var failures = 0
-    /// The plan that is being run, or the first one that failed.
+    /// The seed of the plan that is being run, or of the first one that failed.
     var seed: UInt64 = 0
     var hasFailed = false
 
@@ -128,7 +128,7 @@ private struct Totals {
 }
 
 extension Simulation {
-    /// Plans that one child runs: engines that were killed leave their memory behind.
+    /// The number of plans that one child runs, since killed engines leave their memory behind.
     private static let batch: UInt64 = 200
 
     private func search() -> Bool {
@@ -179,7 +179,7 @@ extension Simulation {
         _exit(status)
     }
 
-    /// Prints a run that has failed, in as few decisions as were found, and how to repeat it.
+    /// Prints a failed run, with as few decisions as possible, and how to repeat it.
     private static func explain(seed: UInt64) {
         let plan = Plan(seed: seed).shrunk()
         let nonzero = plan.decisions?.count { $0 != 0 } ?? 0

@@ -1,11 +1,11 @@
 import SimulatedKernel
 
-/// What a simulated process does, one operation after the other.
+/// The operations of a simulated process, one after the other.
 enum Work {
     enum Kind: CaseIterable {
         case update, updatePair, read, flush, compact, reopen
 
-        /// How often it is done in a plan that prefers none.
+        /// The frequency of the operation in a plan without preferences.
         var weight: UInt32 {
             switch self {
             case .update: 8
@@ -16,7 +16,7 @@ enum Work {
         }
     }
 
-    /// Decides for a kind.
+    /// Decides on a kind of operation.
     static func choose(_ plan: Plan) -> Kind {
         let kinds = Kind.allCases
         var rest = sim_choose(plan.weights.values.reduce(0, +))
@@ -29,8 +29,8 @@ enum Work {
     }
 }
 
-/// Notices changes that aren't reported: one of a process's reads differs from the one before, and no change was noted
-/// meanwhile.
+/// An observer that finds unreported changes: a read of a process that differs from the one before, although no change
+/// was reported in between.
 private final class Observer: JournalObserver {
     let isObserving = true
     private var changed = [Bool](repeating: true, count: History.keys)
@@ -40,7 +40,7 @@ private final class Observer: JournalObserver {
 
     static func free(_ form: UnsafeMutableRawPointer) {}
 
-    /// Takes what a read gives, before a change can come in between.
+    /// Compares a read with the reported changes, while no other change can come in between.
     func noteRead(_ key: Int, _ value: UInt64) {
         if values[key] != value, !changed[key] {
             run.history.fail("key \(key) has become \(value) instead of \(values[key]) without a report")
@@ -50,9 +50,9 @@ private final class Observer: JournalObserver {
     }
 }
 
-/// What a process is told of changes.
+/// A watcher of a suite, as a process uses it to be notified of changes.
 private final class Watcher: @unchecked Sendable {
-    // Tasks take turns.
+    // Needs no lock, since tasks take turns.
     private weak var journal: Journal?
     private var told = [UInt64](repeating: 0, count: History.keys)
 
@@ -72,9 +72,9 @@ private final class Watcher: @unchecked Sendable {
         }
     }
 
-    /// Waits until everything is told that was written before.
+    /// Waits until the watcher has been notified of everything that was written before.
     ///
-    /// The watcher looks twice a second, but tasks may be left waiting for longer than that.
+    /// The watcher polls twice a second, but its task may be kept waiting for longer than that.
     func end(_ journal: Journal) {
         let begins = (0..<History.keys).map(run.history.begin)
         for _ in 0..<1000 where !isTold(begins) { Threads.sleep(nanoseconds: 600_000_000) }
@@ -88,14 +88,14 @@ private final class Watcher: @unchecked Sendable {
 }
 
 extension Journal {
-    /// The number under a key; 0 without one.
+    /// The number under a key, or 0.
     fileprivate func number(_ key: Int) -> UInt64 {
         let slot = beginReading()
         defer { endReading(slot) }
         return numberUnderLock(key)
     }
 
-    /// Both numbers of the pair, at one moment.
+    /// Both numbers of the pair, read under one lock.
     fileprivate func pair() -> (UInt64, UInt64) {
         let slot = beginReading()
         defer { endReading(slot) }
@@ -139,7 +139,7 @@ extension Journal {
 /// The number of a key, which is a letter in the suite.
 func number(ofKey key: UnsafeRawBufferPointer) -> Int { Int(key[0] - UInt8(ascii: "a")) }
 
-/// One process that uses the suite.
+/// A process that uses the suite.
 struct SimulatedProcess {
     static let path = "/home/suite"
     let plan: Plan
@@ -153,7 +153,7 @@ struct SimulatedProcess {
     }
 
     private func work() {
-        // A failure that was planned is no defect, whatever call it made throw.
+        // A planned failure is no defect, whichever call throws because of it.
         attempt { () throws(JournalError) in
             var journal = try open()
             if plan.hasReaders { addReader(of: journal) }
@@ -175,7 +175,7 @@ struct SimulatedProcess {
         } catch {
             let isPlanned = sim_current_report().pointee.failed_calls > 0 || error.isBusy
             let isMissing = isReadOnly && error.isNotFound
-            // What was changed just now may be a part of a copy.
+            // A journal that has just changed may be a part of a copy.
             let isDamaged = run.history.isDamaged && error.kind == .overwritten
             if !isPlanned, !isMissing, !isDamaged { run.history.fail("error \(error)") }
         }
@@ -188,7 +188,7 @@ struct SimulatedProcess {
             switch report {
             case .catchUpFailed, .replaced, .waiting, .watchRefused: break
             default:
-                // Nothing is damaged or lost without a reason.
+                // A report of damage or loss needs a reason.
                 if sim_current_report().pointee.failed_calls == 0, !run.history.isDamaged {
                     run.history.fail("report \(report)")
                 }
@@ -197,7 +197,7 @@ struct SimulatedProcess {
         return try Journal.open(at: Self.path, options: options) { Observer() }
     }
 
-    /// Opens the suite again, which is closed before if nothing else uses it.
+    /// Opens the suite again; it is closed before unless something else uses it.
     private func reopen(_ journal: consuming Journal) throws(JournalError) -> Journal {
         _ = consume journal
         return try open()
@@ -258,7 +258,7 @@ struct SimulatedProcess {
         run.history.noteWrite(History.pair.1, value, second)
     }
 
-    /// The value that an update is about to write.
+    /// Reads the value under the lock, and returns the one that an update is about to write.
     private func next(_ journal: Journal, _ key: Int, _ begin: History.Begin) -> UInt64 {
         let begin = run.history.locked(key, begin)
         let value = journal.number(key)
@@ -275,17 +275,17 @@ struct SimulatedProcess {
         if plan.losesPowerAfterFlush, sim_choose(6) == 1 { sim_lose_power_after(sim_choose(16)) }
     }
 
-    /// Opens the suite when everything else has ended, and sees what is there.
+    /// Opens the suite when everything else has ended, and checks its contents.
     static func check(isAfterLoss: Bool, _ plan: Plan) {
         let process = SimulatedProcess(plan: plan, operations: 0)
         Tasks.add(to: sim_add_process()) {
             do throws(JournalError) {
                 var options = JournalOptions(automaticMaintenance: false)
-                // A thread of another process may be compacting, which isn't chosen for long.
+                // A thread of another process may be compacting, and not be chosen for long.
                 options.lockTimeout = .max / 2
-                // What was changed within the last second may be a part of a copy.
+                // A journal that has changed within the last second may be a part of a copy.
                 if run.history.isDamaged { Threads.sleep(nanoseconds: 2_000_000_000) }
-                // In the background a compaction may still end, which replaces a backup that it doesn't know of.
+                // A compaction in the background may still end, and replace a backup that it hasn't noticed.
                 let inspection = isAfterLoss || plan.hasBackground ? nil : try inspect()
                 let journal = try Journal.open(at: path, options: options)
                 for key in 0..<History.keys {
@@ -307,7 +307,7 @@ struct SimulatedProcess {
             }
         }
     }
-    /// What a look at the files finds; nil if there are none.
+    /// The result of inspecting the files; nil if there are none.
     private static func inspect() throws(JournalError) -> SuiteInspection? {
         do throws(JournalError) {
             return try Journal.inspect(at: path)

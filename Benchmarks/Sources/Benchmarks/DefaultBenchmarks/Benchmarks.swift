@@ -2,9 +2,9 @@ import Benchmark
 import BenchmarkSupport
 import Foundation
 
-// Times of everyday operations, beside those of what people use otherwise and of the floors of the system. Each
-// benchmark's name says its round, what is done, who does it, and how many operations make an iteration; Benchmarks/run
-// makes a table.
+// Times of everyday operations, beside those of the alternatives and of the lower bounds of the system. Each
+// benchmark's name has its round, the operation, the contender, and how many operations make an iteration;
+// Benchmarks/run makes a table.
 
 let benchmarks: @Sendable () -> Void = {
     Workspace.prepareEnvironment()

@@ -40,8 +40,8 @@ extension Registration {
         }
     }
 
-    /// A set now and then, as programs make them: what it needs has left the processor's caches, and nothing is kept
-    /// ready.
+    /// An occasional set, as programs make them: the data it needs has left the processor's caches, and nothing is
+    /// prepared.
     private func addPaced() {
         add(.dataSetPaced, .library, each: 5_000) { keys in
             let suite = try Workspace.suite(keys)
@@ -57,7 +57,7 @@ extension Registration {
         }
     }
 
-    /// How a set becomes slower with the number of keys, but for what takes seconds.
+    /// Sets among growing numbers of keys, without the combinations that take seconds.
     func addGrowth() {
         for operation in [MeasuredOperation.growth10, .growth100, .growth1000, .growth10000, .growth100000] {
             addSetting(operation, value: Raw.value(_:_:))

@@ -29,7 +29,7 @@ extension Registration {
         }
         add(.encodeAndLockedWrite, .floor, count: 200) { _ in
             let file = try LockedFile(path: Workspace.path("floor"))
-            // As settings are stored.
+            // The form in which settings are stored.
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             return {

@@ -62,7 +62,7 @@ extension Registration {
                 try FileManager.default.copyItem(at: original, to: copy)
                 defer { try? FileManager.default.removeItem(at: copy) }
                 benchmark.startMeasurement()
-                // What is opened is let go only after the measurement, as a program keeps it.
+                // The opened object is released only after the measurement, since a program keeps it.
                 let opened = try open(copy)
                 withExtendedLifetime(opened.store) { benchmark.stopMeasurement() }
                 guard opened.value == Raw.value else { throw CocoaError(.fileReadCorruptFile) }

@@ -3,13 +3,13 @@ import BenchmarkSupport
 import Default
 import Foundation
 
-/// The other process of a benchmark, which ends with it.
+/// The second process of a benchmark, which ends with this object.
 private final class Peer {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
 
-    /// Starts it, and waits until it says that it is ready.
+    /// Starts the process, and waits until it is ready.
     init(_ what: String, path: String) throws {
         process.executableURL = URL(filePath: Workspace.program).deletingLastPathComponent().appending(
             path: "BenchmarkPeer"
@@ -23,7 +23,7 @@ private final class Peer {
         }
     }
 
-    /// Tells it to do what it does once.
+    /// Has the process do its work once.
     func ask() throws {
         try input.fileHandleForWriting.write(contentsOf: [1])
     }
@@ -35,7 +35,7 @@ private final class Peer {
 }
 
 extension Registration {
-    /// Setting while another process, too, sets values of the same store, as often as it can.
+    /// Sets while another process sets values of the same store as often as it can.
     func addProcesses() {
         add(.dataSetProcesses2, .library, count: 1_000) { keys in
             let suite = try Workspace.suite(keys)
@@ -71,7 +71,8 @@ extension Registration {
         }
     }
 
-    /// Nanoseconds from just before a write in another process to the value in this one's loop over the changes.
+    /// Nanoseconds from just before a write in another process to the value's arrival in this process's loop over the
+    /// changes.
     func addObservation() {
         let name = BenchmarkName(round: round, operation: .observation, contender: .library, count: 1)
         let latency = BenchmarkMetric.custom(BenchmarkName.latencyMetric, useScalingFactor: false)

@@ -45,7 +45,7 @@ extension Registration {
         }
     }
 
-    /// What the change before a read stores, made beforehand.
+    /// The values that the change before a read stores, encoded in advance.
     private static func encodedSettings() throws -> [Data] {
         try (0..<64).map { try JSONEncoder().encode(VisualSettings($0)) }
     }

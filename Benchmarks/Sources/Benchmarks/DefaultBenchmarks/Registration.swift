@@ -9,19 +9,19 @@ struct Registration {
     /// Does one operation.
     ///
     /// - Parameter index: How many were done before.
-    /// - Returns: Something that comes of it, so that it can't be optimized away.
+    /// - Returns: Something that depends on the result, so that it can't be optimized away.
     typealias Step = (_ index: Int) throws -> Int
 
-    /// Does several operations, those whose numbers are given, and may say itself when to measure.
+    /// Does several operations, one for each index, and may itself control when to measure.
     typealias Batch = (_ benchmark: Benchmark, _ indices: Range<Int>) throws -> Int
 
     /// Adds an operation.
     ///
     /// - Parameters:
-    ///   - operation: What is measured.
-    ///   - contender: Who does it.
+    ///   - operation: The measured operation.
+    ///   - contender: The store or library that does it.
     ///   - count: How many operations make an iteration: enough for the clock not to matter.
-    ///   - prepare: Makes ready what is needed, in the process that measures only.
+    ///   - prepare: Prepares the store, only in the process that measures.
     func add(
         _ operation: MeasuredOperation,
         _ contender: Contender,
@@ -38,13 +38,13 @@ struct Registration {
         }
     }
 
-    /// Adds an operation that is done once in a while.
+    /// Adds an operation that is done occasionally.
     ///
     /// - Parameters:
-    ///   - operation: What is measured.
-    ///   - contender: Who does it.
-    ///   - pause: Microseconds before each, which are not measured.
-    ///   - prepare: Makes ready what is needed.
+    ///   - operation: The measured operation.
+    ///   - contender: The store or library that does it.
+    ///   - pause: Microseconds before each operation, which are not measured.
+    ///   - prepare: Prepares the store.
     func add(
         _ operation: MeasuredOperation,
         _ contender: Contender,

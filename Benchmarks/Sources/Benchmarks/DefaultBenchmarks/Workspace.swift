@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Where the files of this process go: each benchmark runs in a process of its own.
+/// The folder for the files of this process: each benchmark runs in its own process.
 enum Workspace {
     private static let variable = "BENCHMARK_WORKSPACE"
 
@@ -19,10 +19,10 @@ enum Workspace {
         directoryHint: .isDirectory
     )
 
-    /// Has Foundation and the library keep what they keep in the user's home in a folder that is removed at the end.
+    /// Moves the home directory of Foundation and the library into a folder that is removed at the end.
     ///
-    /// With a thread that sleeps, as every program has that flushes in the background: the kernel's calls take longer
-    /// in a process of several threads, those of the floors too.
+    /// Starts a thread that sleeps, like the one of every program that flushes in the background: the kernel's calls
+    /// take longer in a process with several threads, and so do the lower bounds.
     static func prepareEnvironment() {
         if getenv(variable) == nil { startAgain() }
         Thread.detachNewThread { while true { sleep(1_000) } }
@@ -31,7 +31,7 @@ enum Workspace {
         }
     }
 
-    /// Replaces this process by one with another home, since Foundation asks for it only once, when it is loaded.
+    /// Restarts this process with another home directory, since Foundation reads it only once, when it is loaded.
     private static func startAgain() {
         let parent = ProcessInfo.processInfo.environment["BENCHMARK_DIRECTORY"] ?? NSTemporaryDirectory()
         let path = "\(parent)/default-benchmarks-\(ProcessInfo.processInfo.processIdentifier)"
@@ -67,7 +67,7 @@ enum Workspace {
 }
 
 extension Workspace {
-    /// The store that settings types and typed keys use by themselves, with keys beside those in use.
+    /// Fills the store that settings types and typed keys use by default with more keys than those in use.
     static func fillStandardStore(_ keys: [String]) throws {
         let store = StandardDefaults.standard
         for key in keys { try store.set(Raw.newValue(), forKey: key) }

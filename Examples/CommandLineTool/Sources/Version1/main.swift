@@ -5,7 +5,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 do {
     switch (arguments.first, arguments.count) {
     case ("show", 1):
-        // Not read(), which gives the default for settings that can't be decoded: the user asked what is stored.
+        // Not read(), which returns the default for settings that can't be decoded: the user asked for the stored ones.
         let settings = try NotesSettings.load() ?? NotesSettings()
         print("author: \(settings.author)")
         print("font size: \(settings.fontSize)")

@@ -8,11 +8,11 @@ struct NotesSettings: DefaultStorable {
     var recentFiles: [String] = []
 
     static var defaults: FileDefaults { Suite.notes }
-    /// What gives a theme to settings that were stored without one.
+    /// The default value, from which settings that were stored without a theme get one.
     static var defaultValue: NotesSettings? { NotesSettings() }
 }
 
-/// The settings of version 1, as they were.
+/// The settings of version 1, unchanged.
 struct NotesSettingsV1: Codable {
     var author: String
     var fontSize: String
@@ -24,7 +24,7 @@ extension NotesSettings: DefaultMigratable {
 
     init(migrating previous: NotesSettingsV1) {
         signature = previous.author
-        // Version 1 accepted any text as a size; where it is not a number, the default is better than nothing.
+        // Version 1 accepted any text as a size; if it is not a number, the default is better than nothing.
         fontSize = Int(previous.fontSize) ?? fontSize
         recentFiles = previous.recentFiles
     }

@@ -1,7 +1,7 @@
 import Default
 import Foundation
 
-/// The suite that both versions of the program use; left alone, each would have one named after its executable.
+/// The suite that both versions of the program use; without it, each would have a suite named after its executable.
 enum Suite {
     static let notes: FileDefaults = {
         do {
@@ -14,7 +14,7 @@ enum Suite {
 
 /// Ends the program with a message on standard error.
 func fail(_ message: String, status: Int32) -> Never {
-    // Where standard error itself can't be written, there is nowhere to report that.
+    // If standard error itself can't be written, there is nowhere to report that.
     try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
     exit(status)
 }

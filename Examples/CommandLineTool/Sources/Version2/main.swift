@@ -22,12 +22,12 @@ do {
     case ("open", 2):
         try NotesSettings.update { $0.recentFiles.append(arguments[1]) }
     case ("prompt", 1):
-        // read() never throws: what can't be read is reported on standard error, and the default used. That is right
-        // where the program can go on without its settings; where it would store them again, use load() or update().
+        // read() never throws: it reports a value that can't be read on standard error, and returns the default. That
+        // is right if the program can go on without its settings; if it would store them again, use load() or update().
         print("\(NotesSettings.read()?.signature ?? "anonymous")>")
     case ("reset", 1):
-        // write() replaces whatever is stored, and reports an error instead of throwing it. It is right for a value
-        // that doesn't come from the stored one; a change of that is an update().
+        // write() replaces the stored value, and reports an error instead of throwing it. It is right for a value that
+        // doesn't depend on the stored one; for one that does, use update().
         NotesSettings().write()
     default:
         let usage = "Usage: notes-v2 show | signature NAME | font-size SIZE | theme NAME | open FILE | prompt | reset"

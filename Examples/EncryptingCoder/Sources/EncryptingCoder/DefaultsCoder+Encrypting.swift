@@ -3,18 +3,18 @@ public import Default
 import Foundation
 
 extension DefaultsCoder {
-    /// Stores values encrypted, by AES-GCM, over another coder.
+    /// Stores values encrypted with AES-GCM, after another coder has encoded them.
     ///
-    /// A changed byte, another key and another purpose are all found out when the value is read: loading throws
-    /// `undecodable` with a ``DecryptionFailure`` as its cause, and the bytes stay as they are. What can't be hidden is
-    /// that something is stored, under which name, and how long it is about.
+    /// Reading a value detects a changed byte, another key and another purpose: loading throws `undecodable` with a
+    /// ``DecryptionFailure`` as its cause, and the bytes stay as they are. Encryption can't hide that something is
+    /// stored, its name, and its approximate length.
     ///
     /// - Parameters:
-    ///   - purpose: What the value is, the settings type's name, say. A value that was stored for one purpose can't be
-    ///     read for another one, so one secret can't be passed off as another by copying bytes.
-    ///   - base: How the value is encoded before it is encrypted.
-    ///   - key: Gives the key, 256 bits, from outside of the suite. When it throws nothing is stored, and what is
-    ///     stored stays.
+    ///   - purpose: The purpose of the value, such as the settings type's name. A value that was stored for one purpose
+    ///     can't be read for another, so copying bytes can't pass one secret off as another.
+    ///   - base: The coder that encodes the value before it is encrypted.
+    ///   - key: Returns the key, 256 bits, from outside the suite. If it throws, nothing is stored, and the stored
+    ///     value stays.
     /// - Returns: The coder.
     public static func encrypting(
         for purpose: String,
@@ -26,14 +26,14 @@ extension DefaultsCoder {
     }
 }
 
-/// Why a stored value can't be decrypted.
+/// The reasons why a stored value can't be decrypted.
 public enum DecryptionFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is stored is too short to be encrypted.
+    /// The stored bytes are too short to be encrypted.
     case notEncrypted
-    /// What is stored was changed, or was encrypted with another key or for another purpose.
+    /// The stored bytes were changed, or were encrypted with another key or for another purpose.
     case notAuthentic
 
-    /// What is wrong, and what to do.
+    /// A description of the failure and its remedy.
     public var description: String {
         switch self {
         case .notEncrypted:
@@ -47,15 +47,15 @@ public enum DecryptionFailure: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// What is stored: a random nonce (12 bytes), the encrypted bytes, and the tag that authenticates them and the purpose
-/// (16 bytes).
+/// A coder whose stored form is a random nonce (12 bytes), the encrypted bytes, and the tag that authenticates them and
+/// the purpose (16 bytes).
 private struct SealedBoxCoder: DefaultsEncoder, DefaultsDecoder, Sendable {
     let purpose: Data
     let base: DefaultsCoder
     let key: @Sendable () throws -> SymmetricKey
 
     func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        // Each sealing makes a new nonce: the same one for two values would give both away.
+        // Each sealing makes a new nonce: reusing one for two values would reveal both.
         let box = try AES.GCM.seal(try base.encode(value), using: try key(), authenticating: purpose)
         guard let combined = box.combined else {
             throw CryptoKitError.incorrectParameterSize
@@ -68,7 +68,7 @@ private struct SealedBoxCoder: DefaultsEncoder, DefaultsDecoder, Sendable {
         guard let box = try? AES.GCM.SealedBox(combined: data) else {
             throw DecryptionFailure.notEncrypted
         }
-        // The library of ciphers says no more than that it failed.
+        // The cryptography library reports only that decryption failed.
         guard let plain = try? AES.GCM.open(box, using: key, authenticating: purpose) else {
             throw DecryptionFailure.notAuthentic
         }

@@ -1,20 +1,20 @@
 public import Crypto
 public import Foundation
 
-/// A key in a file that only its owner can read, in a place that is not backed up together with the suite.
+/// A key in a file that only its owner can read, at a place that is not backed up together with the suite.
 ///
-/// Where the system has something better, take the key from there: a keychain, a TPM, a service's credentials.
+/// If the system has something better, take the key from there: a keychain, a TPM, a service's credentials.
 public struct KeyFile: Sendable {
-    /// Why a key file can't be used.
+    /// The reasons why a key file can't be used.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Others than the owner may read the file.
+        /// Users other than the owner may read the file.
         case readableByOthers(path: String)
         /// The file does not hold 256 bits.
         case wrongSize(path: String)
         /// The file doesn't exist.
         case missing(path: String)
 
-        /// What is wrong, and what to do.
+        /// A description of the failure and its remedy.
         public var description: String {
             switch self {
             case .readableByOthers(let path):
@@ -32,7 +32,7 @@ public struct KeyFile: Sendable {
 
     /// Names a key file.
     ///
-    /// - Parameter url: The file, which need not exist yet, in a directory of its own.
+    /// - Parameter url: The file, which need not exist yet, in its own directory.
     public init(url: URL) {
         self.url = url
     }
@@ -56,10 +56,10 @@ public struct KeyFile: Sendable {
         return SymmetricKey(data: bytes)
     }
 
-    /// Makes the file with a new random key, unless there is one.
+    /// Creates the file with a new random key, unless there is one.
     ///
-    /// To be called where the program is set up, never where a secret is read: a key made because the old one was not
-    /// found does not open what the old one closed.
+    /// Call this where the program is set up, never where a secret is read: a key made because the old one was not
+    /// found can't decrypt the secrets of the old one.
     ///
     /// - Throws: The system's error when the file can't be written.
     public func createIfMissing() throws {
@@ -80,7 +80,7 @@ public struct KeyFile: Sendable {
         try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: fresh.path(percentEncoded: false))
         try bytes.write(to: fresh)
         do {
-            // A link is made only where there is no file, so of two processes one wins, with all of its key.
+            // A link is created only if there is no file, so of two processes one wins, with its whole key.
             try manager.linkItem(at: fresh, to: url)
         } catch {
             guard manager.fileExists(atPath: path) else {

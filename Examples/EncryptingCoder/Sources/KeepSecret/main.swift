@@ -2,7 +2,7 @@ import Default
 import EncryptingCoder
 import Foundation
 
-/// What the program keeps secret.
+/// The secret of the program.
 struct AccessToken: DefaultStorable {
     var token: String
 
@@ -12,18 +12,18 @@ struct AccessToken: DefaultStorable {
 }
 
 extension Defaults.Keys {
-    /// A single secret needs no type of its own: its key has the coder.
+    /// The key of a single secret, which needs no type: the key has the coder.
     static let hint = Key<String?>("hint", coder: .encrypting(for: "hint") { try keyFile.key() })
 }
 
-/// In the directory for data, away from the suite, which is configuration: a copy of the one has not the other.
+/// In the directory for data, away from the suite, which is configuration: a copy of one doesn't include the other.
 let keyFile: KeyFile = {
     let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(filePath: $0) }
     return KeyFile(url: (data ?? URL.homeDirectory.appending(path: ".local/share")).appending(path: "KeepSecret/key"))
 }()
 
 func fail(_ message: String, status: Int32) -> Never {
-    // Where standard error itself can't be written, there is nowhere to report that.
+    // If standard error itself can't be written, there is nowhere to report that.
     try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
     exit(status)
 }
@@ -54,8 +54,8 @@ do {
         fail("Usage: KeepSecret set < token, KeepSecret show, or KeepSecret hint [WORDS]", status: 64)
     }
 } catch {
-    // What the coder threw is the cause of the library's error, which doesn't print it: other coders' errors may hold
-    // values.
+    // The error of the coder is the cause of the library's error, which doesn't print it: other coders' errors may
+    // contain values.
     let cause = (error as? DefaultsError)?.underlyingError
     let failure = cause as? DecryptionFailure as (any Error)? ?? cause as? KeyFile.Failure
     fail("The token can't be kept or shown. \(failure ?? error)", status: 1)

@@ -58,19 +58,19 @@ struct EncryptingCoderTests {
         }
         #expect(throws: DefaultsError.self) { try defaults.load(Defaults.Key<Secret?>("secret")) }
         #expect(store[secret] == Secret(count: 4))
-        // What can't be decrypted is quarantined before it is replaced.
+        // A value that can't be decrypted is quarantined before it is replaced.
         store[Defaults.Key<Secret?>("secret", coder: coder(for: "Other"))] = Secret()
         #expect(try defaults.quarantined(secret).count == 1)
     }
 
-    @Test("A value alone, without a struct around it, is stored as well")
+    @Test("A value alone, without a struct around it, is stored too")
     func loneValue() throws {
         let store = MemoryDefaults()
         try store.df.save("token", forKey: "secret", encoder: coder())
         #expect(try store.df.load(forKey: "secret", type: String.self, decoder: coder()) == "token")
     }
 
-    @Test("Each byte that is changed, cut off or added is found out, and what is stored stays as it is")
+    @Test("Each byte that is changed, cut off or added is detected, and the stored bytes stay as they are")
     func tampering() throws {
         let store = MemoryDefaults()
         try save(Secret(), in: store)
@@ -146,7 +146,7 @@ struct EncryptingCoderTests {
         }
     }
 
-    @Test("A key file is made once, for its owner alone, however many make it at once")
+    @Test("A key file is made once, for its owner alone, however many tasks make it at the same time")
     func keyFile() async throws {
         let directory = try makeTemporaryDirectory()
         defer { try? FileManager.default.removeItem(at: directory) }

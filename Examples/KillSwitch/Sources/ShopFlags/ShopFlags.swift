@@ -3,11 +3,11 @@ public import DefaultFleet
 import Foundation
 public import Logging
 
-/// A part of the shop that can be switched off on all servers at once.
+/// A part of the shop that can be switched off on all servers together.
 public enum Feature: String, CaseIterable, Sendable {
     case checkout, reviews, search
 
-    /// Whether the feature is on, as it is until an operator switches it off.
+    /// The key of the flag; the feature is on until an operator switches it off.
     public var isOn: Defaults.Key<Bool> { Defaults.Key(rawValue, default: true) }
 }
 

@@ -21,13 +21,13 @@ enum ShopServer {
     }
 }
 
-/// Serves a customer about every millisecond, and reports when the answer changes, and how long the slowest took.
+/// Serves a customer about every millisecond, and reports when the answer changes, and how long the slowest one took.
 struct Shop: Service {
     let flags: EtcdDefaults
 
     /// Answers a request by a flag.
     ///
-    /// The flag is on this host, so reading it waits for nothing, whatever the cluster does.
+    /// The flag is on this host, so reading it never waits, whatever the state of the cluster.
     func answerToOrder() -> String {
         Defaults(suite: flags)[Feature.checkout.isOn] ? "200 Thank you" : "503 Checkout is closed"
     }
@@ -50,7 +50,7 @@ struct Shop: Service {
         report("served \(count) requests, the slowest in \(String(format: "%.3f", slowest / .milliseconds(1))) ms")
     }
 
-    /// Writes a line with the time at once: `print` would keep it for a while.
+    /// Writes a line with the time immediately: `print` would buffer it.
     private func report(_ text: String) {
         FileHandle.standardOutput.write(Data("\(Date.now.timeIntervalSince1970) \(text)\n".utf8))
     }

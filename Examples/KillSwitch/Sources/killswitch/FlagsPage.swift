@@ -4,7 +4,7 @@ import Foundation
 import SettingsPage
 import ShopFlags
 
-/// The flags as the operator's page shows them, with what this host knows of the cluster and what became of each write.
+/// The flags as the operator's page shows them, with this host's view of the cluster and the outcome of each write.
 struct FlagsPage: PageSuite {
     let flags: EtcdDefaults
 
@@ -12,7 +12,7 @@ struct FlagsPage: PageSuite {
 
     func writableStore() -> any DefaultsStore & Sendable { flags }
 
-    /// A feature that nobody has switched is not stored, and is what an operator looks for.
+    /// All features, since one that was never switched is not stored, and operators look for it too.
     var declaredValues: [String: PropertyListValue] {
         Dictionary(uniqueKeysWithValues: Feature.allCases.map { ($0.rawValue, .boolean($0.isOn.defaultValue)) })
     }
@@ -43,7 +43,7 @@ struct FlagsPage: PageSuite {
         return notes
     }
 
-    /// Between changes the copy is confirmed every 15 seconds.
+    /// A note on how current the copy is: between changes it is confirmed every 15 seconds.
     private func note(on unconfirmed: Duration?) -> ConditionNote {
         guard let unconfirmed else {
             return ConditionNote(
@@ -59,7 +59,7 @@ struct FlagsPage: PageSuite {
     }
 
     func outcomeOfWrite() -> WriteOutcome {
-        // A write returns when this host has its revision.
+        // A write returns when this host has received its revision.
         .stored("Stored: the cluster has accepted it, and this host has revision \(flags.freshness.revision ?? 0).")
     }
 

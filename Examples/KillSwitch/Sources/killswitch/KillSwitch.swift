@@ -12,7 +12,7 @@ import UnixSignals
 enum KillSwitch {
     static func main() async {
         do {
-            // More than an election of a leader takes.
+            // Longer than an election of a leader takes.
             let logger = Logger(label: "killswitch") { _ in SwiftLogNoOpLogHandler() }
             let flags = try openFlags(deadline: .seconds(10), logger: logger)
             switch CommandLine.arguments.dropFirst().map({ $0 }) {
@@ -42,9 +42,9 @@ enum KillSwitch {
         }
     }
 
-    /// Runs a body that reads and writes the flags of this moment.
+    /// Runs a body that reads and writes the current flags.
     ///
-    /// This host may have no other process that follows the cluster, so this one does, until the body has ended.
+    /// If this host has no other process that follows the cluster, this one does, until the body has ended.
     private static func following(
         _ flags: EtcdDefaults,
         _ body: @escaping @Sendable () throws -> Void
@@ -55,7 +55,7 @@ enum KillSwitch {
         try await flags.perform(body)
     }
 
-    /// Serves a page with the flags until it is ended; it shows changes by anybody, and what became of the operator's
+    /// Serves a page with the flags until the process is ended; it shows all changes, and the outcome of the operator's
     /// own.
     private static func serve(_ flags: EtcdDefaults, logger: Logger) async throws {
         var page = SettingsPage(of: SingleSuite(FlagsPage(flags: flags), name: "shop"))

@@ -12,7 +12,7 @@ struct Failure: Error {
     let description: String
 }
 
-/// What the server answers about a tenant.
+/// The server's answer about a tenant.
 struct Answer: Decodable {
     var greeting: String
     var revision: Int
@@ -21,7 +21,7 @@ struct Answer: Decodable {
 struct Client {
     let server: URL
 
-    /// Waits, for half a minute at most, until the server takes connections.
+    /// Waits, for half a minute at most, until the server accepts connections.
     func waitForServer() async throws {
         for _ in 0..<300 {
             do {
@@ -59,7 +59,7 @@ struct Client {
     }
 }
 
-/// Changes a tenant's settings by turns through the server and in the suite itself, as an administrator's tool does.
+/// Changes a tenant's settings alternately through the server and in the suite itself, as an administrator's tool does.
 func load(_ tenant: TenantName, rounds: Int, client: Client) async throws {
     var newest = 0
     for round in 0..<rounds {
@@ -83,7 +83,7 @@ enum Work {
     case count
 }
 
-/// What the arguments ask for; nil if that is nothing which the program does.
+/// The work that the arguments ask for; nil if the program has no such work.
 func requested(_ arguments: [String]) -> (work: Work, server: URL)? {
     guard arguments.count >= 2, let server = URL(string: arguments[1]), server.scheme == "http", server.host() != nil
     else {
@@ -98,7 +98,7 @@ func requested(_ arguments: [String]) -> (work: Work, server: URL)? {
 }
 
 func fail(_ message: String, status: Int32) -> Never {
-    // Where standard error itself can't be written, there is nowhere to report that.
+    // If standard error itself can't be written, there is nowhere to report that.
     try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
     exit(status)
 }

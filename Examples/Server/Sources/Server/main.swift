@@ -4,7 +4,7 @@ public import Hummingbird
 import NIOCore
 public import TenantSettings
 
-/// A change of settings, as a request asks for it.
+/// A change of settings in the body of a request.
 struct Change: Decodable {
     var greeting: String
 }
@@ -52,7 +52,8 @@ let application = Application(
     router: router,
     configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
     onServerRunning: { channel in
-        // With port 0 the system chooses one, so the line says which. Without a reader of it the server still serves.
+        // With port 0 the system chooses one, so the line says which. If nobody reads the line, the server still
+        // serves.
         let line = "Serving on http://127.0.0.1:\(channel.localAddress?.port ?? port)\n"
         try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     }

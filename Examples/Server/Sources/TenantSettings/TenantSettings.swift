@@ -1,17 +1,17 @@
 public import Default
 import Foundation
 
-/// What one tenant of the server has chosen; the server and its administrators' tools use the same suite.
+/// The settings of one tenant; the server and its administrators' tools use the same suite.
 public struct TenantSettings: DefaultStorable, Equatable, Sendable {
-    /// What the tenant's visitors are greeted with.
+    /// The greeting that the tenant's visitors see.
     public var greeting = "Hello"
-    /// How many changes were made so far.
+    /// The number of changes so far.
     public var revision = 0
 
     /// The suite of all tenants' settings, `tenants` in the directory for configuration.
     public static var defaults: FileDefaults { suite }
 
-    /// What a tenant has that has chosen nothing yet.
+    /// The settings of a tenant that has not chosen anything yet.
     public static var defaultValue: TenantSettings? { TenantSettings() }
 
     private static let suite: FileDefaults = {
@@ -23,7 +23,7 @@ public struct TenantSettings: DefaultStorable, Equatable, Sendable {
     }()
 }
 
-/// The name of a tenant, which is part of a key in the suite: whatever a request asks for must not become one.
+/// The name of a tenant, which is part of a key in the suite, so it must not be arbitrary text from a request.
 public struct TenantName: Hashable, Sendable, CustomStringConvertible {
     /// The name.
     public let description: String
@@ -39,14 +39,14 @@ public struct TenantName: Hashable, Sendable, CustomStringConvertible {
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
 }
 
-/// Why settings are not changed.
+/// The reasons for refusing a change of settings.
 public enum TenantRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There are as many tenants as there may be.
+    /// The maximum number of tenants is reached.
     case tooManyTenants
     /// The greeting is too long.
     case greetingTooLong
 
-    /// What is wrong.
+    /// A description of the refusal.
     public var description: String {
         switch self {
         case .tooManyTenants: "There are \(TenantSettings.maximumTenants) tenants, and no more are accepted."
@@ -56,12 +56,12 @@ public enum TenantRefusal: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TenantSettings {
-    /// How many tenants may have settings: without a bound, requests could fill the disk.
+    /// The maximum number of tenants with settings: without a bound, requests could fill the disk.
     public static let maximumTenants = 1_000
-    /// How many bytes a greeting may have.
+    /// The maximum number of bytes in a greeting.
     public static let maximumGreeting = 1_000
 
-    /// The settings of a tenant as they are at this moment, whichever process has stored them.
+    /// The current settings of a tenant, whichever process has stored them.
     ///
     /// - Parameters:
     ///   - tenant: The tenant's name.
@@ -74,15 +74,15 @@ extension TenantSettings {
 
     /// Changes a tenant's settings, as one operation across all threads and processes.
     ///
-    /// It waits for others that change the suite at this moment, which takes them some microseconds; that is little
-    /// enough for a handler of requests.
+    /// The call waits for others that are changing the suite, which takes some microseconds; that is short enough for a
+    /// request handler.
     ///
     /// - Parameters:
     ///   - tenant: The tenant's name.
     ///   - store: The store; nil, the default, for the suite of all tenants.
     ///   - change: Changes the settings.
     /// - Returns: The changed settings.
-    /// - Throws: A ``TenantRefusal``, or ``DefaultsError`` when they can't be stored; they are as they were then.
+    /// - Throws: A ``TenantRefusal``, or ``DefaultsError`` if the settings can't be stored; they are unchanged then.
     @discardableResult
     public static func change(
         of tenant: TenantName,
@@ -90,7 +90,7 @@ extension TenantSettings {
         _ change: (inout TenantSettings) -> Void
     ) throws -> TenantSettings {
         let store = store ?? defaults
-        // A new tenant is counted and stored as one operation, so that many at once don't exceed the bound.
+        // A new tenant is counted and stored in one operation, so that concurrent requests don't exceed the bound.
         return try store.withExclusiveAccess {
             if store.object(forKey: key(for: tenant)) == nil {
                 guard store.storedKeys().count(where: { $0.hasPrefix(prefix) }) < maximumTenants else {

@@ -15,7 +15,7 @@ struct TenantSettingsTests {
         #expect(TenantName(name) == nil)
     }
 
-    @Test("There are only so many tenants, and those that are there may still change")
+    @Test("The number of tenants is bounded, and those that exist may still change")
     func bounds() throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "server-example-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }

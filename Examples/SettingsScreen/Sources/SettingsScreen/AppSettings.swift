@@ -1,6 +1,6 @@
 import Default
 
-// What the app stores. Nothing here knows of views, so tests of it run anywhere.
+// The app's stored values. Nothing here depends on views, so tests of it run anywhere.
 
 extension Defaults.Keys {
     static let volume = Defaults.Key<Double>("volume", default: 0.5)

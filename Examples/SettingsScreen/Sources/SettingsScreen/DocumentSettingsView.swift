@@ -3,7 +3,7 @@ import Default
 import DefaultSwiftUI
 import SwiftUI
 
-/// The same in a store of the caller's: one for each document, or one in memory for a preview or a test.
+/// The same settings in the caller's store: one for each document, or one in memory for a preview or a test.
 struct DocumentSettingsView: View {
     @StoredBinding private var volume: Double
     @Bindable private var settings: LiveSettings<AppSettings>

@@ -6,7 +6,7 @@ import Testing
 
 extension ClusterTests {
     /// With a program's times, so it takes two minutes, and runs when its figures are asked for:
-    /// `FLEET_FIGURES=1 swift test --package-path Fleet --filter SixtyHosts`.
+    /// `FLEET_FIGURES=1 swift test --package-path Packages/Fleet --filter SixtyHosts`.
     @Suite("Sixty hosts with passwords", .enabled(if: ProcessInfo.processInfo.environment["FLEET_FIGURES"] != nil))
     struct SixtyHosts {
         private static let count = 60
