@@ -35,7 +35,7 @@ fi
 # Compiles the C target and its test for a processor.
 compile() {
     local processor=$1 options=(-std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultSystem/include)
-    for source in Sources/CDefaultSystem/processor.c .ci/processors/crc32c.c; do
+    for source in Sources/CDefaultSystem/checksum.c .ci/processors/crc32c.c; do
         clang --target="$processor-linux-gnu" "${options[@]}" "${@:2}" -isystem "/usr/$processor-linux-gnu/include" \
             -c -o "$work/$(basename "$source" .c).o" "$source"
     done
@@ -51,7 +51,7 @@ expect() {
 }
 
 clang -std=c11 -O2 -Wall -Wextra -Werror -I Sources/CDefaultSystem/include -o "$work/here" \
-    Sources/CDefaultSystem/processor.c .ci/processors/crc32c.c
+    Sources/CDefaultSystem/checksum.c .ci/processors/crc32c.c
 echo "here: $("$work/here")"
 compile aarch64
 expect "3200 cases by the instruction" qemu-aarch64 -cpu max "$work/aarch64"
