@@ -250,7 +250,7 @@ inline rename() {
 }
 
 /* Unless a flush has promised what isn't synced in the new file. */
-inline exchange() {
+inline swapIn() {
 #ifdef RENAME_FIRST
     rename();
 #endif
@@ -356,7 +356,7 @@ inline rewrite() {
 #ifndef NO_TAIL
             d_step { copyTail() };
 #endif
-            exchange()
+            swapIn()
         :: else -> d_step { release(); forgetNew() }
         fi;
         if

@@ -9,8 +9,9 @@ package import WASILibc
 #endif
 internal import Synchronization
 
-// What SystemCalls.swift and Threads.swift declare, for systems on which the engine doesn't run. Locks and the
-// current thread work there. Every other call throws, so that no suite is ever opened. A port replaces this file.
+// The declarations of FileStatus.swift, SystemCalls.swift, SystemErrors.swift and Threads.swift, for systems on which
+// the engine doesn't run. Locks and the current thread work there. Every other call throws, so that no suite is ever
+// opened. A port replaces this file.
 
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32
@@ -114,7 +115,7 @@ public final class ThreadLock: @unchecked Sendable {
         depth += 1
     }
 
-    /// Gives the lock back; called by the thread that has it.
+    /// Releases the lock; called by the thread that has it.
     public func unlock() {
         depth -= 1
         if depth == 0 {
@@ -122,6 +123,8 @@ public final class ThreadLock: @unchecked Sendable {
             mutex._unsafeUnlock()
         }
     }
+
+    package var isHeldByThisThread: Bool { owner.load() == Threads.current }
 
     func tryLock() -> Bool { false }
     func lockSpinning() { lock() }
