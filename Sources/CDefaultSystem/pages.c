@@ -131,7 +131,7 @@ bool default_has_coherent_mappings(int file) {
 }
 
 bool default_map_guarded(void *memory, size_t size, int file, uint64_t offset) {
-    // A file system may refuse after the addresses have lost what was mapped there, and then anybody's next mapping may get
+    // A file system may refuse after the addresses have lost what was mapped there, and then any other mapping may get
     // them. So the part is mapped elsewhere first.
     void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, (off_t)offset);
     if (mapped == MAP_FAILED) return false;

@@ -1,5 +1,5 @@
-// A process, its user, its program, its threads, its forks and its end: partly what every C library has, under a module name of
-// its own in Swift, and partly what Swift can't do on every system alike.
+// A process: its user, its program, its threads, its forks and its end. Swift needs these functions here because they are not
+// the same on every system, or because each C library has another module name.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif

@@ -118,7 +118,7 @@ extension Journal {
     private static let shortTail: UInt64 = 64 << 10
     /// How many syncs a compaction makes at most while it waits for a short tail.
     private static let shortTailRounds = 16
-    /// How many syncs it makes in all, while flushes promise what it has yet to copy.
+    /// How many syncs it makes in all, while flushes promise records that it has yet to copy.
     private static let maximumRounds = 100
 
     /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
@@ -161,7 +161,7 @@ extension Journal {
         if used !== need.file { try syncNames(of: used, used.words(calls: calls).unsyncedNames) }
     }
 
-    /// A journal, and the end of what was committed in it.
+    /// A journal, and the end of the records that were committed in it.
     struct Snapshot {
         var file: JournalFile
         var end: UInt64
@@ -174,7 +174,7 @@ extension Journal {
         return switch occasion {
         case .size: needsCompaction
         case .request: true
-        // A compaction may have replaced the file meanwhile, without syncing what it had copied last.
+        // A compaction may have replaced the file meanwhile, without syncing the tail that it had copied last.
         case .failedSync: try state.file.words(calls: calls).hasSyncFailed
         case .repair(let repair): state.file.salt == repair.salt
         }
@@ -182,7 +182,7 @@ extension Journal {
 
     /// Writes the entries to a new file.
     ///
-    /// - Returns: The end of what it has of the old one; nil if that isn't whole.
+    /// - Returns: The offset in the old one up to which it has the entries; nil if the old one isn't whole.
     private func fill(
         _ fresh: NewJournal,
         from file: JournalFile,
@@ -219,16 +219,16 @@ extension Journal {
     /// Writes this process's entries; under the lock.
     func appendEntries(to fresh: NewJournal) throws(JournalError) {
         assert(hasFileLock)
-        // No reader may change them by what another program writes meanwhile.
+        // No reader may change them meanwhile by records that another program writes.
         stateLock.withLock { appending.store(state.position) }
         defer { appending.store(0) }
         try fresh.append(entries)
     }
 
-    /// Syncs a new file and copies what is written meanwhile, in turn, until little is left and no flush has promised
-    /// that; then replaces the journal.
+    /// Syncs a new file and copies the records written meanwhile, in turn, until little is left and no flush has
+    /// promised that; then replaces the journal.
     ///
-    /// - Returns: Whether what was written meanwhile is whole.
+    /// - Returns: Whether the records written meanwhile are whole.
     private func publish(
         _ fresh: NewJournal,
         insteadOf file: JournalFile,
@@ -238,20 +238,20 @@ extension Journal {
         assert(compaction.isHeldByThisThread)
         var copied = copied
         for round in 0..<Self.maximumRounds {
-            // From here on a flush may promise what isn't in the new file yet.
+            // From here on a flush may promise records that aren't in the new file yet.
             try file.set(.isFlushed, to: 0, calls: calls)
             var known = current
             guard known.file === file else { return true }
             guard try copyTail(of: file, from: copied, to: known.position, into: fresh) else { return false }
             copied = known.position
-            // Before the sync: a flush of what is behind this has to wait for the sync, or set the flag.
+            // Before the sync: a flush of records behind this has to wait for the sync, or set the flag.
             try file.set(.copied, to: copied, calls: calls)
             try fresh.sync()
             known = current
             guard known.file === file else { return true }
             // Writers would wait for the copy of a long tail; the next one is shorter.
             if known.position - copied > Self.shortTail, round + 1 < Self.shortTailRounds { continue }
-            // With a flush, what is copied next has to be synced first.
+            // After a flush, the next copy has to be synced before the rename.
             if try file.words(calls: calls).isFlushed { continue }
             let isDone = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) -> Bool? in
                 guard state.file === file else { return true }
@@ -321,7 +321,7 @@ extension Journal {
         return copiedEnd == end
     }
 
-    /// - Returns: The end of what is whole.
+    /// - Returns: The end of the whole records.
     private func forEachRecord(
         of file: JournalFile,
         from start: UInt64,

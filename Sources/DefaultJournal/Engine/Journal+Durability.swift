@@ -33,8 +33,8 @@ extension Journal {
         if words.unsyncedNames > 0 { try syncNames(of: file, words.unsyncedNames) }
         guard isPromise else { return }
         // A compaction that is about to end has to see that this was promised, or else this has to see the compaction.
-        // One that has taken the flag back since it was read above copies what was written by then before it syncs the
-        // new file. One that had copied it already syncs it, too.
+        // One that has taken the flag back since it was read above copies everything written by then before it syncs
+        // the new file. One that had copied it already syncs it, too.
         if !words.isFlushed, now.position > words.copied {
             // Flushes that return faster than the compaction can sync would make it sync forever.
             if words.copied > 0 { try waitForSync(in: file.directory) }

@@ -92,7 +92,7 @@ extension Journal {
         return found
     }
 
-    /// The journal that is at the path now, and the end of what is committed in it.
+    /// The journal that is at the path now, and the end of the records that are committed in it.
     private func snapshot() throws(JournalError) -> Snapshot {
         if isReadOnly {
             lockForReading()

@@ -5,7 +5,7 @@ extension Journal {
     /// process is root's, is opened for reading; see ``isReadOnly``.
     ///
     /// Opening the same directory twice within a process returns the same journal, with the options and the observer of
-    /// the first call. It is closed with the last reference; what was written before still reaches the disk.
+    /// the first call. It is closed with the last reference; all that was written still reaches the disk.
     ///
     /// Parents that are missing are created for this user alone, unless they would be in another user's folder. Parents
     /// may be links; the directory and the journal may be links that are trusted (``SuiteLink``).

@@ -31,7 +31,7 @@ extension Journal {
         if token.isExclusive { unlockForReading() } else { stateLock.unlockShared(token) }
     }
 
-    /// The journal that is in use, and the end of what is committed in it.
+    /// The journal that is in use, and the end of the records that are committed in it.
     struct CommittedEnd {
         var file: JournalFile
         var position: UInt64
@@ -39,14 +39,14 @@ extension Journal {
         var isBeingReplaced: Bool
     }
 
-    /// The journal and the end of what is committed by now; for the engine itself, since it delivers no reports.
+    /// The end of the records that are committed by now; for the engine itself, since it delivers no reports.
     var current: CommittedEnd {
         lockForReading()
         defer { stateLock.unlock() }
         return CommittedEnd(file: state.file, position: state.position, isBeingReplaced: state.successor != nil)
     }
 
-    /// Whether the entries are what a reader has to see; under `stateLock`, also shared.
+    /// Whether the entries are those that a reader has to see; under `stateLock`, also shared.
     ///
     /// A record that a thread of this process is writing is applied by that thread. Until its call returns, the write
     /// hasn't happened.
@@ -56,7 +56,7 @@ extension Journal {
             && Clock.monotonicTick() < state.comparedAt &+ Self.readersInterval
     }
 
-    /// Catches up, compares the files with those at the path if that is due, and repairs what can be; under
+    /// Catches up, compares the files with those at the path if that is due, and repairs damage if possible; under
     /// `stateLock`, which it may release and take again.
     private func catchUpForReading() {
         assert(stateLock.isHeldByThisThread)
@@ -119,7 +119,7 @@ extension Journal {
         _ = owner.load()
         defer { if hasApplied { scheduleFlush() } }
         while true {
-            // "moved" is the last record of a file: what follows is in the other one.
+            // "moved" is the last record of a file: later ones are in the other file.
             var hasFollowed = false
             if let successor = state.successor { hasFollowed = try follow(successor) }
             guard state.wordAtEnd != 0, appending.load() != state.position else {
@@ -148,7 +148,7 @@ extension Journal {
     /// Bytes that are read at once: most records take a few hundred.
     private static let pieceSize = 8_192
 
-    /// Reads once from the position to the end of the file, and applies what is whole.
+    /// Reads once from the position to the end of the file, and applies the whole records.
     private func applyRecords() throws(JournalError) -> CatchUp {
         let file = state.file
         let start = state.position

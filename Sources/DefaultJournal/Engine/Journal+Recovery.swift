@@ -66,7 +66,7 @@ extension Journal {
             // A journal gets its name when it has its header: this is a part of a copy.
             throw JournalError(.overwritten)
         }
-        // Read into a table of their own, so that the entries stay what they were if anything below throws.
+        // Read into another table, so that the entries stay what they were if anything below throws.
         var table = EntryTable(freeForm: entries.freeForm)
         table.isFilling = true
         var successor: Successor?
@@ -203,13 +203,14 @@ extension Journal {
     }
 }
 
-/// A repair that is due once no lock is held: of a journal that has damage, or has lost what others may have read.
+/// A repair that is due once no lock is held: of a journal that has damage, or has lost records that others may have
+/// read.
 final class Repair: @unchecked Sendable {
     // Used by one thread at a time. An object, because the compaction that it causes notes the copy in it.
 
     /// The salt of the journal.
     let salt: UInt64
-    /// How much of it was read, which is what is backed up.
+    /// How much of it was read, and is to be backed up.
     let size: UInt64
     /// The damage to back up and to report, if there is any.
     var damage: JournalReport.Damage?
@@ -234,7 +235,8 @@ extension Journal {
         // Without a valid record nothing confirms the salt: appended records might be unreadable later.
         guard loaded.report.records > 0 else { return try replaceUnusable(loaded) }
         let isKnown = state.reportedDamage == loaded.file.salt
-        // Without a torn tail, which another process would cut off, with what follows it; in a page that the file has.
+        // The next record goes where a torn tail begins, which another process would cut off together with the record;
+        // in a page that the file has.
         let position = Record.start(from: loaded.report.tornTail ?? loaded.size)
         if position != loaded.size { try calls.truncate(loaded.file.raw, to: position) }
         stateLock.withLock {
@@ -256,7 +258,7 @@ extension Journal {
         do throws(JournalError) {
             try rewrite(for: .repair(repair))
         } catch  where stateLock.withLock({ state.file.salt == repair.salt }) {
-            // The damaged journal stays. Without room for both, the copy must not take what there is.
+            // The damaged journal stays. If there is no room for both, the copy must not take it.
             if let copy = repair.damage?.copy { unlinkIfPossible(copy) }
             repair.damage?.copy = nil
             repair.damage?.copyError = error.withDirectory(path)
@@ -293,8 +295,8 @@ extension Journal {
         let fresh = try NewJournal.make(in: suite, isFirst: true)
         do throws(JournalError) {
             try fresh.finish()
-            // Without its salt, no record can tell those who have it open that it is replaced. If what they look at is
-            // gone, they compare immediately.
+            // Without its salt, no record can be written that says to others that it is replaced. If the word that they
+            // look at is gone, they compare immediately.
             if let unusable, unusable.salt == 0 { try calls.truncate(unusable.raw, to: 0) }
             try swapIn(fresh, keepingEntries: false)
         } catch {
@@ -328,7 +330,7 @@ extension Journal {
         for name in names.dropFirst().dropLast(Self.maximumBackups - 1) { unlinkIfPossible(name, in: directory) }
     }
 
-    /// Copies a damaged journal to a file of its own, puts that on the disk unless a lock is held, and returns its
+    /// Copies a damaged journal to another file, puts that on the disk unless a lock is held, and returns its
     /// path.
     func backUp(_ file: JournalFile, size: UInt64, isSynced: Bool = true) throws(JournalError) -> String {
         guard let directory = file.directory else { throw JournalError(.replaced, path: path) }
@@ -405,7 +407,8 @@ extension Journal {
                 _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
             }
             state.use(fresh.file, position: fresh.end, fingerprint: fingerprint, headerFingerprint: fingerprint)
-            // Once it is renamed, another thread may follow "moved" to what has replaced it since, and compare that.
+            // Once it is renamed, another thread may follow "moved" to a file that has replaced it since, and compare
+            // that.
             state.comparedAt = min(state.comparedAt, comparedAt)
         }
         scheduleFlush()

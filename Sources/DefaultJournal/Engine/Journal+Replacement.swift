@@ -33,7 +33,7 @@ extension Journal {
     static let writersInterval: UInt64 = 1_000_000
     /// Nanoseconds in which a copy under way changes its file.
     static let stillness: UInt64 = 50_000_000
-    /// Nanoseconds after which a file that hasn't changed is taken for what was to be copied.
+    /// Nanoseconds after which a file that hasn't changed is taken for the complete copy.
     static let copyingTime: UInt64 = 1_000_000_000
 
     /// How the suite at the path compares with the open files.
@@ -49,7 +49,7 @@ extension Journal {
         case overwritten
     }
 
-    /// Compares what is known of the suite with what is at its path; under `stateLock`.
+    /// Compares the suite as it is known with the one at its path; under `stateLock`.
     func comparePath() throws(JournalError) -> PathComparison {
         assert(hasStateLock)
         guard let directory = try calls.status(of: path, followsLinks: true) else { return .missing }
@@ -119,7 +119,7 @@ extension Journal {
         // The next writer compares immediately. While there is nothing at the path, readers have what was there.
         state.comparedAt = now &- Self.writersInterval
         if comparison == .missing { return false }
-        // A thread that writes uses the open files without this lock, and goes on with what it began with. The first
+        // A thread that writes uses the open files without this lock, and goes on with those. The first
         // read after that compares.
         guard exclusive.tryLock() else {
             state.comparedAt = 0
@@ -299,8 +299,8 @@ extension Journal {
 
     /// Returns when a file that has to be repaired hasn't changed for 50 milliseconds; under the lock.
     ///
-    /// What looks like damage, or like what a killed writer left, may be a part of a copy that another program is
-    /// making. Writers wait for the lock; a flush changes only what the header says.
+    /// Bytes that look like damage, or like the tail of a killed writer, may be a part of a copy that another program
+    /// is making. Writers wait for the lock; a flush changes only the header's words.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
     /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second. Looks are counted
@@ -325,7 +325,8 @@ extension Journal {
     /// Whether an overwritten journal that isn't whole may still be written by a program that copies; under
     /// `stateLock`.
     ///
-    /// A process that hasn't noticed the copy goes on appending to it, which changes the file, but not what is damaged.
+    /// A process that hasn't noticed the copy goes on appending to it, which changes the file, but not the damaged
+    /// ranges.
     func mayStillBeCopied(_ status: FileStatus, damage: [Range<UInt64>]) -> Bool {
         assert(hasStateLock)
         let now = Clock.monotonic()

@@ -13,7 +13,7 @@ extension Journal {
         }
     }
 
-    /// Ends what ``beginExclusiveAccess()`` began.
+    /// Ends the exclusive access that ``beginExclusiveAccess()`` began.
     ///
     /// The outermost call lets other writers continue, and has the journal compacted if it has grown enough.
     package func endExclusiveAccess() {
@@ -133,7 +133,7 @@ extension Journal {
     ) throws(JournalError) -> Bool {
         let operation = Operation.set(key: key, prefix: prefix, value: value)
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
-        // With exclusive access, what is stored is found out below.
+        // With exclusive access, the look-up below is enough.
         if owner.load() != Threads.current, isStored(key, prefix, value, note: note) { return true }
         try beginExclusiveAccess()
         defer { endExclusiveAccess() }
@@ -162,7 +162,7 @@ extension Journal {
         }
     }
 
-    /// Whether a value is known to be stored, without the lock: the file must be what it was when the entries were
+    /// Whether a value is known to be stored, without the lock: the file must be as it was when the entries were
     /// read.
     private func isStored(
         _ key: UnsafeRawBufferPointer,

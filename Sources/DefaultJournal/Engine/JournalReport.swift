@@ -19,7 +19,7 @@ package enum JournalReport: Sendable {
     /// A write had to compact the journal, and so to wait for the disk, since no compaction in the background has
     /// ended: because of a process that has begun one, where that is known.
     case compactedByWrite(path: String, process: Int32?)
-    /// A read could not catch up with what others wrote, and used the entries in memory.
+    /// A read could not catch up with the writes of others, and used the entries in memory.
     case catchUpFailed(JournalError)
     /// The system refused to watch the suite for other processes' changes.
     ///

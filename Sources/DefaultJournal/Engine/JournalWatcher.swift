@@ -38,9 +38,9 @@ final class JournalWatch: @unchecked Sendable {
 }
 
 extension Journal {
-    /// Watches for what other processes write, until ``stopWatching()``.
+    /// Watches for the writes of other processes, until ``stopWatching()``.
     ///
-    /// Once a second the suite is compared with what is at its path. Where the system refuses to watch the directory,
+    /// Once a second the suite is compared with the one at its path. Where the system refuses to watch the directory,
     /// changes are looked for twice a second, and the first refusal is reported. Each time, watching is tried again.
     ///
     /// - Parameter onChange: Called on a thread of the library when the entries may have changed. The calls don't
@@ -54,7 +54,7 @@ extension Journal {
         }
     }
 
-    /// Ends what ``startWatching(_:)`` began; it may still be in a call of `onChange`.
+    /// Ends the watch that ``startWatching(_:)`` began; it may still be in a call of `onChange`.
     package func stopWatching() {
         watch.withLock { watch in
             watch.map(JournalWatcher.shared.remove)

@@ -3,7 +3,7 @@
 ///
 /// A user who can change a link, or a folder that it leads through, can make a program write to any other suite of the
 /// program's user. So a link is followed only if it, its target, and each of those folders belong to this user or to
-/// root, and no other user can change what is in those folders.
+/// root, and no other user can change the content of those folders.
 enum SuiteLink {
     /// The most links that are followed: as many as Linux follows for one path.
     private static let maximum = 40

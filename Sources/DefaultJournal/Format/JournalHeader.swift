@@ -14,7 +14,7 @@
 ///
 /// Records follow the second copy.
 struct JournalHeader: Equatable, Sendable {
-    /// Bytes that the header takes, both copies and what is between them.
+    /// Bytes that the header takes: both copies and the bytes between them.
     static let size = offsets[1] + copySize
     /// The format that this version of the library writes.
     static let currentVersion: UInt32 = 1
@@ -35,7 +35,7 @@ struct JournalHeader: Equatable, Sendable {
         /// Whether the file's name may not be on the disk: 1 if so, 2 if those of its directory and of the directories
         /// above may not be there either.
         case unsyncedNames = 32
-        /// 1 once a sync of the file has failed: what was written before it may never reach the disk.
+        /// 1 once a sync of the file has failed: records before it may never reach the disk.
         case syncFailed = 40
         /// 1 if a flush has returned since a compaction last asked.
         ///

@@ -1,6 +1,5 @@
 /// An error of the storage engine.
-// An object, because every function that throws would copy several words otherwise.
-package final class JournalError: Error, Sendable {
+package struct JournalError: Error, Equatable, Sendable {
     /// The kinds of errors; the message in ``description`` says what each one means.
     package enum Kind: Equatable, Sendable {
         case system(SystemCall, code: Int32)
@@ -40,7 +39,7 @@ package final class JournalError: Error, Sendable {
         case leadsNowhere
         /// The link, or a folder on the way, is another user's.
         case otherUsers(owner: UInt32)
-        /// Others may change what is in a folder on the way.
+        /// Others may change the content of a folder on the way.
         case writableByOthers
         /// It leads to a journal with another name.
         case otherName
@@ -48,7 +47,7 @@ package final class JournalError: Error, Sendable {
 
     /// The kind of the error.
     package let kind: Kind
-    /// The file or directory it is about.
+    /// The file or directory that the error is about.
     ///
     /// Inside the engine a name in the suite's directory, "." for the directory, and empty for the journal;
     /// ``withDirectory(_:)`` makes it a path where the error leaves the engine.
@@ -72,7 +71,7 @@ package final class JournalError: Error, Sendable {
     /// The process that a suite is busy with, where it is known.
     var busyProcess: Int32? { if case .busy(let process) = kind { process } else { nil } }
 
-    /// The error with the path of what it is about, in the suite at a path.
+    /// The error with the full path of its file, in the suite at a path.
     func withDirectory(_ directory: String) -> JournalError {
         if path.utf8.first == UInt8(ascii: "/") { return self }
         let name = path.isEmpty ? "journal" : path
@@ -81,10 +80,4 @@ package final class JournalError: Error, Sendable {
 
     /// The error about a file with this name, if it doesn't say which.
     func withFileName(_ name: String) -> JournalError { path.isEmpty ? JournalError(kind, path: name) : self }
-}
-
-extension JournalError: Equatable {
-    package static func == (lhs: JournalError, rhs: JournalError) -> Bool {
-        lhs.kind == rhs.kind && lhs.path == rhs.path
-    }
 }

@@ -24,7 +24,7 @@ package struct SystemCallEvent {
 package protocol SystemCallObserver: AnyObject, Sendable {
     /// Makes a call by its body, which writes at most `limit` bytes, or makes it fail.
     func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int
-    /// The time of the clock of file times, given what it is.
+    /// The time to use instead of that of the clock of file times.
     func fileTime(_ time: UInt64) -> UInt64
 }
 #endif
@@ -89,7 +89,7 @@ package struct SystemCalls: Sendable {
 }
 
 extension SystemCalls {
-    /// ``Clock/fileTime()``, or what an observer says instead.
+    /// ``Clock/fileTime()``, or the time that an observer gives instead.
     var fileTime: UInt64 {
         #if DEBUG
         probe?.fileTime(Clock.fileTime()) ?? Clock.fileTime()

@@ -1,5 +1,5 @@
-/// Sixteen bytes that no other journal has at the same offset: the header of the last record, or the salt and what
-/// follows it in the journal's header.
+/// Sixteen bytes that no other journal has at the same offset: the header of the last record, or the salt and
+/// checksum in the journal's header.
 struct RecordFingerprint: Equatable, Sendable {
     static let size: UInt64 = 16
     let offset: UInt64

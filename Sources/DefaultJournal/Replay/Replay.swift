@@ -114,7 +114,7 @@ struct Replay: ~Copyable {
         return RecordHeader(length: Int(length), checksum: checksum)
     }
 
-    /// Whether the operations of a long payload end where it does, by what they say of their lengths.
+    /// Whether the operations of a long payload end where it does, by the lengths that they state.
     ///
     /// A file may have a hole where a value is, but not where an operation begins. So for each block that it has on the
     /// disk, at most the longest value is read and kept.
