@@ -1,10 +1,9 @@
-// What Swift's code can't do, or not on every system alike: handlers of a signal, of `fork` and of `exit`, and threads.
+// Guarded pages: mapped parts of files that other programs may shorten, and the handler of SIGBUS that answers for them.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
 #include "CDefaultSystem.h"
-
-uint64_t default_forks;
+#include "pages.h"
 
 #if !defined(_WIN32) && !defined(__wasi__)
 #include <errno.h>
@@ -132,7 +131,7 @@ bool default_has_coherent_mappings(int file) {
 }
 
 bool default_map_guarded(void *memory, size_t size, int file, uint64_t offset) {
-    // A file system may refuse after the addresses have lost what was mapped there, and then anybody's next mapping may get
+    // A file system may refuse after the addresses have lost what was mapped there, and then any other mapping may get
     // them. So the part is mapped elsewhere first.
     void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, (off_t)offset);
     if (mapped == MAP_FAILED) return false;
@@ -156,74 +155,16 @@ bool default_map_ones(void *memory, size_t size) {
     return true;
 }
 
-void default_name_thread(const char *name) {
-#if defined(__APPLE__)
-    pthread_setname_np(name);
-#else
-    pthread_setname_np(pthread_self(), name);
-#endif
-}
-
-int default_start_thread(void *(*body)(void *), void *context) {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // The new thread inherits a mask that blocks every signal but the one of guarded pages.
-    sigset_t blocked, unblocked;
-    sigfillset(&blocked);
-    sigdelset(&blocked, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &blocked, &unblocked);
-    pthread_t thread;
-    const int code = pthread_create(&thread, &attributes, body, context);
-    pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
-    pthread_attr_destroy(&attributes);
-    return code;
-}
-
-static pthread_once_t watches_forks = PTHREAD_ONCE_INIT;
-static void (*_Atomic exit_handler)(void *);
-static _Atomic(void *) exit_object;
-
-// In the child, in which only the thread that called `fork` exists: the lock may have been held by another. It
-// reserves memory of its own; nothing in it reads that of its parent, whose ranges would be used up by a chain of
-// children.
-static void begin_child(void) {
+void default_forget_guarded_memory(void) {
+    // Another thread of the parent may have held the lock.
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    // Nothing in the child reads its parent's memory, whose ranges would be used up by a chain of children.
     atomic_store_explicit(&range_count, 0, memory_order_relaxed);
-    atomic_store(&exit_object, NULL);
-    __atomic_fetch_add(&default_forks, 1, __ATOMIC_RELAXED);
-}
-
-static void watch_forks(void) {
-    pthread_atfork(NULL, NULL, begin_child);
-}
-
-void default_watch_forks(void) {
-    pthread_once(&watches_forks, watch_forks);
-}
-
-static pthread_once_t registers_exit = PTHREAD_ONCE_INIT;
-static int exit_code;
-
-static void run_at_exit(void) {
-    void *const object = atomic_load(&exit_object);
-    if (object) atomic_load(&exit_handler)(object);
-}
-
-static void register_exit(void) {
-    exit_code = atexit(run_at_exit);
-}
-
-int default_call_at_exit(void (*handler)(void *), void *object) {
-    pthread_once(&registers_exit, register_exit);
-    atomic_store(&exit_handler, handler);
-    atomic_store(&exit_object, object);
-    return exit_code;
 }
 
 #else
 
-// These systems have neither `fork` nor the store that the pages are for.
+// The store that the pages are for does not run on these systems.
 
 bool default_has_coherent_mappings(int file) {
     (void)file;
@@ -233,14 +174,6 @@ bool default_has_coherent_mappings(int file) {
 bool default_map_ones(void *memory, size_t size) {
     (void)memory;
     return size == 0;
-}
-
-void default_watch_forks(void) {}
-
-int default_call_at_exit(void (*handler)(void *), void *object) {
-    (void)handler;
-    (void)object;
-    return -1;
 }
 
 #endif

@@ -399,7 +399,7 @@ struct CompactionTests {
         let stage = Guarded(0)
         let isFlushed = Guarded(false)
         probe.onStep { step in
-            let isMoving = journal.writer.holdsFileLock && journal.state.move != nil
+            let isMoving = journal.writer.holdsFileLock && journal.state.successor != nil
             let now = stage.withLock { stage in
                 if stage == 0, step.call == .fsync {
                     stage = 1

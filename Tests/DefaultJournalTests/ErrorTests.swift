@@ -94,14 +94,14 @@ struct ErrorTests {
 
     @Test("is about the journal if it names nothing else, and keeps a name or a path that it has")
     func paths() {
-        func path(_ path: String) -> String { JournalError(.unstable, path: path).located(in: "/s").path }
+        func path(_ path: String) -> String { JournalError(.unstable, path: path).withDirectory("/s").path }
         #expect(path("") == "/s/journal")
         #expect(path(".") == "/s")
         #expect(path("journal.new") == "/s/journal.new")
         #expect(path("/other/journal") == "/other/journal")
-        #expect(JournalError(.linked).about("a").about("b") == JournalError(.linked, path: "a"))
+        #expect(JournalError(.linked).withFileName("a").withFileName("b") == JournalError(.linked, path: "a"))
         #expect(JournalError(.linked, path: "a") != JournalError(.linked, path: "b"))
         #expect(JournalError(.linked, path: "a") != JournalError(.notOwned(owner: 1), path: "a"))
-        #expect(JournalError(.linked).located(in: "/s").kind == .linked)
+        #expect(JournalError(.linked).withDirectory("/s").kind == .linked)
     }
 }

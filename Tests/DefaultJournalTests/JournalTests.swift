@@ -404,7 +404,7 @@ extension Journal {
             try journal.openFirst(waitingAtMost: options.lockTimeout)
             return journal
         } catch {
-            throw error.located(in: path)
+            throw error.withDirectory(path)
         }
     }
 

@@ -63,10 +63,10 @@ struct LockTimeoutTests {
         try #require(flock(file, LOCK_EX) == 0)
         let options = JournalOptions(automaticMaintenance: false, lockTimeout: .max)
         let error = JournalError(.busy(process: getpid()), path: directory.suite)
-        #expect(throws: error) { try Journal.open(at: directory.suite, options: options, isPatient: false) }
+        #expect(throws: error) { try Journal.open(at: directory.suite, options: options, waits: false) }
         #expect(try directory.names().isEmpty)
         try #require(flock(file, LOCK_UN) == 0)
-        let journal = try Journal.open(at: directory.suite, options: options, isPatient: false)
+        let journal = try Journal.open(at: directory.suite, options: options, waits: false)
         try journal.set("a", "1")
         try #require(flock(file, LOCK_EX) == 0)
         #expect(try Journal.openTest(directory.suite, options) === journal)

@@ -353,8 +353,8 @@ struct LookingTests {
         probe.clear()
         #expect(other["key"] == "1")
         #expect(probe.counts == (directory.isMapped ? [:] : [.lseek: 1]))
-        let seesNothingNew = other.state.seesNothingNew
-        #expect(seesNothingNew)
+        let isCaughtUp = other.state.isCaughtUp
+        #expect(isCaughtUp)
     }
 
     @Test("Only its flush waits for a disk that hangs: no write or read of any process, and no other suite")

@@ -48,7 +48,7 @@ struct SharedLockTests {
         lock.unlockShared(slots[1])
         try wait(for: "the writer") { isDone.withLock { $0 } }
         let slot = lock.lockShared()
-        #expect(slot != nil)
+        #expect(!slot.isExclusive)
         lock.unlockShared(slot)
     }
 

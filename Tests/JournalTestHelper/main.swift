@@ -470,6 +470,37 @@ func forkChild(_ folder: String) throws {
     guard waitpid(child, &status, 0) == child, status == 0 else { exit(9) }
 }
 
+/// Calls a function of the engine that asserts a lock, with that lock or without it.
+func callAsserting(_ path: String, _ call: String) throws {
+    let journal = try Journal.open(at: path, options: JournalOptions(automaticMaintenance: false))
+    switch call {
+    case "catchUp": _ = try journal.catchUp()
+    case "catchUp with stateLock":
+        _ = try journal.stateLock.withLock { () throws(JournalError) in try journal.catchUp() }
+    case "catchUp with stateLock, shared":
+        let token = journal.stateLock.tryLockShared()
+        defer { token.map(journal.stateLock.unlockShared) }
+        _ = try journal.catchUp()
+    case "reload": try journal.reload()
+    case "reload with exclusive": try journal.exclusive.withLock { () throws(JournalError) in try journal.reload() }
+    case "reload under the lock": try journal.withExclusiveAccess { try journal.reload() }
+    case "releaseFileLock": journal.releaseFileLock()
+    case "releaseFileLock with exclusive": try journal.exclusive.withLock { journal.releaseFileLock() }
+    case "needsCompaction": _ = journal.needsCompaction
+    case "needsCompaction in exclusive access": try journal.withExclusiveAccess { _ = journal.needsCompaction }
+    default: exit(64)
+    }
+    print("returned")
+}
+
+extension ThreadLock {
+    fileprivate func withLock(_ body: () throws(JournalError) -> Void) throws(JournalError) {
+        lock()
+        defer { unlock() }
+        try body()
+    }
+}
+
 nonisolated(unsafe) var endingSuites: [(String, SystemCallProbe)] = []
 #endif
 
@@ -499,6 +530,7 @@ do {
     #if DEBUG
     case ("fork", 3): try forkChild(arguments[2])
     case ("die", 5): try die(arguments[2], in: arguments[3], atStep: Int(arguments[4]) ?? 0)
+    case ("asserting", 4): try callAsserting(arguments[2], arguments[3])
     case ("end", 5): try end(arguments[2], suites: arguments[3].split(separator: ","), how: arguments[4])
     #endif
     default: exit(64)

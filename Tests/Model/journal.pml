@@ -250,7 +250,7 @@ inline rename() {
 }
 
 /* Puts the new file in place, unless a flush has promised records that aren't synced in it. */
-inline exchange() {
+inline swapIn() {
 #ifdef RENAME_FIRST
     rename();
 #endif
@@ -356,7 +356,7 @@ inline rewrite() {
 #ifndef NO_TAIL
             d_step { copyTail() };
 #endif
-            exchange()
+            swapIn()
         :: else -> d_step { release(); forgetNew() }
         fi;
         if

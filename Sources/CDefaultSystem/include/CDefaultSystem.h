@@ -63,7 +63,7 @@ void default_name_thread(const char *_Nonnull name);
 int default_start_thread(void *_Nullable (*_Nonnull body)(void *_Nonnull), void *_Nonnull context);
 
 // Atomic operations on words. Always inlined: a call would take longer than the operation, and
-// the thread sanitizer sees only what is part of a function that it instruments, such as one in Swift.
+// the thread sanitizer sees only code in a function that it instruments, such as one in Swift.
 #define DEFAULT_ATOMIC static inline __attribute__((always_inline))
 
 DEFAULT_ATOMIC uint64_t default_atomic_load(const uint64_t *_Nonnull word) {
@@ -120,15 +120,15 @@ size_t default_page_size(void);
 /// Returns NULL, and sets `errno`, when the system refuses, or when it was called 64 times before.
 void *_Nullable default_reserve_guarded_memory(size_t size);
 
-/// Whether a mapping of a file shows at once what other processes write to it.
+/// Whether a mapping of a file immediately shows the writes of other processes.
 ///
 /// That is so on the file systems of disks and memory that are known here. On a network the mapping may be older than the file; on
 /// overlayfs it may be of another file, since the first write to one makes a copy of it.
 bool default_has_coherent_mappings(int file);
 
-/// Maps a part of a file at reserved addresses, for reading, in place of what was mapped there.
+/// Maps a part of a file at reserved addresses, for reading, in place of the mapping before.
 ///
-/// The part may be longer than the file. Returns false, and sets `errno`, when the system refuses; what was mapped there stays.
+/// The part may be longer than the file. Returns false, and sets `errno`, when the system refuses; the mapping before stays.
 bool default_map_guarded(void *_Nonnull memory, size_t size, int file, uint64_t offset);
 
 /// Maps memory without a file at reserved addresses, whose first word has all bits set.

@@ -23,7 +23,7 @@ final class BackgroundWorker: @unchecked Sendable {
     let lock = ThreadLock()
     private let changed = ThreadCondition()
     private var queue: [Work] = []
-    /// The file systems that have a thread.
+    /// The numbers of the file systems that have a thread.
     private var devices: [UInt64] = []
     /// How many threads there are, and how many pieces of work are being done.
     private var threads = 0
@@ -64,7 +64,7 @@ final class BackgroundWorker: @unchecked Sendable {
         let device = work.journal.device
         if !devices.contains(device) {
             // The next write tries again.
-            guard Threads.start({ [self] in while performNext(on: device) {} }) == 0 else { return false }
+            guard Threads.start({ [self] in performAll(on: device) }) == 0 else { return false }
             devices.append(device)
             threads += 1
         }
@@ -73,8 +73,14 @@ final class BackgroundWorker: @unchecked Sendable {
         return true
     }
 
-    /// Waits for work that is due on a file system, and does it; a function of its own, so that nothing keeps the
-    /// journal alive afterwards.
+    /// Does what is due on a file system until there has been nothing for a while.
+    private func performAll(on device: UInt64) {
+        var goesOn = true
+        while goesOn { goesOn = performNext(on: device) }
+    }
+
+    /// Waits for work that is due on a file system, and does it; a separate function, so that nothing keeps the journal
+    /// alive afterwards.
     ///
     /// - Returns: Whether to go on.
     private func performNext(on device: UInt64) -> Bool {
@@ -111,11 +117,20 @@ final class BackgroundWorker: @unchecked Sendable {
 
     private func perform(_ work: Work) {
         let body = { @Sendable in
-            if work.isFlush { work.journal.flushInBackground() } else { work.journal.compactInBackground() }
+            if work.isFlush {
+                work.journal.flushInBackground()
+            } else {
+                work.journal.compactInBackground()
+            }
         }
-        // The system isn't asked for time when the program ends.
-        if work.isLast { body() }
-        let wasAllowed = work.isLast || work.journal.options.backgroundActivity(body)
+        let wasAllowed: Bool
+        if work.isLast {
+            // The system isn't asked for time when the program ends.
+            body()
+            wasAllowed = true
+        } else {
+            wasAllowed = work.journal.options.backgroundActivity(body)
+        }
         lock.lock()
         defer { lock.unlock() }
         working -= 1
@@ -153,8 +168,10 @@ final class BackgroundWorker: @unchecked Sendable {
         }
     }
 
-    /// Makes the work due that the end waits for; what is tried again later isn't waited for.
+    /// Makes the work due that the end of the program waits for; the end doesn't wait for work that is tried again
+    /// later.
     private func beginLastWork() {
+        assert(lock.isHeldByThisThread)
         for index in queue.indices where !queue[index].isLast {
             queue[index].due = 0
             queue[index].isLast = true

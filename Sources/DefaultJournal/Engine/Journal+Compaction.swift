@@ -2,16 +2,16 @@ extension Journal {
     /// Writes the live entries to a new journal, which replaces the old one.
     package func compact() throws(JournalError) {
         defer { deliverReports() }
-        try located { () throws(JournalError) in
+        try withPathInErrors { () throws(JournalError) in
             if hasExclusiveAccess {
                 // Inside exclusive access the order of the locks allows only the simple way, which blocks all writers.
-                guard try stateLock.withLock({ () throws(JournalError) in try compareIdentity() }) == .same else {
+                guard try stateLock.withLock({ () throws(JournalError) in try comparePath() }) == .same else {
                     throw JournalError(.replaced, path: path)
                 }
                 return try replaceJournal()
             }
-            // What is there is checked too.
-            try withFilesLocked(compares: true) {}
+            // The suite that is compacted is the one at the path.
+            try withFilesLocked(comparesPath: true) {}
             try rewrite(for: .request)
         }
     }
@@ -21,10 +21,11 @@ extension Journal {
     /// How many times its bound a journal may have before a write compacts it.
     static let largestExcess: UInt64 = 8
 
-    /// With exclusive access: whether the journal is about to be larger than its bound.
+    /// Whether the journal is about to be larger than its bound; with exclusive access.
     ///
     /// The compaction begins a little earlier, so that it has usually ended when the bound is reached.
     var needsCompaction: Bool {
+        assert(hasExclusiveAccess)
         let live = entries.journalSize
         return state.position > live + live / 10 * 7 + Self.slack / 5 * 4 && options.automaticMaintenance
             && state.position >= writer.compactionRetrySize
@@ -52,17 +53,17 @@ extension Journal {
             exclusive.lock()
             writer.compactionRetrySize = stateLock.withLock { state.position * 2 }
             exclusive.unlock()
-            note(.compactionFailed(error.located(in: path)))
+            note(.compactionFailed(error.withDirectory(path)))
         }
         isCompactionScheduled.store(false)
     }
 
-    /// With exclusive access, at its end: compacts a journal that has grown far beyond its bound.
+    /// Compacts a journal that has grown far beyond its bound; at the end of exclusive access.
     ///
-    /// That happens where the background can't compact it, or not as fast as it grows.
-    ///
-    /// All writers wait for the disk meanwhile. What was written is written: a failure is only reported.
+    /// That happens where the background can't compact it, or not as fast as it grows. All writers wait for the disk
+    /// meanwhile. The write that has led to it has been made: a failure is only reported.
     func compactIfOverdue() {
+        assert(hasExclusiveAccess)
         guard state.position > Self.largestExcess * (2 * entries.journalSize + Self.slack),
             options.automaticMaintenance, state.position >= writer.compactionRetrySize,
             // There was no room for a backup.
@@ -75,7 +76,7 @@ extension Journal {
             }
         } catch {
             writer.compactionRetrySize = state.position * 2
-            note(.compactionFailed(error.located(in: path)))
+            note(.compactionFailed(error.withDirectory(path)))
         }
     }
 }
@@ -113,23 +114,24 @@ extension Journal {
         }
     }
 
-    /// How long a tail may be that is copied while writers wait.
+    /// The longest tail that is copied while writers wait, in bytes.
     private static let shortTail: UInt64 = 64 << 10
     /// How many syncs a compaction makes at most while it waits for a short tail.
     private static let shortTailRounds = 16
-    /// How many it makes in all, while flushes promise what it has yet to copy.
+    /// How many syncs it makes in all, while flushes promise records that it has yet to copy.
     private static let maximumRounds = 100
 
     /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
     ///
-    /// No lock is held that a writer needs while the disk works: a writer waits only while what was written last is
-    /// copied. If it throws, the journal is unchanged.
+    /// No lock is held that a writer needs while the disk works: a writer waits only while the last records are copied.
+    /// If it throws, the journal is unchanged.
     func rewrite(for occasion: Occasion) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
         compaction.lock()
         defer { compaction.unlock() }
+        // The occasion may have passed while this waited for another thread's compaction.
         let need = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) in
-            try isNeeded(for: occasion) ? (file: state.file, end: state.position, directory: suite) : nil
+            try isNeeded(for: occasion) ? Snapshot(file: state.file, end: state.position, directory: suite) : nil
         }
         guard let need else { return }
         do throws(JournalError) {
@@ -146,20 +148,33 @@ extension Journal {
                 return try reloadDamaged(need.file, followsPath: occasion.followsPath)
             }
         } catch {
-            do throws(JournalError) { try need.file.set(.copied, to: 0, calls: calls) } catch {}
-            throw try explained(error, from: need.directory).about(SuiteDirectory.compactionName)
+            // No flush has to wait for this compaction any more.
+            do throws(JournalError) {
+                try need.file.set(.copied, to: 0, calls: calls)
+            } catch {
+                // A flush then syncs once more than it has to.
+            }
+            throw try orReplaced(error, in: need.directory).withFileName(SuiteDirectory.compactionName)
         }
         // A flush that needs the name on the disk sooner syncs it as well.
         let used = current.file
         if used !== need.file { try syncNames(of: used, used.words(calls: calls).unsyncedNames) }
     }
 
-    /// Under the lock.
+    /// A journal, and the end of the records that were committed in it.
+    struct Snapshot {
+        var file: JournalFile
+        var end: UInt64
+        var directory: SuiteDirectory
+    }
+
+    /// Whether there is still an occasion; under the lock.
     private func isNeeded(for occasion: Occasion) throws(JournalError) -> Bool {
-        switch occasion {
+        assert(hasFileLock)
+        return switch occasion {
         case .size: needsCompaction
         case .request: true
-        // A compaction may have replaced the file meanwhile, without syncing what it had copied last.
+        // A compaction may have replaced the file meanwhile, without syncing the tail that it had copied last.
         case .failedSync: try state.file.words(calls: calls).hasSyncFailed
         case .repair(let repair): state.file.salt == repair.salt
         }
@@ -167,15 +182,17 @@ extension Journal {
 
     /// Writes the entries to a new file.
     ///
-    /// - Returns: The end of what it has of the old one; nil if that isn't whole.
+    /// - Returns: The offset in the old one up to which it has the entries; nil if the old one isn't whole.
     private func fill(
         _ fresh: NewJournal,
         from file: JournalFile,
         to end: UInt64,
         _ occasion: Occasion
     ) throws(JournalError) -> UInt64? {
+        assert(compaction.isHeldByThisThread)
         switch occasion {
         case .size, .request:
+            // From the file and not from this process's entries, so that damage is found while the file is still there.
             var table = EntryTable()
             var window = try FileWindow(of: file.raw, to: end, calls: calls)
             let header = try JournalHeader.read(&window)
@@ -190,7 +207,7 @@ extension Journal {
                 guard try withFilesLocked({ state.file === file }) else { return nil }
                 repair.damage?.copy = try backUp(file, size: repair.size)
             }
-            // The entries are what was written and is valid; the file may have lost it.
+            // The entries are what was written and is valid; the file may have lost some of it.
             return try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) in
                 guard state.file === file else { return nil }
                 try appendEntries(to: fresh)
@@ -199,38 +216,42 @@ extension Journal {
         }
     }
 
-    /// Under the lock: writes this process's entries.
+    /// Writes this process's entries; under the lock.
     func appendEntries(to fresh: NewJournal) throws(JournalError) {
-        // No reader may change them by what another program writes meanwhile.
+        assert(hasFileLock)
+        // No reader may change them meanwhile by records that another program writes.
         stateLock.withLock { appending.store(state.position) }
         defer { appending.store(0) }
         try fresh.append(entries)
     }
 
-    /// Syncs a new file and copies what is written meanwhile, in turn, until little is left and no flush has promised
-    /// that; then replaces the journal.
+    /// Syncs a new file and copies the records written meanwhile, in turn, until little is left and no flush has
+    /// promised that; then replaces the journal.
     ///
-    /// - Returns: Whether what was written meanwhile is whole.
+    /// - Returns: Whether the records written meanwhile are whole.
     private func publish(
         _ fresh: NewJournal,
         insteadOf file: JournalFile,
         copied: UInt64,
         _ occasion: Occasion
     ) throws(JournalError) -> Bool {
+        assert(compaction.isHeldByThisThread)
         var copied = copied
         for round in 0..<Self.maximumRounds {
-            // From here on a flush may promise what isn't in the new file yet.
+            // From here on a flush may promise records that aren't in the new file yet.
             try file.set(.isFlushed, to: 0, calls: calls)
             var known = current
             guard known.file === file else { return true }
             guard try copyTail(of: file, from: copied, to: known.position, into: fresh) else { return false }
             copied = known.position
+            // Before the sync: a flush of records behind this has to wait for the sync, or set the flag.
             try file.set(.copied, to: copied, calls: calls)
             try fresh.sync()
             known = current
             guard known.file === file else { return true }
+            // Writers would wait for the copy of a long tail; the next one is shorter.
             if known.position - copied > Self.shortTail, round + 1 < Self.shortTailRounds { continue }
-            // With a flush, what is copied next has to be synced first.
+            // After a flush, the next copy has to be synced before the rename.
             if try file.words(calls: calls).isFlushed { continue }
             let isDone = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) -> Bool? in
                 guard state.file === file else { return true }
@@ -239,7 +260,8 @@ extension Journal {
                 // A backup that was restored since the last comparison must not be replaced.
                 let present = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
                 guard present?.id == file.id else { return true }
-                guard try exchange(for: fresh, isSame: !occasion.isRepair) else { return false }
+                guard try swapIn(fresh, keepingEntries: !occasion.isRepair) else { return false }
+                // The reasons to put compactions off were about the old file.
                 writer.compactionRetrySize = 0
                 writer.compactionRetryTime = 0
                 writer.compactingProcess = nil
@@ -299,7 +321,7 @@ extension Journal {
         return copiedEnd == end
     }
 
-    /// - Returns: The end of what is whole.
+    /// - Returns: The end of the whole records.
     private func forEachRecord(
         of file: JournalFile,
         from start: UInt64,
@@ -314,8 +336,8 @@ extension Journal {
 
     /// Opens the file that compactions write to and takes its lock, which the system releases if the process is killed.
     ///
-    /// - Returns: The file; nil if a request isn't needed any more, since another process has replaced the journal: so
-    ///   of several processes that compact at the same time, none waits for all others.
+    /// - Returns: The file; nil if a request isn't needed any more, since another process has replaced the journal. So
+    ///   if several processes compact at the same time, none waits for all others.
     private func openCompactionTarget(
         in directory: SuiteDirectory,
         insteadOf journal: JournalFile,
@@ -326,6 +348,7 @@ extension Journal {
         var hasWaited = false
         for _ in 0..<64 {
             let opened = try directory.createFile(name)
+            // The lock of another compaction; the system releases it when that process ends.
             while try !calls.tryLock(opened.file.raw) {
                 hasWaited = true
                 guard occasion.waits, let pause = wait.pause(atMost: 500_000) else {
@@ -356,8 +379,8 @@ extension Journal {
         _ occasion: Occasion
     ) throws(JournalError) -> Bool {
         guard case .request = occasion else { return false }
-        let present = try calls.status(of: SuiteDirectory.journalName, in: directory.raw)
-        return present.map { $0.id != journal.id } ?? false
+        guard let present = try calls.status(of: SuiteDirectory.journalName, in: directory.raw) else { return false }
+        return present.id != journal.id
     }
 
     /// Backs up and reports damage that a compaction found, which would disappear with the old file.
@@ -373,98 +396,5 @@ extension Journal {
                 try reload()
             }
         }
-    }
-}
-
-/// A journal that is about to be complete, with one record for each entry; written in large pieces.
-final class NewJournal {
-    let file: JournalFile
-    /// Its name until then.
-    let name: String
-    private let calls: SystemCalls
-    private var buffer: Buffer
-    private var filled = JournalHeader.size
-    private var written: UInt64 = 0
-    /// The end when it was last synced.
-    private(set) var syncedEnd: UInt64 = 0
-    private static let capacity = 1 << 17
-
-    /// Starts with a header, in an open file without content.
-    init(
-        _ file: consuming OwnedDescriptor,
-        named name: String,
-        in directory: SuiteDirectory,
-        isFirst: Bool = false
-    ) throws(JournalError) {
-        calls = directory.calls
-        let id = try calls.status(file.raw).id
-        self.file = JournalFile(file, in: directory, id: id, salt: UInt64.random(in: 1...UInt64.max))
-        self.name = name
-        buffer = try Buffer(capacity: Self.capacity)
-        JournalHeader(salt: self.file.salt).encode(to: buffer.memory, isFirst: isFirst)
-    }
-
-    /// Begins a journal that is written under the suite's lock, beside the one that is in use.
-    static func make(in directory: SuiteDirectory, isFirst: Bool = false) throws(JournalError) -> NewJournal {
-        let name = SuiteDirectory.replacementName
-        do throws(JournalError) {
-            let opened = try directory.createNewFile(name)
-            return try NewJournal(opened.file, named: name, in: directory, isFirst: isFirst)
-        } catch {
-            throw error.about(name)
-        }
-    }
-
-    var end: UInt64 { written + UInt64(filled) }
-
-    var isEmpty: Bool { end == UInt64(JournalHeader.size) }
-
-    func append(_ table: borrowing EntryTable) throws(JournalError) {
-        try table.forEach { entry throws(JournalError) in
-            let operation = Operation.set(key: entry.key, value: entry.value)
-            try append(payload: operation.encodedSize) { operation.encode(to: $0) }
-        }
-    }
-
-    /// Writes a record with those operations of another one that are wanted, which stay together.
-    func append(_ payload: UnsafeRawBufferPointer, where isWanted: (Operation) -> Bool) throws(JournalError) {
-        var wanted: [Operation] = []
-        Operation.forEach(in: payload) { if isWanted($0) { wanted.append($0) } }
-        if !wanted.isEmpty { try append(wanted) }
-    }
-
-    private func append(_ operations: [Operation]) throws(JournalError) {
-        let payload = operations.reduce(0) { $0 + $1.encodedSize }
-        try append(payload: payload) { target in
-            var target = target
-            for operation in operations {
-                operation.encode(to: target)
-                target += operation.encodedSize
-            }
-        }
-    }
-
-    private func append(payload: Int, encode: (UnsafeMutableRawPointer) -> Void) throws(JournalError) {
-        let size = Record.headerSize + payload + 2 * Record.alignment
-        if filled + size > Self.capacity {
-            try finish()
-            try buffer.resize(to: max(size, Self.capacity))
-        }
-        let start = buffer.memory + filled
-        encode(start + Record.headerSize)
-        // The salt is new, so that no other journal has these bytes.
-        filled += Record.seal(start, number: 0, payload: payload, salt: file.salt, offset: end)
-    }
-
-    func finish() throws(JournalError) {
-        try calls.write(UnsafeRawBufferPointer(start: buffer.memory, count: filled), to: file.raw, at: written)
-        written += UInt64(filled)
-        filled = 0
-    }
-
-    func sync() throws(JournalError) {
-        try finish()
-        try calls.sync(file.raw)
-        syncedEnd = end
     }
 }

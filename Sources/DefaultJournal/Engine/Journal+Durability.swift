@@ -6,16 +6,17 @@ extension Journal {
         defer { deliverReports() }
         if isReadOnly { return }
         if isForked { throw JournalError(.forked, path: path) }
-        try located { () throws(JournalError) in try flush() }
+        try withPathInErrors { () throws(JournalError) in try flush() }
     }
 
-    /// Flushes what this process knows to be written.
+    /// Flushes all that this process knows to be written.
     ///
     /// - Parameter isPromise: Whether a caller relies on it, and not only the background.
     /// - Throws: The sync that failed.
     func flush(isPromise: Bool = true) throws(JournalError) {
-        // What others have written by now is included.
-        let (file, position, _) = current
+        // Records that others have written by now are included.
+        let now = current
+        let file = now.file
         let words = try file.words(calls: calls)
         if words.hasSyncFailed {
             // After a failed sync the system may mark pages clean that never reached the disk, and the next sync would
@@ -24,7 +25,7 @@ extension Journal {
             return try flush(isPromise: isPromise)
         }
         do throws(JournalError) {
-            try file.flusher.sync(file.raw, to: position, calls: calls)
+            try file.flusher.sync(file.raw, to: now.position, calls: calls)
         } catch {
             file.noteFailedSync(calls: calls)
             throw error
@@ -32,26 +33,29 @@ extension Journal {
         if words.unsyncedNames > 0 { try syncNames(of: file, words.unsyncedNames) }
         guard isPromise else { return }
         // A compaction that is about to end has to see that this was promised, or else this has to see the compaction.
-        // One that has taken the flag back since it was read above copies what was written by then before it syncs the
-        // new file. One that had copied it already syncs it, too.
-        if !words.isFlushed, position > words.copied {
-            // Flushes that return faster than the compaction can sync would have it sync for ever.
+        // One that has taken the flag back since it was read above copies everything written by then before it syncs
+        // the new file. One that had copied it already syncs it, too.
+        if !words.isFlushed, now.position > words.copied {
+            // Flushes that return faster than the compaction can sync would make it sync forever.
             if words.copied > 0 { try waitForSync(in: file.directory) }
             try file.set(.isFlushed, to: 1, calls: calls)
         }
-        let now = current
-        if now.isMoving, now.file === file { try withFilesLocked {} }
+        let after = current
+        // The compaction holds the lock when it renames: once this has had it, the other file is the journal, or won't
+        // be.
+        if after.isBeingReplaced, after.file === file { try withFilesLocked {} }
         if stateLock.withLock({ state.file !== file }) { try flush() }
     }
 
-    /// Syncs what a compaction is writing, which doesn't return before its own sync of that has.
+    /// Syncs the file that a compaction is writing, so that this flush returns no sooner than the compaction's own
+    /// sync.
     private func waitForSync(in directory: SuiteDirectory?) throws(JournalError) {
         guard let directory else { return }
         do throws(JournalError) {
             let file = try calls.open(SuiteDirectory.compactionName, in: directory.raw, .read)
             try calls.sync(file.raw, isDataOnly: true)
         } catch {
-            // It has ended, or learns of the failure itself.
+            // It has ended, or its own sync fails as well.
         }
     }
 
@@ -60,14 +64,14 @@ extension Journal {
         guard let directory = file.directory else { return }
         if unsyncedNames > 1 { try SuiteDirectory.syncNames(of: path, calls: calls) }
         if let refusal = try calls.syncNames(in: directory.raw), !isUnsyncedNameReported.exchange(true) {
-            note(.nameNotSynced(refusal.located(in: path)))
+            note(.nameNotSynced(refusal.withDirectory(path)))
         }
         file.noteSyncedNames(calls: calls)
     }
 
     private func rewriteAfterFailedSync(isPromise: Bool) throws(JournalError) {
         if !hasExclusiveAccess { return try rewrite(for: .failedSync(isPromise: isPromise)) }
-        // As for a compaction within exclusive access. The entries are what was written; the file may have lost it.
+        // As for a compaction within exclusive access. The entries are what was written; the file may have lost some.
         try withFilesLocked { () throws(JournalError) in
             if try state.file.words(calls: calls).hasSyncFailed { try replaceJournal() }
         }
@@ -87,18 +91,21 @@ extension Journal {
     }
 
     /// Frees the memory of an unusually long record, a second after it was written: the next one may be as long.
-    private func giveBackBuffer() {
+    private func shrinkBuffer() {
         guard exclusive.tryLock() else { return }
         defer { exclusive.unlock() }
         guard writer.depth == 0, writer.buffer.capacity > 1 << 18 else { return }
-        // The larger one stays if a smaller one can't be allocated.
-        do throws(JournalError) { try writer.buffer.resize(to: Writer.bufferSize) } catch {}
+        do throws(JournalError) {
+            try writer.buffer.resize(to: Writer.bufferSize)
+        } catch {
+            // The larger one stays if a smaller one can't be allocated.
+        }
     }
 
     func flushInBackground() {
         defer { deliverReports() }
         isFlushScheduled.store(false)
-        giveBackBuffer()
+        shrinkBuffer()
         do throws(JournalError) {
             try flush(isPromise: false)
             flushFailures.store(0)
@@ -108,69 +115,12 @@ extension Journal {
             if !error.isBusy {
                 flushFailures.wrappingAdd(1)
                 let failures = flushFailures.load()
-                if failures == 1 { note(.flushFailed(error.located(in: path))) }
+                if failures == 1 { note(.flushFailed(error.withDirectory(path))) }
                 // A suite on a disk that is gone must not keep its journal and descriptors open forever.
                 guard failures < 10 else { return }
                 delay = 1_000_000_000 << UInt64(min(failures, 6))
             }
             scheduleFlush(after: delay)
         }
-    }
-}
-
-/// Syncs an open journal file, with no other lock held; threads that wait at the same time share a sync.
-///
-/// It belongs to one opening of the file. A file that is restored or overwritten may have the same salt, or even be the
-/// same one, but is opened again, and then nothing is known to be on the disk.
-final class Flusher: @unchecked Sendable {
-    // Mutable state is used under `lock` only.
-
-    private let lock = ThreadLock()
-    private let finished = ThreadCondition()
-    /// The end of what is known to be on the disk.
-    private var synced: UInt64 = 0
-    /// The end of what the threads that wait want to be on the disk.
-    private var wanted: UInt64 = 0
-    private var isSyncing = false
-    /// How the last sync failed.
-    private var failure: JournalError?
-
-    /// Returns when the file is on the disk up to an offset.
-    ///
-    /// - Throws: The sync that failed, in each thread that waited for it.
-    func sync(_ descriptor: Int32, to end: UInt64, calls: SystemCalls) throws(JournalError) {
-        lock.lock()
-        defer { lock.unlock() }
-        wanted = max(wanted, end)
-        while synced < end {
-            if let failure { throw failure }
-            if isSyncing {
-                finished.wait(lock)
-                continue
-            }
-            isSyncing = true
-            // What is written by now is synced too.
-            let covered = wanted
-            lock.unlock()
-            var result: JournalError?
-            do throws(JournalError) { try calls.sync(descriptor, isDataOnly: true) } catch { result = error }
-            lock.lock()
-            isSyncing = false
-            // After a failure the system may believe that there is nothing left to write, so no thread tries it again.
-            if let result { failure = result } else { synced = max(synced, covered) }
-            finished.broadcast()
-        }
-    }
-
-    func noteSynced(to end: UInt64) {
-        lock.lock()
-        defer { lock.unlock() }
-        synced = max(synced, end)
-    }
-
-    func isSynced(to end: UInt64) -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        return synced >= end
     }
 }

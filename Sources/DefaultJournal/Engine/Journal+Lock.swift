@@ -1,7 +1,8 @@
 extension Journal {
-    /// Under `exclusive`, which is released while it sleeps: takes the lock, or throws `busy` after so many
-    /// nanoseconds.
+    /// Takes the lock, or throws `busy` after so many nanoseconds; under `exclusive`, which is released while it
+    /// sleeps.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
+        assert(exclusive.isHeldByThisThread)
         var queues = writer.hadLongTurn
         if !queues { queues = try !suite.tryLock() }
         if queues { try waitForFileLock(LockWait(limit: limit)) }
@@ -9,8 +10,9 @@ extension Journal {
         writer.lockedAt = Clock.monotonic()
     }
 
-    /// Under `exclusive`: releases the lock, if it is held.
+    /// Releases the lock, if it is held; under `exclusive`.
     func releaseFileLock() {
+        assert(exclusive.isHeldByThisThread)
         guard writer.holdsFileLock else { return }
         writer.holdsFileLock = false
         writer.hadLongTurn = Clock.monotonic() &- writer.lockedAt > Self.longTurn
@@ -21,22 +23,23 @@ extension Journal {
     private static let longTurn: UInt64 = 200_000
     /// How many times a thread yields before it queues: most writes of another process are over by then.
     private static let yieldLimit = 20
-    /// Nanoseconds between two attempts of who is first in the queue, and of those who would be.
+    /// Nanoseconds between two attempts of the first thread in the queue, and of those that would be first.
     private static let queuePause: UInt64 = 100_000
-    /// The same for the other threads of a process of which one queues.
+    /// Nanoseconds between two attempts of the other threads of a process of which one queues.
     private static let threadPause: UInt64 = 500_000
-    /// Nanoseconds after which a thread doesn't wait for its turn any more: who is in the turnstile may be stopped.
+    /// Nanoseconds after which a thread stops waiting for its turn: the process in the turnstile may be stopped.
     private static let turnstileLimit: UInt64 = 100_000_000
 
     /// Polls for the lock, in a queue.
     ///
-    /// Polling alone isn't fair: a process that unlocks and locks again at once comes before those that sleep. A second
-    /// lock, the turnstile, makes it fair. A process that finds the lock taken, or had it for long the last time, polls
-    /// for the turnstile first, and polls for the lock only when it has the turnstile. Others may still take short
-    /// turns in between. The turnstile only decides who comes first, and protects nothing. It is a lock of the open
-    /// journal: while the journal is replaced, two processes may each have one, and where the system has no such lock,
-    /// all poll for the lock alone.
+    /// Polling alone isn't fair: a process that unlocks and immediately locks again comes before those that sleep. A
+    /// second lock, the turnstile, makes it fair. A process that finds the lock taken, or had it for long the last
+    /// time, polls for the turnstile first, and polls for the lock only when it has the turnstile. Others may still
+    /// take short turns in between. The turnstile only decides which process comes first, and protects nothing. It is a
+    /// lock of the open journal: while the journal is replaced, two processes may each have one, and where the system
+    /// has no such lock, all poll for the lock alone.
     private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
+        assert(exclusive.isHeldByThisThread)
         // One thread of a process queues, since the turnstile is the open file's, and all threads have that.
         let turnstile = writer.isQueued ? nil : stateLock.withLock { state.file }
         if turnstile != nil { writer.isQueued = true }
@@ -68,7 +71,7 @@ extension Journal {
                 Threads.yield()
                 continue
             }
-            // Other threads of this process wait by themselves, each with a limit of its own.
+            // Other threads of this process wait by themselves, each with its own limit.
             exclusive.unlock()
             deliverWithoutRepair()
             Threads.sleep(nanoseconds: min(wait.limit - time, turnstile != nil ? Self.queuePause : Self.threadPause))

@@ -5,16 +5,23 @@ extension Journal {
     /// process is root's, is opened for reading; see ``isReadOnly``.
     ///
     /// Opening the same directory twice within a process returns the same journal, with the options and the observer of
-    /// the first call. It is closed with the last reference; what was written before still reaches the disk.
+    /// the first call. It is closed with the last reference; all that was written still reaches the disk.
     ///
     /// Parents that are missing are created for this user alone, unless they would be in another user's folder. Parents
-    /// may be links; the directory and the journal may be links that are trusted (``SuiteLink``). A call that isn't
-    /// patient doesn't wait for other processes. Throws an error that names the unusable file and the reason;
-    /// `readOnly` when there is no suite and none can be created.
+    /// may be links; the directory and the journal may be links that are trusted (``SuiteLink``).
+    ///
+    /// - Parameters:
+    ///   - path: The path of the directory.
+    ///   - options: The options.
+    ///   - waits: Whether to wait for other processes.
+    ///   - makeObserver: Makes the observer, if the suite isn't open yet.
+    /// - Returns: The journal.
+    /// - Throws: An error that names the unusable file and the reason; `readOnly` when there is no suite and none can
+    ///   be created.
     package static func open(
         at path: String,
         options: JournalOptions = .standard,
-        isPatient: Bool = true,
+        waits: Bool = true,
         makeObserver: () -> (any JournalObserver)? = { nil }
     ) throws(JournalError) -> Journal {
         let absolute = try SuiteDirectory.absolutePath(path, calls: options.calls)
@@ -27,22 +34,22 @@ extension Journal {
                 return existing
             }
             try suite.checkPermissions(at: absolute)
-            let limit = isPatient ? options.lockTimeout : 0
+            let limit = waits ? options.lockTimeout : 0
             return try register(suite, at: absolute, waitingAtMost: limit, options: options, makeObserver: makeObserver)
         } catch  where error.isReadOnlyPlace {
-            let refusal = error.located(in: absolute)
+            let refusal = error.withDirectory(absolute)
             return try openForReading(at: absolute, because: refusal, options: options, makeObserver: makeObserver)
         } catch {
-            throw error.located(in: absolute)
+            throw error.withDirectory(absolute)
         }
     }
 
     /// Opens and registers a journal, only for reading if there is a refusal, unless another thread has been faster and
     /// its journal is usable.
     ///
-    /// Whether it is, that is, whether it is this directory's, is found out under the directory's lock: another
-    /// thread may have opened it by another path. A journal that isn't usable stays registered, and this one is
-    /// opened beside it.
+    /// A journal is usable if it is this directory's. That is found out under the slot's lock, since another thread
+    /// may have opened it by another path. A journal that isn't usable stays registered, and this one is opened beside
+    /// it.
     private static func register(
         _ suite: SuiteDirectory,
         at path: String,
@@ -60,7 +67,7 @@ extension Journal {
             slot.opening.unlock()
             if slot.journal == nil { JournalRegistry.shared.forget(suite.id) }
         }
-        // What is only read by request isn't shared: another object for the suite may be about to write.
+        // A journal that is only read by request isn't shared: another object for the suite may be about to write.
         if let existing = slot.journal, refusal == nil || existing.isReadOnly && !options.isReadOnly,
             try existing.isOpen(in: suite)
         {
@@ -97,7 +104,7 @@ extension Journal {
     private func isUsable(for found: SuiteDirectory) throws(JournalError) -> Bool {
         guard try leads(to: found) else { return false }
         do throws(JournalError) {
-            try withFilesLocked(waitingAtMost: 0, compares: true) {}
+            try withFilesLocked(waitingAtMost: 0, comparesPath: true) {}
         } catch  where error.isBusy {
             // Its readers compare it within a second.
         }
@@ -112,18 +119,23 @@ extension Journal {
         } catch  where error.isNotFound && state.refusal == nil {
             state.isDamaged = true
         }
+        #if DEBUG
+        isOpening = false
+        #endif
         if state.refusal != nil { return }
         if state.isDamaged {
             try withFilesLocked(waitingAtMost: limit) {}
             // A suite that is new is to be found after a power loss.
             if state.position == UInt64(JournalHeader.size) { try flush() }
-        } else if !state.seesNothingNew {
-            // What a killed writer has left is cut off, if no process is writing.
-            do throws(JournalError) { try withFilesLocked(waitingAtMost: 0) {} } catch {
-                guard error.isBusy || error.kind == .overwritten else { throw error }
+        } else if !state.isCaughtUp {
+            // A tail that a killed writer has left is cut off, if no process is writing.
+            do throws(JournalError) {
+                try withFilesLocked(waitingAtMost: 0) {}
+            } catch  where error.isBusy || error.kind == .overwritten {
+                // The next writer does it.
             }
         }
-        // What others wrote shortly before they were killed may not be on the disk.
+        // Records that others wrote shortly before they were killed may not be on the disk.
         let file = stateLock.withLock { state.file }
         if try isYoung(calls.status(file.raw)) { scheduleFlush() }
     }
@@ -136,9 +148,10 @@ extension Journal {
     /// Whether writes throw ``JournalError/Kind/readOnly(_:)``, unless the suite can be written by then.
     var isReadOnly: Bool { stateLock.withLock { state.refusal != nil } }
 
-    /// Under `stateLock`: what the suite's files are opened for.
+    /// The purpose for which the suite's files are opened; under `stateLock`.
     var purpose: SuiteDirectory.Purpose {
-        if options.isReadOnly { return .looking }
+        assert(hasStateLock)
+        if options.isReadOnly { return .inspecting }
         return state.refusal == nil ? .writing : .reading
     }
 
@@ -152,106 +165,42 @@ extension Journal {
         makeObserver: () -> (any JournalObserver)?
     ) throws(JournalError) -> Journal {
         do throws(JournalError) {
-            let purpose = options.isReadOnly ? SuiteDirectory.Purpose.looking : .reading
+            let purpose = options.isReadOnly ? SuiteDirectory.Purpose.inspecting : .reading
             let suite = try SuiteDirectory.openExisting(path, for: purpose, calls: options.calls)
             return try register(suite, at: path, refusal: refusal, options: options, makeObserver: makeObserver)
         } catch  where error.isNotFound && !options.isReadOnly {
             throw refusal.readOnly
         } catch  where error.isReadOnlyPlace {
-            // It can't even be read; what would have to be allowed is what writing needs.
-            throw options.isReadOnly ? error.located(in: path) : refusal
+            // It can't even be read; the refusal names what writing needs.
+            throw options.isReadOnly ? error.withDirectory(path) : refusal
         } catch {
-            throw error.located(in: path)
+            throw error.withDirectory(path)
         }
     }
 
-    /// Under `exclusive`: opens a suite for writing that could only be read until now, and takes its file lock.
+    /// Opens a suite for writing that could only be read until now, and takes its lock; under `exclusive`.
     ///
     /// - Throws: `readOnly` while it still can't be written, and other reasons why it can't be opened.
     func becomeWritable(waitingAtMost limit: UInt64) throws(JournalError) {
+        assert(exclusive.isHeldByThisThread)
         do throws(JournalError) {
             if options.isReadOnly { throw JournalError(.readOnly(.requested), path: path) }
             try reattach(waitingAtMost: limit)
         } catch {
             releaseFileLock()
-            throw error.isReadOnlyPlace ? error.located(in: path).readOnly : error
+            throw error.isReadOnlyPlace ? error.withDirectory(path).readOnly : error
         }
         stateLock.withLock { state.refusal = nil }
     }
 }
 
 extension JournalError {
-    /// For a suite that can be read: why it can't be written.
+    /// The reason why a suite that can be read can't be written.
     fileprivate var readOnly: JournalError {
         switch kind {
         case .notOwned(let owner): JournalError(.readOnly(.otherUser(owner)), path: path)
         case .system(_, let code): JournalError(.readOnly(.refused(code: code)), path: path)
         default: self
         }
-    }
-}
-
-/// The journals that this process has open: one for each suite directory, however many callers open it by whatever
-/// path.
-///
-/// Two engines of one process on one suite would be correct, since each has a file lock of its own, but a thread that
-/// nests their exclusive access would deadlock. One case of this remains: a suite that was deleted, recreated by a
-/// second engine, and then written to by the first, which moves to the new directory.
-final class JournalRegistry: Sendable {
-    static let ofProcess = PerProcess { JournalRegistry() }
-
-    static var shared: JournalRegistry { ofProcess.current }
-
-    /// A suite directory, with a lock under which it is opened once.
-    final class Slot: Sendable {
-        let id: FileID
-        let opening = ThreadLock()
-        private let reference = Guarded(WeakReference())
-
-        init(_ id: FileID) { self.id = id }
-
-        var journal: Journal? {
-            get { reference.withLock(\.journal) }
-            set { reference.withLock { $0.journal = newValue } }
-        }
-    }
-
-    private struct WeakReference {
-        weak var journal: Journal?
-    }
-
-    // A list: the first dictionary of another type would cost more than to open a suite.
-    private let slots = Guarded<[Slot]>([])
-
-    func slot(for id: FileID) -> Slot {
-        slots.withLock { slots in
-            for slot in slots where slot.id == id { return slot }
-            let slot = Slot(id)
-            slots.append(slot)
-            return slot
-        }
-    }
-
-    /// Drops a directory's slot if its journal is closed and no thread is opening it.
-    func forget(_ id: FileID) {
-        // A journal may lose its last other reference during this check. Its deinit calls this function, so it must not
-        // run while the registry is locked: the journal is returned and released outside.
-        _ = slots.withLock { slots -> Journal? in
-            guard let index = slots.firstIndex(where: { $0.id == id }) else { return nil }
-            let journal = slots[index].journal
-            // A thread that has the slot is about to open the directory, and others must find the same slot.
-            if isKnownUniquelyReferenced(&slots[index]), journal == nil { slots.remove(at: index) }
-            return journal
-        }
-    }
-
-    /// Moves a journal to another directory, unless another journal is open there.
-    func move(_ journal: Journal, from old: FileID, to new: FileID) {
-        guard old != new else { return }
-        let target = slot(for: new)
-        if target.journal == nil { target.journal = journal }
-        // No variable keeps the slot: `forget` leaves one that anybody has.
-        if slot(for: old).journal === journal { slot(for: old).journal = nil }
-        forget(old)
     }
 }

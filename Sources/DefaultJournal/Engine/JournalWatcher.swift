@@ -32,7 +32,8 @@ final class JournalWatch: DirectoryWatch, @unchecked Sendable {
     /// Brings the entries up to date, and returns whether they have changed since the last time.
     override func bringUpToDate() -> Bool {
         guard let journal else { return false }
-        var (watched, change) = (nil as FileID?, journal.lookForChange())
+        var watched: FileID?
+        var change = journal.lookForChange()
         // Watched before the entries are brought up to date, so that no change in between is missed.
         while change.suite != watched {
             watched = change.suite
@@ -90,9 +91,9 @@ package final class FolderWatch: DirectoryWatch, @unchecked Sendable {
 }
 
 extension Journal {
-    /// Watches for what other processes write, until ``stopWatching()``.
+    /// Watches for the writes of other processes, until ``stopWatching()``.
     ///
-    /// Once a second the suite is compared with what is at its path. Where the system refuses to watch the directory,
+    /// Once a second the suite is compared with the one at its path. Where the system refuses to watch the directory,
     /// changes are looked for twice a second, and the first refusal is reported. Each time, watching is tried again.
     ///
     /// - Parameter onChange: Called on a thread of the library when the entries may have changed. The calls don't
@@ -106,7 +107,7 @@ extension Journal {
         }
     }
 
-    /// Ends what ``startWatching(_:)`` began; it may still be in a call of `onChange`.
+    /// Ends the watch that ``startWatching(_:)`` began; it may still be in a call of `onChange`.
     package func stopWatching() {
         watch.withLock { watch in
             watch.map(JournalWatcher.shared.remove)
@@ -114,17 +115,24 @@ extension Journal {
         }
     }
 
-    /// The open suite, and how often the entries have changed by now.
-    fileprivate func lookForChange() -> (suite: FileID, count: UInt64) {
+    /// The open suite, and how often its entries have changed by now.
+    fileprivate struct ChangeCount {
+        var suite: FileID
+        var count: UInt64
+    }
+
+    /// Brings the entries up to date, and counts.
+    fileprivate func lookForChange() -> ChangeCount {
         lockForReading()
         defer { unlockForReading() }
-        return (suite.id, state.changeCount)
+        return ChangeCount(suite: suite.id, count: state.changeCount)
     }
 
     /// Has the system watch the directory that is open now, as it may do already.
     fileprivate func watchPresentDirectory() {
         watch.withLock { watch in
-            if let watch { _ = watchDirectory(for: watch) }
+            guard let watch else { return }
+            _ = watchDirectory(for: watch)
         }
     }
 
@@ -144,7 +152,7 @@ extension Journal {
 
     private func noteRefusedWatch(_ error: JournalError, isPolled: Bool) {
         guard !isRefusedWatchReported.exchange(true) else { return }
-        note(.watchRefused(error.located(in: path), isPolled: isPolled))
+        note(.watchRefused(error.withDirectory(path), isPolled: isPolled))
     }
 }
 
@@ -168,14 +176,14 @@ final class JournalWatcher: @unchecked Sendable {
     static var shared: JournalWatcher { ofProcess.current }
 
     private let lock = ThreadLock()
-    // A list: there are few, and a dictionary of another type takes two kilobytes.
+    // A list: a program has few watches.
     private var watches: [DirectoryWatch] = []
     /// Shared by all directories, since the system allows a user few of these; nil until one is watched.
     private var events: DirectoryEvents?
-    /// What may have changed, in the order in which it is looked at.
+    /// The watches whose journals may have changed, in the order in which they are looked at.
     private var outdated: [DirectoryWatch] = []
     private let hasOutdated = ThreadCondition()
-    /// The threads that look at journals, without those that are in a handler.
+    /// How many threads look at journals, without those that are in a handler.
     private var lookers = 0
     private var nextLook: UInt64 = 0
     private var isWaiting = false
@@ -238,10 +246,16 @@ final class JournalWatcher: @unchecked Sendable {
         if watches.isEmpty { hasOutdated.broadcast() }
     }
 
-    private func isWatching(_ watch: DirectoryWatch) -> Bool { watches.contains { $0 === watch } }
+    private func isWatching(_ watch: DirectoryWatch) -> Bool {
+        assert(lock.isHeldByThisThread)
+        return watches.contains { $0 === watch }
+    }
 
+    /// Ends the system's watch of a directory; under the lock.
+    ///
     /// The system's numbers count up, so late events of this directory aren't taken for another one's.
     private func forgetDirectory(of watch: DirectoryWatch) {
+        assert(lock.isHeldByThisThread)
         guard let number = watch.directory else { return }
         watch.directory = nil
         // Two journals may have one directory, when a suite was deleted and recreated; see ``JournalRegistry``.
@@ -253,7 +267,8 @@ final class JournalWatcher: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         while !watches.isEmpty {
-            let (events, deadline) = (events, nextLook)
+            let events = events
+            let deadline = nextLook
             lock.unlock()
             let changes = events?.wait(until: deadline)
             if events == nil { Threads.sleep(nanoseconds: Self.pollingInterval) }
@@ -279,8 +294,9 @@ final class JournalWatcher: @unchecked Sendable {
         }
     }
 
-    /// Has a journal looked at, after the present look if there is one.
+    /// Has a journal looked at, after the present look if there is one; under the lock.
     private func look(_ watch: DirectoryWatch) {
+        assert(lock.isHeldByThisThread)
         if !watch.isOutdated {
             watch.isOutdated = true
             if !watch.isBeingLookedAt { outdated.append(watch) }
@@ -289,6 +305,7 @@ final class JournalWatcher: @unchecked Sendable {
     }
 
     private func wakeLooker() {
+        assert(lock.isHeldByThisThread)
         if lookers > 0 { return hasOutdated.signal() }
         // If no thread can be started, that is tried again within a second.
         if Threads.start({ [self] in lookAtOutdated() }) == 0 { lookers = 1 }
@@ -319,8 +336,9 @@ final class JournalWatcher: @unchecked Sendable {
         lookers -= 1
     }
 
-    /// Waits until there is one; nil when nothing is watched any more.
+    /// The next watch whose journal may have changed, as soon as there is one; nil when nothing is watched any more.
     private func nextOutdated() -> DirectoryWatch? {
+        assert(lock.isHeldByThisThread)
         while outdated.isEmpty, !watches.isEmpty { hasOutdated.wait(lock) }
         return outdated.isEmpty ? nil : outdated.removeFirst()
     }

@@ -8,7 +8,7 @@ final class SuiteDirectory: @unchecked Sendable {
     /// Where a new or recovered journal is written, under the suite's lock.
     static let replacementName = "journal.fresh"
     static let damagedPrefix = "journal.damaged-"
-    /// What is locked where directories can't be.
+    /// The file that is locked where directories can't be.
     static let lockName = "lock"
 
     private let directory: OwnedDescriptor
@@ -18,14 +18,15 @@ final class SuiteDirectory: @unchecked Sendable {
     let path: String
     /// The directory at the suite's path; another one if the journal there is a link to one in this directory.
     let entrance: FileID
-    /// What it was like when it was opened, and its journal, if there was one.
+    /// The status of the directory when it was opened.
     let status: FileStatus
+    /// The status of its journal then, if there was one.
     private let journalStatus: FileStatus?
     /// When it was at its path, by ``Clock/monotonic()``.
     let openedAt: UInt64
-    /// Used by the thread that locks and unlocks only, which has ``Journal/exclusive``.
+    /// The file ``lockName``, if it is used; accessed under ``Journal/exclusive``.
     private var lockFile = OwnedDescriptor.none
-    /// What the lock is on; used as `lockFile` is.
+    /// The descriptor that is locked; accessed as `lockFile` is.
     @exclusivity(unchecked) private(set) var lockedDescriptor: Int32
 
     /// Uses an open directory, if its owner lets this process do so.
@@ -60,16 +61,16 @@ final class SuiteDirectory: @unchecked Sendable {
     /// Whether the journal at the suite's path is a link to the one in this directory.
     var hasLinkedJournal: Bool { entrance != id }
 
-    /// What a process wants of a suite's files, which says whose they may be.
+    /// The purpose for which a process opens a suite's files, which decides whose they may be.
     enum Purpose {
-        /// To change them: this user's.
+        /// To change them: they must be this user's.
         case writing
-        /// To read those of a suite that can't be written: root's too, and to root everyone's.
+        /// To read a suite that can't be written: this user's or root's, and if the user is root, anyone's.
         case reading
-        /// To read whatever can be read, behind whatever links.
-        case looking
+        /// To read all that can be read, behind any links.
+        case inspecting
 
-        var followsAnyLink: Bool { self == .looking }
+        var followsAnyLink: Bool { self == .inspecting }
     }
 }
 
@@ -85,7 +86,7 @@ extension SuiteDirectory {
             lockFile = opened.file
             return try calls.tryLock(lockedDescriptor)
         } catch {
-            throw error.about(".")
+            throw error.withFileName(".")
         }
     }
 
@@ -115,10 +116,9 @@ extension SuiteDirectory {
         throw JournalError(.unstable, path: path)
     }
 
-    /// Refuses to create anything in a folder whose owner could not use it, such as root in that of a user whose HOME
-    /// it has.
+    /// Refuses to create files in a folder whose owner could not use them, as when root runs with the HOME of a user.
     ///
-    /// A folder of root's, or one in which all users may create files of their own, is nobody's in this sense.
+    /// A folder that is root's, or in which all users may create their own files, isn't refused.
     static func checkFolder(around path: String, calls: SystemCalls) throws(JournalError) {
         var folder = parent(of: path)
         while folder != parent(of: folder) {
@@ -147,8 +147,8 @@ extension SuiteDirectory {
 
     /// Puts the names of a suite's directory and of those above it on the disk, if this user may have created them.
     ///
-    /// Called before the journal gets its name: the process that created a directory may have been killed since, or may
-    /// have failed to do this.
+    /// Not only for directories that this process created: the one that did may have been killed since, or may have
+    /// failed to do this.
     static func syncNames(of path: String, calls: SystemCalls) throws(JournalError) {
         var path = path
         while path != parent(of: path), let status = try calls.status(of: path), status.owner == SystemCalls.user {
@@ -158,7 +158,7 @@ extension SuiteDirectory {
                 // A parent may be a link: the dot makes the system follow it.
                 directory = try calls.open(path + "/.", .directory)
             } catch  where error.isReadOnlyPlace {
-                // What can't be read can't be synced either.
+                // A directory that can't be read can't be synced either.
                 return
             }
             // The root of a mounted file system has its name in another one.
@@ -178,7 +178,7 @@ extension SuiteDirectory {
         guard status.isRegular else { throw JournalError(.notARegularFile) }
         guard status.isUsable(for: purpose) else { throw JournalError(.notOwned(owner: status.owner)) }
         // None: it was removed after it was opened.
-        guard status.links <= 1 || purpose == .looking else { throw JournalError(.linked) }
+        guard status.links <= 1 || purpose == .inspecting else { throw JournalError(.linked) }
         return status
     }
 
@@ -187,7 +187,7 @@ extension SuiteDirectory {
     /// If the journal is a link, it is the directory in which that journal really is.
     static func openExisting(
         _ path: String,
-        for purpose: Purpose = .looking,
+        for purpose: Purpose = .inspecting,
         calls: SystemCalls
     ) throws(JournalError) -> SuiteDirectory {
         let now = Clock.monotonic()
@@ -261,7 +261,7 @@ extension SuiteDirectory {
                 switch purpose {
                 case .writing: .readWrite
                 case .reading: .read
-                case .looking: .linkedFile
+                case .inspecting: .linkedFile
                 }
             file = try calls.open(Self.journalName, in: raw, access)
         } catch  where error.isNotFound {
@@ -276,10 +276,10 @@ extension SuiteDirectory {
     /// none.
     func createFile(_ name: String) throws(JournalError) -> OpenedFile { try open(name, .create) }
 
-    /// Creates another file in the directory, in place of what is there.
+    /// Creates another file in the directory, in place of one of the same name.
     ///
-    /// It is this process's alone: who may write to the directory could otherwise have it write to a file that has
-    /// another name.
+    /// The file is new: otherwise another user who may write to the directory could make this process write to a file
+    /// that has another name.
     func createNewFile(_ name: String) throws(JournalError) -> OpenedFile {
         do throws(JournalError) {
             return try open(name, .createNew)
@@ -300,7 +300,7 @@ extension SuiteDirectory {
             if !status.allowsOwner(0o600) { try calls.allowOwner(file.raw) }
             return OpenedFile(status: status, file: file)
         } catch {
-            throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.about(name)
+            throw error.isWrongType ? JournalError(.notARegularFile, path: name) : error.withFileName(name)
         }
     }
 
@@ -329,7 +329,7 @@ extension FileStatus {
         switch purpose {
         case .writing: owner == SystemCalls.user
         case .reading: owner == SystemCalls.user || owner == 0 || SystemCalls.user == 0
-        case .looking: true
+        case .inspecting: true
         }
     }
 
@@ -341,71 +341,4 @@ extension FileStatus {
 struct FileID: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
-}
-
-/// An open journal file.
-///
-/// It is closed after its last use, so a replaced one can still be read and flushed.
-final class JournalFile: Sendable {
-    private let descriptor: OwnedDescriptor
-    /// Where it has its name; nil for a file that is none.
-    let directory: SuiteDirectory?
-    let id: FileID
-    let salt: UInt64
-    let flusher = Flusher()
-    /// Whether the file's name is known to be on the disk; see ``JournalHeader/Word/unsyncedNames``.
-    private let isRenameSynced = Atomic<Bool>(false)
-    /// Whether a sync by this process has failed.
-    private let hasSyncFailed = Atomic<Bool>(false)
-
-    init(_ descriptor: consuming OwnedDescriptor, in directory: SuiteDirectory?, id: FileID, salt: UInt64) {
-        self.descriptor = descriptor
-        self.directory = directory
-        self.id = id
-        self.salt = salt
-    }
-
-    static var none: JournalFile { JournalFile(.none, in: nil, id: FileID(device: 0, inode: 0), salt: 0) }
-
-    var raw: Int32 { descriptor.raw }
-
-    /// What the file's header says about it, together with what this process knows.
-    func words(calls: SystemCalls) throws(JournalError) -> JournalWords {
-        let start = JournalHeader.Word.unsyncedNames.rawValue
-        let words = try calls.readWords((0, 0, 0, 0) as (UInt64, UInt64, UInt64, UInt64), from: raw, at: start)
-        return JournalWords(
-            unsyncedNames: isRenameSynced.load() ? 0 : UInt64(littleEndian: words.0),
-            hasSyncFailed: words.1 != 0 || hasSyncFailed.load(),
-            isFlushed: words.2 != 0,
-            copied: UInt64(littleEndian: words.3)
-        )
-    }
-
-    /// Notes that the name is on the disk.
-    func noteSyncedNames(calls: SystemCalls) {
-        isRenameSynced.store(true)
-        // If it fails, this process knows, and others sync once more.
-        do throws(JournalError) { try set(.unsyncedNames, to: 0, calls: calls) } catch {}
-    }
-
-    /// Notes that a sync has failed, for all processes.
-    func noteFailedSync(calls: SystemCalls) {
-        hasSyncFailed.store(true)
-        // If it fails, this process knows, and others learn of it by their own sync.
-        do throws(JournalError) { try set(.syncFailed, to: 1, calls: calls) } catch {}
-    }
-
-    func set(_ word: JournalHeader.Word, to value: UInt64, calls: SystemCalls) throws(JournalError) {
-        try withUnsafeBytes(of: value.littleEndian) { bytes throws(JournalError) in
-            try calls.write(bytes, to: raw, at: word.rawValue)
-        }
-    }
-}
-
-/// What a journal's header says about the file while it is used; see ``JournalHeader/Word``.
-struct JournalWords {
-    var unsyncedNames: UInt64
-    var hasSyncFailed: Bool
-    var isFlushed: Bool
-    var copied: UInt64
 }

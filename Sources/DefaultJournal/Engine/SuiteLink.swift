@@ -1,18 +1,18 @@
 /// Links to suites: a folder, or the journal in it, that is elsewhere, such as among files that are kept under version
 /// control, on another disk, or in a volume of a container.
 ///
-/// Who can change a link, or a folder that it leads through, can have a program write to any other suite of its user.
-/// So a link is followed if it, what it leads to, and each of those folders belong to this user or to root, and nobody
-/// else can change what is in those folders.
+/// A user who can change a link, or a folder that it leads through, can make a program write to any other suite of the
+/// program's user. So a link is followed only if it, its target, and each of those folders belong to this user or to
+/// root, and no other user can change the content of those folders.
 enum SuiteLink {
-    /// As many as Linux follows for one path.
+    /// The most links that are followed: as many as Linux follows for one path.
     private static let maximum = 40
 
-    /// The path, without links, of what a link leads to.
+    /// The path, without links, of a link's target.
     ///
     /// The folders before the link may be reached by any links: the path up to there is the caller's.
     ///
-    /// - Throws: `linkRefused`, with the path of what isn't trusted.
+    /// - Throws: `linkRefused`, with the path of the link or folder that isn't trusted.
     static func follow(_ link: String, calls: SystemCalls) throws(JournalError) -> String {
         let parent = SuiteDirectory.parent(of: link)
         var folder = parent == "/" ? "" : parent
@@ -47,7 +47,7 @@ enum SuiteLink {
             throw JournalError(.linkRefused(.leadsNowhere), path: link)
         }
         try checkOwner(of: path, status)
-        // The group with the number of its owner is the owner's alone, by the custom of the systems that make one for
+        // A group with the number of the owner has only the owner in it, by the custom of systems that make a group for
         // each user.
         let isOpenToGroup = status.isWritableByGroup && status.group != status.owner
         guard status.isSticky || !isOpenToGroup && !status.isWritableByOthers else {

@@ -1,4 +1,12 @@
-/// One change of one entry, as a record's payload holds it.
+/// A journal that is about to replace another one, as the last record of that one says.
+struct Successor {
+    /// The journal's salt; 0 if it doesn't have the entries of the other one.
+    let salt: UInt64
+    /// The offset up to which it has these.
+    let end: UInt64
+}
+
+/// One change of one entry, as it is in a record's payload.
 ///
 /// | size | content |
 /// | --- | --- |
@@ -49,9 +57,9 @@ package enum Operation {
     /// The refusal of a value, with the size that the layer above knows.
     static func tooLarge(_ valueSize: Int) -> JournalError.Kind { .valueTooLarge(bytes: valueSize - 1) }
 
-    /// What the operation says about another journal, if it says that.
-    var move: (salt: UInt64, end: UInt64)? {
-        if case .moved(let salt, let end) = self { (salt, end) } else { nil }
+    /// The journal that is about to replace this one, if the operation says so.
+    var successor: Successor? {
+        if case .moved(let salt, let end) = self { Successor(salt: salt, end: end) } else { nil }
     }
 
     /// Bytes that the operation takes in a payload.
@@ -106,7 +114,7 @@ package enum Operation {
         while let operation = parse(payload, at: &cursor) { try body(operation) }
     }
 
-    /// Whether all of a payload is operations that this version knows.
+    /// Whether a payload consists of operations that this version knows.
     static func areValid(in payload: UnsafeRawBufferPointer) -> Bool {
         var cursor = 0
         while cursor < payload.count, parse(payload, at: &cursor) != nil {}
@@ -137,8 +145,6 @@ package enum Operation {
     /// Reads the operation at `cursor` and moves `cursor` to its end.
     ///
     /// - Returns: The operation, or nil when there is none that this version knows.
-    // Compiled once: inlined, it takes half a kilobyte in each of its callers.
-    @inline(never)
     static func parse(_ payload: UnsafeRawBufferPointer, at cursor: inout Int) -> Operation? {
         guard cursor < payload.count, let size = size(head: UnsafeRawBufferPointer(rebasing: payload[cursor...])),
             size <= payload.count - cursor

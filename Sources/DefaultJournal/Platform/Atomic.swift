@@ -3,8 +3,8 @@ public import CDefaultSystem
 // The standard library's `Atomic` needs macOS 15, iOS 18 and so on. These are C11's atomics, inlined from a header. All
 // threads see all operations in one order: weaker orderings would gain too little here.
 //
-// Public, since the compiler inlines nothing of `package` access into the layer above: there a load would be two calls
-// of unspecialized code instead of an instruction. The module belongs to no product.
+// Public, since the compiler inlines nothing of `package` access into the layer above: a load there would be two calls
+// instead of one instruction. The module belongs to no product.
 
 /// A word at an address that others own, which threads, or processes that map it, change without a lock.
 public struct AtomicWord: @unchecked Sendable {
@@ -37,7 +37,7 @@ public struct AtomicWord: @unchecked Sendable {
 
 /// A value that threads change without a lock: a Boolean, or a number of at most eight bytes.
 public struct Atomic<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
-    // In memory of its own: a property of an object has no address that the language guarantees.
+    // In separate memory: a property of an object has no address that the language guarantees.
     @usableFromInline let word: AtomicWord
 
     /// Creates an atomic value, in memory that is freed with it.

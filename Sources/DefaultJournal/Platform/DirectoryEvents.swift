@@ -4,7 +4,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Reports changes in directories; on systems other than Linux the next read notices what other processes have changed.
+/// Reports changes in directories; on systems other than Linux the next read notices the changes of other processes.
 final class DirectoryEvents: Sendable {
     struct Changes: Equatable {
         var directories: [Int32] = []
@@ -40,7 +40,7 @@ final class DirectoryEvents: Sendable {
         var descriptor = pollfd(fd: events.raw, events: Int16(POLLIN), revents: 0)
         let now = Clock.monotonic()
         _ = poll(&descriptor, 1, deadline > now ? Int32(clamping: (deadline - now) / 1_000_000 + 1) : 0)
-        // Several events of a directory at once count as one.
+        // Several events of a directory count as one.
         return withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
             let count = read(events.raw, buffer.baseAddress, buffer.count)
             return Self.changes(in: UnsafeRawBufferPointer(rebasing: buffer[..<max(count, 0)]))

@@ -48,7 +48,7 @@ struct FileWindow: ~Copyable {
         try bytes(offset..<min(offset + UInt64(pieceSize), end))
     }
 
-    /// The first offset from `offset` on at which the file may have something else than zeros; nil when there are only
+    /// The first offset from `offset` on at which the file may have something other than zeros; nil when there are only
     /// zeros.
     ///
     /// Holes are skipped without being read.
@@ -74,26 +74,4 @@ struct FileWindow: ~Copyable {
         let target = UnsafeMutableRawBufferPointer(start: buffer.memory, count: min(limit, left))
         count = try calls.read(into: target, from: descriptor, at: offset)
     }
-}
-
-/// Memory for the content of files.
-///
-/// A file's size can't be trusted, so a failure must not end the process. Freeing much of it returns it to the system.
-struct Buffer: ~Copyable {
-    private(set) var memory: UnsafeMutableRawPointer
-    private(set) var capacity: Int
-
-    init(capacity: Int) throws(JournalError) {
-        memory = try SystemCalls.allocate(capacity)
-        self.capacity = capacity
-    }
-
-    mutating func resize(to capacity: Int) throws(JournalError) {
-        guard capacity != self.capacity else { return }
-        let new = try SystemCalls.allocate(capacity)
-        SystemCalls.deallocate(memory, count: self.capacity)
-        (memory, self.capacity) = (new, capacity)
-    }
-
-    deinit { SystemCalls.deallocate(memory, count: capacity) }
 }

@@ -1,7 +1,6 @@
 /// An error of the storage engine.
-// An object, because every function that throws would copy several words otherwise.
-package final class JournalError: Error, Sendable {
-    /// What went wrong; the message in ``description`` says what each case means.
+package struct JournalError: Error, Equatable, Sendable {
+    /// The kinds of errors; the message in ``description`` says what each one means.
     package enum Kind: Equatable, Sendable {
         case system(SystemCall, code: Int32)
         case newerFormat(version: UInt32)
@@ -40,18 +39,18 @@ package final class JournalError: Error, Sendable {
         case leadsNowhere
         /// The link, or a folder on the way, is another user's.
         case otherUsers(owner: UInt32)
-        /// Others may change what is in a folder on the way.
+        /// Others may change the content of a folder on the way.
         case writableByOthers
-        /// It leads to a journal whose name is another one.
+        /// It leads to a journal with another name.
         case otherName
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     package let kind: Kind
-    /// The file or directory it is about.
+    /// The file or directory that the error is about.
     ///
     /// Inside the engine a name in the suite's directory, "." for the directory, and empty for the journal;
-    /// ``located(in:)`` makes it a path where the error leaves the engine.
+    /// ``withDirectory(_:)`` makes it a path where the error leaves the engine.
     package let path: String
 
     init(_ kind: Kind, path: String = "") {
@@ -72,29 +71,13 @@ package final class JournalError: Error, Sendable {
     /// The process that a suite is busy with, where it is known.
     var busyProcess: Int32? { if case .busy(let process) = kind { process } else { nil } }
 
-    /// The error with the path of what it is about, in the suite at a path.
-    func located(in directory: String) -> JournalError {
+    /// The error with the full path of its file, in the suite at a path.
+    func withDirectory(_ directory: String) -> JournalError {
         if path.utf8.first == UInt8(ascii: "/") { return self }
         let name = path.isEmpty ? "journal" : path
         return JournalError(kind, path: path == "." ? directory : directory + "/" + name)
     }
 
     /// The error about a file with this name, if it doesn't say which.
-    func about(_ name: String) -> JournalError { path.isEmpty ? JournalError(kind, path: name) : self }
-}
-
-extension JournalError: Equatable {
-    package static func == (lhs: JournalError, rhs: JournalError) -> Bool {
-        lhs.kind == rhs.kind && lhs.path == rhs.path
-    }
-}
-
-/// The system calls that the engine makes, by the name they have in an error message.
-package enum SystemCall: String, Sendable, CaseIterable {
-    case open, fstat, stat, pread, pwrite, lseek, ftruncate, fsync, fdatasync
-    case rename, unlink, mkdir, opendir, getcwd, readlink, chmod
-    case flock, fcntl, mmap, malloc
-    case pthreadCreate = "pthread_create"
-    case inotifyInit = "inotify_init1"
-    case inotifyAddWatch = "inotify_add_watch"
+    func withFileName(_ name: String) -> JournalError { path.isEmpty ? JournalError(kind, path: name) : self }
 }

@@ -2,9 +2,9 @@ public import CDefaultSystem
 
 /// State that each process makes for itself: a child made with `fork` begins with a new one.
 ///
-/// In such a child only the thread that called `fork` goes on. A lock that another thread held is never released
-/// there, and what it guards may be half changed. So each use finds out whether this process made the state. A child
-/// leaves its parent's state as it is, and makes its own, with locks of its own. Nothing here waits for a lock.
+/// In such a child only the thread that called `fork` goes on. A lock that another thread held is never released there,
+/// and the state that it guards may be half changed. So each use finds out whether this process made the state. A child
+/// leaves its parent's state as it is, and makes its own, with its own locks. Nothing here waits for a lock.
 ///
 /// Public for the same reason as ``Atomic``: the layer above reaches its state through this type at each read.
 public final class PerProcess<State: Sendable>: Sendable {
@@ -18,13 +18,13 @@ public final class PerProcess<State: Sendable>: Sendable {
         @usableFromInline let forkCount: UInt64
     }
 
-    /// - Parameter make: Makes the state at its first use in each process. Several threads may call it at once, of
-    ///   which only one's result is used.
+    /// - Parameter make: Makes the state at its first use in each process. Several threads may call it at the same
+    ///   time; only one result is used.
     public init(_ make: @escaping @Sendable () -> State) { self.make = make }
 
     deinit {
         guard let instance else { return }
-        // That of a parent stays: to release what it holds could wait for its locks.
+        // A parent's state stays: releasing it could wait for its locks.
         instance.deinitialize(count: 1)
         instance.deallocate()
     }

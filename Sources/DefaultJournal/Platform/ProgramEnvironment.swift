@@ -1,6 +1,6 @@
 internal import CDefaultSystem
 
-/// What surrounds a program: what it has from the process that started it, and its end.
+/// The surroundings of a program: its environment, its user, its file, and its end.
 package enum ProgramEnvironment {
     /// The value of an environment variable; nil without one.
     ///

@@ -1,63 +1,12 @@
 #if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
 internal import CDefaultSystem
 #if canImport(Darwin)
-package import Darwin
+internal import Darwin
 #elseif canImport(Glibc)
-package import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-package import Musl
+internal import Musl
 #endif
-
-/// A file descriptor that is closed at the end of its lifetime.
-struct OwnedDescriptor: ~Copyable {
-    let raw: Int32
-
-    static var none: OwnedDescriptor { OwnedDescriptor(raw: -1) }
-
-    // An error of `close` needs no handling: the descriptor is closed in any case, and what has to be on the disk was
-    // synced before.
-    deinit { if raw >= 0 { _ = close(raw) } }
-}
-
-/// The result of `fstat` and `stat`, as far as the engine needs it.
-struct FileStatus {
-    var device, inode, links, size: UInt64
-    var owner, group: UInt32
-    private var mode: UInt32
-    /// Time of the last change of the inode, in nanoseconds since 1970.
-    var changed: UInt64
-    /// Time of the last change of the content, in the same unit.
-    var modified: UInt64
-
-    fileprivate init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-        links = UInt64(truncatingIfNeeded: status.st_nlink)
-        size = UInt64(clamping: status.st_size)
-        owner = status.st_uid
-        group = status.st_gid
-        mode = UInt32(status.st_mode)
-        #if canImport(Darwin)
-        changed = Clock.nanoseconds(status.st_ctimespec)
-        modified = Clock.nanoseconds(status.st_mtimespec)
-        #else
-        changed = Clock.nanoseconds(status.st_ctim)
-        modified = Clock.nanoseconds(status.st_mtim)
-        #endif
-    }
-
-    var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
-    var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
-    var isLink: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFLNK) }
-    var isWritableByOwner: Bool { mode & 0o200 != 0 }
-    var isWritableByGroup: Bool { mode & 0o020 != 0 }
-    var isWritableByOthers: Bool { mode & 0o002 != 0 }
-    /// Whether a name in a directory can be changed by the owner of its file and of the directory only, as in `/tmp`.
-    var isSticky: Bool { mode & UInt32(S_ISVTX) != 0 }
-
-    /// Whether the owner has these permissions.
-    func allowsOwner(_ permissions: UInt16) -> Bool { mode & UInt32(permissions) == UInt32(permissions) }
-}
 
 #if DEBUG
 /// One system call, for tests that observe the calls.
@@ -75,7 +24,7 @@ package struct SystemCallEvent {
 package protocol SystemCallObserver: AnyObject, Sendable {
     /// Makes a call by its body, which writes at most `limit` bytes, or makes it fail.
     func intercept(_ event: SystemCallEvent, body: (_ limit: Int) -> Int) -> Int
-    /// The time of the clock of file times, given what it is.
+    /// The time to use instead of that of the clock of file times.
     func fileTime(_ time: UInt64) -> UInt64
 }
 #endif
@@ -140,7 +89,7 @@ package struct SystemCalls: Sendable {
 }
 
 extension SystemCalls {
-    /// ``Clock/fileTime()``, or what an observer says instead.
+    /// ``Clock/fileTime()``, or the time that an observer gives instead.
     var fileTime: UInt64 {
         #if DEBUG
         probe?.fileTime(Clock.fileTime()) ?? Clock.fileTime()
@@ -199,7 +148,7 @@ extension SystemCalls {
 
     /// The path that a link has as its content.
     func target(ofLink path: String) throws(JournalError) -> String {
-        // The longest path that Linux takes; Apple's systems take less.
+        // The longest path that Linux takes; Apple platforms take less.
         let capacity = 4_096
         let buffer = try Buffer(capacity: capacity)
         let bytes = buffer.memory.assumingMemoryBound(to: CChar.self)
@@ -269,8 +218,7 @@ extension SystemCalls {
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
             let position = offset &+ UInt64(done)
-            let count = try perform(.pwrite, descriptor: descriptor, offset: position, bytes: rest) {
-                limit in
+            let count = try perform(.pwrite, descriptor: descriptor, offset: position, bytes: rest) { limit in
                 pwrite(descriptor, rest.baseAddress, min(rest.count, limit), off_t(truncatingIfNeeded: position))
             }
             // A device that accepts nothing and reports no error would make this loop endless.
@@ -298,7 +246,7 @@ extension SystemCalls {
         return done
     }
 
-    /// Reads some words of a file, in the processor's byte order; what is behind the file's end keeps its value.
+    /// Reads some words of a file, in the processor's byte order; words behind the file's end keep their value.
     func readWords<Words: BitwiseCopyable>(
         _ before: Words,
         from descriptor: Int32,
@@ -319,7 +267,7 @@ extension SystemCalls {
 
     /// The first offset from `offset` on that isn't in a hole of the file; nil when there is none.
     ///
-    /// What isn't in a hole may be zeros all the same.
+    /// Bytes that aren't in a hole may be zeros all the same.
     func nextData(_ descriptor: Int32, from offset: UInt64) throws(JournalError) -> UInt64? {
         do throws(JournalError) {
             let data = try perform(.lseek, descriptor: descriptor, offset: offset) { _ in
@@ -332,7 +280,7 @@ extension SystemCalls {
         }
     }
 
-    // Not imported, since the C libraries declare it for programs that ask for it only.
+    // Not imported, since the C libraries declare it on request only.
     #if canImport(Darwin)
     private static let seekData: Int32 = 4
     #else
@@ -345,7 +293,7 @@ extension SystemCalls {
         }
     }
 
-    /// Flushes a file's content and metadata, or a directory's entries, to the disk; or the content, and no more of the
+    /// Puts a file's content and metadata, or a directory's entries, on the disk; or the content, and no more of the
     /// metadata than is needed to read it back.
     func sync(_ descriptor: Int32, isDataOnly: Bool = false, name: String = "") throws(JournalError) {
         let call = isDataOnly ? SystemCall.fdatasync : .fsync
@@ -376,7 +324,7 @@ extension SystemCalls {
     /// Flushes a file and the drive's cache, in which `fsync` alone leaves the data on Apple platforms (`man 2 fsync`).
     ///
     /// File systems that can't flush the drive's cache, such as those on a network, are flushed as far as they can. Any
-    /// other error is one.
+    /// other refusal is an error.
     private static func fullSync(_ descriptor: Int32) -> Int {
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
         return [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL].contains(errno) ? Int(fsync(descriptor)) : -1
@@ -396,9 +344,9 @@ extension SystemCalls {
     /// Releases the lock, as closing the descriptor does.
     func unlock(_ descriptor: Int32) { _ = flock(descriptor, LOCK_UN) }
 
-    /// Takes another lock of an open file if it is free, of which that of ``tryLock(_:)`` knows nothing.
+    /// Takes a second lock of an open file if it is free, independent of the one of ``tryLock(_:)``.
     ///
-    /// Returns nil where it can't be had: such as on some network file systems, and on Apple's systems.
+    /// Returns nil where the system has no such lock: on some network file systems, and on Apple platforms.
     func tryEnterTurnstile(_ descriptor: Int32) -> Bool? {
         do throws(JournalError) {
             try perform(.fcntl, descriptor: descriptor) { _ in Int(default_lock_open_file(descriptor, true)) }
@@ -410,7 +358,7 @@ extension SystemCalls {
 
     func leaveTurnstile(_ descriptor: Int32) { _ = default_lock_open_file(descriptor, false) }
 
-    /// Reserves memory for mapped parts of files; see ``GuardedPages``.
+    /// Reserves memory for mapped parts of files; see ``MappedWindowPool``.
     func reserveGuardedMemory(_ size: Int) throws(JournalError) -> UInt {
         let address = try perform(.mmap) { _ in
             default_reserve_guarded_memory(size).map { Int(bitPattern: $0) } ?? -1
@@ -418,7 +366,7 @@ extension SystemCalls {
         return UInt(bitPattern: address)
     }
 
-    /// Maps a part of an open file for reading, shared with other processes, at an address of the ``GuardedPages``.
+    /// Maps a part of an open file for reading, shared with other processes, at an address of the ``MappedWindowPool``.
     func map(
         _ descriptor: Int32,
         from offset: UInt64,
@@ -466,7 +414,7 @@ extension SystemCalls {
         if count < mappedSize { free(memory) } else { munmap(memory, count) }
     }
 
-    /// Memory for what a file says, so that a failure must not end the process; ``freeBlock(_:)`` needs no size.
+    /// Memory whose size a file may claim, so that a failure must not end the process; ``freeBlock(_:)`` needs no size.
     static func allocateBlock(_ count: Int) throws(JournalError) -> UnsafeMutableRawPointer {
         guard let memory = malloc(count) else { throw JournalError(.system(.malloc, code: ENOMEM)) }
         return memory
@@ -478,73 +426,5 @@ extension SystemCalls {
         // strerror_r has two forms; this buffer-free one is safe for the known codes, whose texts are constants.
         String(cString: strerror(code))
     }
-}
-
-extension SystemCalls {
-    /// The number for what doesn't exist.
-    static let notFound = ENOENT
-
-    /// What to do about an error, for the message about it.
-    static func advice(for code: Int32, of call: SystemCall? = nil) -> String {
-        switch (call, code) {
-        case (.inotifyInit, EMFILE), (.inotifyInit, ENFILE):
-            "Raise fs.inotify.max_user_instances or the limit of open files, or close unused files."
-        case (.inotifyAddWatch, ENOSPC): "Raise fs.inotify.max_user_watches, or watch fewer directories."
-        case (.inotifyAddWatch, _): "Check whether /proc is mounted."
-        case (.fsync, _), (.fdatasync, _):
-            "What is stored can be read, but what was written last may not survive a loss of power. Remove the cause, "
-                + "and flush again."
-        case (_, ENOSPC), (_, EDQUOT), (_, EFBIG):
-            "Nothing that is stored has changed; try again when there is room on the disk."
-        case (_, EACCES), (_, EPERM):
-            "Give this user permission to read and write there, or choose another directory for the suite."
-        case (_, EROFS): "The disk can only be read. Make it writable, or choose another directory for the suite."
-        case (_, EMFILE), (_, ENFILE):
-            "Close files that are not needed, or raise the limit of open files, and try again."
-        default: "Nothing that is stored has changed; remove the cause, and try again."
-        }
-    }
-}
-
-extension JournalError {
-    /// The system's error number as a type; nil without one, and for an unknown one.
-    package var systemErrorCode: POSIXErrorCode? { code.flatMap(POSIXErrorCode.init(rawValue:)) }
-
-    /// The refusal of a directory whose permissions don't let its owner write.
-    static func noPermission(path: String) -> JournalError { JournalError(.system(.open, code: EACCES), path: path) }
-
-    /// Whether this is a refusal to write that doesn't keep the same file from being read.
-    var isReadOnlyPlace: Bool {
-        switch kind {
-        case .system(_, let code): code == EROFS || code == EACCES || code == EPERM
-        case .notOwned(let owner): SystemCalls.user == 0 || owner == 0
-        case .readOnly: true
-        default: false
-        }
-    }
-
-    /// Whether the disk, or the file system on it, became read-only.
-    package var isReadOnlyDisk: Bool { code == EROFS }
-
-    /// Whether a directory isn't there, and the reason may be that it can't be created where it should be.
-    package var isUnusablePlace: Bool {
-        switch kind {
-        case .notADirectory, .readOnly: true
-        case .system: isReadOnlyPlace || isNotFound || code == ENOTDIR
-        default: false
-        }
-    }
-
-    /// Whether the system refuses to lock a directory.
-    var isUnlockable: Bool {
-        code == EBADF || code == EINVAL || code == EISDIR || code == EOPNOTSUPP || code == ENOTSUP || code == ENOSYS
-    }
-
-    var isNotFound: Bool { code == ENOENT }
-    var isExisting: Bool { code == EEXIST }
-    /// What `unlink` reports for a directory.
-    var isDirectory: Bool { code == EISDIR || code == EPERM }
-    /// What `open` reports for a link, or for a file of the wrong type.
-    var isWrongType: Bool { code == ELOOP || code == ENOTDIR || code == EISDIR || code == ENXIO || code == EMLINK }
 }
 #endif

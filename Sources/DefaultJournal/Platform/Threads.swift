@@ -15,6 +15,12 @@ internal import Musl
 public final class ThreadLock: @unchecked Sendable {
     // The mutex needs a fixed address; only the pthread functions access it, which are thread-safe.
     fileprivate let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    #if DEBUG
+    /// The thread that has the lock, or 0.
+    private let holder = Atomic<UInt>(0)
+    /// How often that thread has taken it; used by that thread only.
+    private var depth = 0
+    #endif
 
     /// - Parameter isRecursive: Whether the thread that holds the lock may take it again.
     public init(isRecursive: Bool = false) {
@@ -39,18 +45,51 @@ public final class ThreadLock: @unchecked Sendable {
     }
 
     /// Waits for the lock and takes it.
-    public func lock() { pthread_mutex_lock(mutex) }
+    public func lock() {
+        pthread_mutex_lock(mutex)
+        noteTaken()
+    }
 
-    /// Gives the lock back; called by the thread that has it.
-    public func unlock() { pthread_mutex_unlock(mutex) }
+    /// Releases the lock; called by the thread that has it.
+    public func unlock() {
+        noteReleased()
+        pthread_mutex_unlock(mutex)
+    }
 
     /// Takes the lock if it is free, and returns whether it was.
-    func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+    func tryLock() -> Bool {
+        guard pthread_mutex_trylock(mutex) == 0 else { return false }
+        noteTaken()
+        return true
+    }
 
     /// Takes the lock, spinning at first: blocking and waking up takes longer than most holders do.
     func lockSpinning() {
-        for _ in 0..<2000 where pthread_mutex_trylock(mutex) == 0 { return }
-        pthread_mutex_lock(mutex)
+        for _ in 0..<2000 where tryLock() { return }
+        lock()
+    }
+
+    /// Whether the calling thread has the lock, for assertions: always true in release builds, which don't know it.
+    package var isHeldByThisThread: Bool {
+        #if DEBUG
+        holder.load() == Threads.current
+        #else
+        true
+        #endif
+    }
+
+    fileprivate func noteTaken() {
+        #if DEBUG
+        holder.store(Threads.current)
+        depth += 1
+        #endif
+    }
+
+    fileprivate func noteReleased() {
+        #if DEBUG
+        depth -= 1
+        if depth == 0 { holder.store(0) }
+        #endif
     }
 }
 
@@ -82,6 +121,9 @@ final class ThreadCondition: @unchecked Sendable {
 
     /// Waits for a signal, or until ``Clock/monotonic()`` reaches `deadline`; `lock` is held before and after.
     func wait(_ lock: ThreadLock, until deadline: UInt64? = nil) {
+        assert(lock.isHeldByThisThread)
+        lock.noteReleased()
+        defer { lock.noteTaken() }
         guard let deadline else {
             pthread_cond_wait(condition, lock.mutex)
             return
@@ -170,17 +212,20 @@ enum Clock {
         UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
     }
 
-    private typealias Clocks = (monotonic: clockid_t, real: clockid_t)
+    private struct Clocks {
+        var monotonic: clockid_t
+        var real: clockid_t
+    }
 
     // The macros of Apple's headers that name enumerators are not imported everywhere that the enumerators are.
     #if canImport(Darwin)
-    private static var exact: Clocks { (_CLOCK_MONOTONIC, _CLOCK_REALTIME) }
+    private static var exact: Clocks { Clocks(monotonic: _CLOCK_MONOTONIC, real: _CLOCK_REALTIME) }
     #else
-    private static var exact: Clocks { (CLOCK_MONOTONIC, CLOCK_REALTIME) }
+    private static var exact: Clocks { Clocks(monotonic: CLOCK_MONOTONIC, real: CLOCK_REALTIME) }
     #endif
 
     #if os(Linux)
-    private static var coarse: Clocks { (CLOCK_MONOTONIC_COARSE, CLOCK_REALTIME_COARSE) }
+    private static var coarse: Clocks { Clocks(monotonic: CLOCK_MONOTONIC_COARSE, real: CLOCK_REALTIME_COARSE) }
     #else
     private static var coarse: Clocks { exact }
     #endif

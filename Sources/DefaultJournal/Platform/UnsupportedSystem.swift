@@ -9,7 +9,8 @@ package import WASILibc
 #endif
 internal import Synchronization
 
-// What SystemCalls.swift and Threads.swift declare, for systems on which the engine doesn't run. Locks and the
+// The declarations of FileStatus.swift, SystemCalls.swift, SystemErrors.swift and Threads.swift, for systems on which the
+// engine doesn't run. Locks and the
 // current thread work there. Every other call throws, so that no suite is ever opened. `.ci/run ports` builds and runs
 // this form on Linux, and type-checks it for Windows and WASI. A port replaces this file, and needs:
 //
@@ -130,7 +131,7 @@ public final class ThreadLock: @unchecked Sendable {
         depth += 1
     }
 
-    /// Gives the lock back; called by the thread that has it.
+    /// Releases the lock; called by the thread that has it.
     public func unlock() {
         depth -= 1
         if depth == 0 {
@@ -138,6 +139,8 @@ public final class ThreadLock: @unchecked Sendable {
             mutex._unsafeUnlock()
         }
     }
+
+    package var isHeldByThisThread: Bool { owner.load() == Threads.current }
 
     func tryLock() -> Bool { false }
     func lockSpinning() { lock() }

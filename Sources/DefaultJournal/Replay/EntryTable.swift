@@ -1,7 +1,8 @@
 /// Keys and values in memory: a hash table of blocks, one for each entry, with the entry's key and value as in the
 /// journal.
 ///
-/// A block has room for a pointer to what the table's owner makes of the value, such as the form in which it is read.
+/// A block has room for a pointer to a form that the table's owner makes of the value, such as the one in which it is
+/// read.
 package struct EntryTable: ~Copyable {
     /// The address of an entry's block.
     ///
@@ -27,7 +28,7 @@ package struct EntryTable: ~Copyable {
 
         var contentSize: Int { keyLength + valueLength }
 
-        /// A number that the owner gives the value, until the entry changes, for what it knows of it; 0 for nothing.
+        /// A number in which the owner notes what it knows about the value, until the entry changes; 0 for nothing.
         package var note: UInt8 {
             get { block.load(fromByteOffset: 10, as: UInt8.self) }
             nonmutating set { block.storeBytes(of: newValue, toByteOffset: 10, as: UInt8.self) }
@@ -43,15 +44,15 @@ package struct EntryTable: ~Copyable {
             return ByteSearch.isSame(UnsafeRawBufferPointer(rebasing: value[1...]), bytes)
         }
 
-        /// What the owner has made of the value, until the entry changes.
+        /// The form that the owner has made of the value, until the entry changes.
         package var form: UnsafeMutableRawPointer? {
             get { block.load(as: UnsafeMutableRawPointer?.self) }
             nonmutating set { block.storeBytes(of: newValue, as: UnsafeMutableRawPointer?.self) }
         }
     }
 
-    /// A block, with its key's hash: most blocks that are in the way of another key are passed without a look at them,
-    /// which the processor would have to fetch.
+    /// A block, with its key's hash: with the hash here, most blocks of other keys needn't be fetched into the
+    /// processor's cache.
     private struct Slot {
         var hash: Int
         var block: UnsafeMutableRawPointer?
@@ -66,7 +67,7 @@ package struct EntryTable: ~Copyable {
 
     /// Memory of the blocks that were made while ``isFilling``.
     private var chunks: [UnsafeMutableRawPointer] = []
-    /// What is left of the last chunk.
+    /// The unused part of the last chunk.
     private var chunkRest = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private static let chunkSize = 1 << 16
     /// Whether a journal is being read from its beginning: then many entries share an allocation.
@@ -74,29 +75,31 @@ package struct EntryTable: ~Copyable {
 
     private let hashSeed = UInt64.random(in: 0...UInt64.max)
     private let hashMultiplier = UInt64.random(in: 0...UInt64.max) | 1
-    /// Frees what the owner has made of a value.
+    /// Frees the form that the owner has made of a value.
     let freeForm: (UnsafeMutableRawPointer) -> Void
 
-    /// - Parameter freeForm: Frees what the owner has made of a value, when its entry changes.
+    /// - Parameter freeForm: Frees the form that the owner has made of a value, when its entry changes.
     package init(freeForm: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
         self.freeForm = freeForm
         capacity = 16
         slots = Self.orTrap { () throws(JournalError) in try Self.makeSlots(16) }
     }
 
-    private static func makeSlots(
-        _ capacity: Int
-    ) throws(JournalError) -> UnsafeMutablePointer<Slot> {
+    private static func makeSlots(_ capacity: Int) throws(JournalError) -> UnsafeMutablePointer<Slot> {
         let memory = try SystemCalls.allocateBlock(capacity * MemoryLayout<Slot>.stride)
         let slots = memory.bindMemory(to: Slot.self, capacity: capacity)
         slots.initialize(repeating: Slot(hash: 0, block: nil), count: capacity)
         return slots
     }
 
-    /// The result of a body that needs memory for what the program itself says, where a failure ends the process as any
-    /// other allocation's does.
+    /// The result of a body that needs memory for the program's own values, where a failure ends the process as that of
+    /// any other allocation does.
     private static func orTrap<Result>(_ body: () throws(JournalError) -> Result) -> Result {
-        do throws(JournalError) { return try body() } catch { preconditionFailure("\(error)") }
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            preconditionFailure("\(error)")
+        }
     }
 
     deinit {
@@ -182,6 +185,7 @@ package struct EntryTable: ~Copyable {
         let length = value.count + (prefix == nil ? 0 : 1)
         var slot = slot(of: key, hash)
         let replaced = slots[slot].block.map { Entry(block: $0) }
+        // In place, so that the block and its slot stay.
         if let replaced, replaced.valueLength == length {
             dropForm(of: replaced)
             replaced.note = note
@@ -192,11 +196,12 @@ package struct EntryTable: ~Copyable {
             try grow()
             slot = self.slot(of: key, hash)
         }
-        let (block, isInChunk) = try makeBlock(Entry.headerSize + key.count + length)
+        let new = try makeBlock(Entry.headerSize + key.count + length)
+        let block = new.memory
         block.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
         block.storeBytes(of: UInt16(truncatingIfNeeded: key.count), toByteOffset: 8, as: UInt16.self)
         block.storeBytes(of: note, toByteOffset: 10, as: UInt8.self)
-        block.storeBytes(of: isInChunk ? 1 : 0, toByteOffset: 11, as: UInt8.self)
+        block.storeBytes(of: new.isInChunk ? 1 : 0, toByteOffset: 11, as: UInt8.self)
         block.storeBytes(of: UInt32(truncatingIfNeeded: length), toByteOffset: 12, as: UInt32.self)
         Self.fill(block + Entry.headerSize, nil, key)
         Self.fill(block + Entry.headerSize + key.count, prefix, value)
@@ -205,19 +210,26 @@ package struct EntryTable: ~Copyable {
         slots[slot] = Slot(hash: hash, block: block)
     }
 
-    private mutating func makeBlock(
-        _ size: Int
-    ) throws(JournalError) -> (block: UnsafeMutableRawPointer, isInChunk: Bool) {
-        guard isFilling, size <= Self.chunkSize / 16 else { return (try SystemCalls.allocateBlock(size), false) }
+    /// Memory for a block.
+    private struct NewBlock {
+        var memory: UnsafeMutableRawPointer
+        var isInChunk = false
+    }
+
+    private mutating func makeBlock(_ size: Int) throws(JournalError) -> NewBlock {
+        // A large block isn't worth a place in a chunk, which is freed only with the whole table.
+        guard isFilling, size <= Self.chunkSize / 16 else {
+            return NewBlock(memory: try SystemCalls.allocateBlock(size))
+        }
         let size = (size + 7) & ~7
         if chunkRest.count < size {
             let chunk = try SystemCalls.allocateBlock(Self.chunkSize)
             chunks.append(chunk)
             chunkRest = UnsafeMutableRawBufferPointer(start: chunk, count: Self.chunkSize)
         }
-        guard let block = chunkRest.baseAddress else { return (try SystemCalls.allocateBlock(size), false) }
+        guard let block = chunkRest.baseAddress else { return NewBlock(memory: try SystemCalls.allocateBlock(size)) }
         chunkRest = UnsafeMutableRawBufferPointer(start: block + size, count: chunkRest.count - size)
-        return (block, true)
+        return NewBlock(memory: block, isInChunk: true)
     }
 
     private static func fill(_ target: UnsafeMutableRawPointer, _ prefix: UInt8?, _ bytes: UnsafeRawBufferPointer) {
@@ -229,8 +241,6 @@ package struct EntryTable: ~Copyable {
         if let start = bytes.baseAddress { target.copyMemory(from: start, byteCount: bytes.count) }
     }
 
-    // Compiled once, as is the next.
-    @inline(never)
     mutating func remove(_ key: UnsafeRawBufferPointer) {
         var gap = slot(of: key, hash(key))
         guard let block = slots[gap].block else { return }
@@ -251,7 +261,6 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    @inline(never)
     mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
 
     private mutating func free(_ entry: Entry) {
@@ -266,7 +275,8 @@ package struct EntryTable: ~Copyable {
     }
 
     private mutating func grow() throws(JournalError) {
-        let (old, size) = (slots, capacity)
+        let old = slots
+        let size = capacity
         slots = try Self.makeSlots(2 * size)
         capacity = 2 * size
         let mask = capacity - 1

@@ -1,10 +1,10 @@
-/// Replay: from bytes to the payloads of records and a report, without side effects of its own.
+/// Replay: from bytes to the payloads of records and a report, without other side effects.
 ///
 /// Time is linear in the number of bytes for any content, and the only memory used is that of the window, of the
 /// report's list of damaged ranges, and of the damaged keys.
 struct Replay: ~Copyable {
     var source: FileWindow
-    /// What was found so far.
+    /// The result so far.
     private(set) var report: ReplayReport
     private(set) var damagedKeys = DamagedKeys()
     private let salt: UInt64
@@ -17,7 +17,7 @@ struct Replay: ~Copyable {
     /// - Parameters:
     ///   - source: The journal.
     ///   - start: Where a record begins.
-    ///   - salt: That of the journal's header.
+    ///   - salt: The salt of the journal's header.
     ///   - stopsAtDamage: Whether the first byte that can't be used is the end.
     init(
         _ source: consuming FileWindow,
@@ -34,13 +34,14 @@ struct Replay: ~Copyable {
 
     /// The payload of the next valid record, until the next call; nil at the end.
     ///
-    /// What is damaged before it, or unfinished, is in the report then. A record is valid if its checksums are right
+    /// Damage before it, or an unfinished append, is in the report then. A record is valid if its checksums are right
     /// and this version knows all of its operations.
     mutating func next() throws(JournalError) -> UnsafeRawBufferPointer? {
         let size = source.end
         while position < size, !stopsAtDamage || report.damage.isEmpty {
             let head = try source.bytes(position..<min(position + UInt64(Record.headerSize), size))
             guard head.count == Record.headerSize else {
+                // Too short for a header: a torn tail, unless it continues damage.
                 if let last = report.damage.last, last.upperBound == position {
                     report.addDamage(position..<size)
                 } else {
@@ -48,39 +49,43 @@ struct Replay: ~Copyable {
                 }
                 return nil
             }
-            guard let (length, checksum) = header(head, at: 0, base: position) else {
+            guard let header = header(head, at: 0, base: position) else {
+                // Only zeros follow: a file that was extended, and whose content was never written.
                 guard let data = try source.firstData(from: position) else {
                     report.tornTail = position
                     return nil
                 }
+                // Without a header that can be trusted, the next record is the next header with a valid checksum.
                 let next = stopsAtDamage ? size : try nextHeader(from: max(position + 1, data))
                 report.addDamage(position..<next)
                 position = next
                 continue
             }
             let stored = head.littleEndian(at: 12, as: UInt32.self)
-            let mark = head.baseAddress.map { JournalMark($0, at: position) }
-            let end = position + UInt64(Record.size(payload: length, at: position))
+            let fingerprint = head.baseAddress.map { RecordFingerprint($0, at: position) }
+            let end = position + UInt64(Record.size(payload: header.length, at: position))
             guard end <= size else {
                 report.tornTail = position
                 return nil
             }
             let body = position + UInt64(Record.headerSize)..<end
-            let fits = try operationsFit(body.lowerBound..<body.lowerBound + UInt64(length))
-            let isIntact = fits ? try hasChecksum(stored, body, continuing: checksum) : false
-            let payload = isIntact ? try source.bytes(body).prefix(length) : nil
-            if let payload, payload.count == length, Operation.areValid(in: .init(rebasing: payload)) {
+            let fits = try operationsFit(body.lowerBound..<body.lowerBound + UInt64(header.length))
+            let isIntact = fits ? try hasChecksum(stored, body, continuing: header.checksum) : false
+            let payload = isIntact ? try source.bytes(body).prefix(header.length) : nil
+            if let payload, payload.count == header.length, Operation.areValid(in: .init(rebasing: payload)) {
                 report.records += 1
                 report.validEnd = end
-                report.lastRecord = mark
+                report.lastRecord = fingerprint
                 position = end
                 damagedKeys.visit(UnsafeRawBufferPointer(rebasing: payload))
                 return UnsafeRawBufferPointer(rebasing: payload)
             }
+            // The last append may have reached the disk in part: it was never synced, and so never promised.
             if !isIntact, end == size, try endsInLostBlock(body) {
                 report.tornTail = position
                 return nil
             }
+            // The header says where the next record is: exactly this one is lost.
             damagedKeys.add(try source.piece(from: body.lowerBound, to: end))
             report.addDamage(position..<end)
             position = end
@@ -88,12 +93,15 @@ struct Replay: ~Copyable {
         return nil
     }
 
-    /// What the record header at `cursor` says; nil if there is none.
-    private func header(
-        _ bytes: UnsafeRawBufferPointer,
-        at cursor: Int,
-        base: UInt64
-    ) -> (length: Int, checksum: UInt32)? {
+    /// A record header whose checksum is right.
+    private struct RecordHeader {
+        /// The length of the payload.
+        var length: Int
+        var checksum: UInt32
+    }
+
+    /// The record header at `cursor`; nil if there is none.
+    private func header(_ bytes: UnsafeRawBufferPointer, at cursor: Int, base: UInt64) -> RecordHeader? {
         guard bytes.littleEndian(at: cursor, as: UInt16.self) == Record.marker else { return nil }
         let number = bytes.littleEndian(at: cursor + 2, as: UInt16.self)
         let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
@@ -103,10 +111,10 @@ struct Replay: ~Copyable {
         guard length > 0, length <= Record.maximumPayload,
             bytes.littleEndian(at: cursor + 8, as: UInt32.self) == checksum
         else { return nil }
-        return (Int(length), checksum)
+        return RecordHeader(length: Int(length), checksum: checksum)
     }
 
-    /// Whether the operations of a long payload end where it does, by what they say of their lengths.
+    /// Whether the operations of a long payload end where it does, by the lengths that they state.
     ///
     /// A file may have a hole where a value is, but not where an operation begins. So for each block that it has on the
     /// disk, at most the longest value is read and kept.
@@ -144,7 +152,7 @@ struct Replay: ~Copyable {
         return checksum == stored
     }
 
-    /// Whether a body ends in zeros from the start of a disk's sector on: what a loss of power leaves of a write that
+    /// Whether a body ends in zeros from the start of a disk's sector on, as a loss of power may leave a write that
     /// wasn't flushed.
     private mutating func endsInLostBlock(_ body: Range<UInt64>) throws(JournalError) -> Bool {
         let sector: UInt64 = 512
@@ -194,98 +202,4 @@ extension JournalHeader {
     static func read(_ window: inout FileWindow) throws(JournalError) -> Reading {
         parse(try window.bytes(0..<min(window.end, UInt64(size))))
     }
-}
-
-/// The result of replaying a journal, besides its operations.
-struct ReplayReport: Equatable, Sendable {
-    /// Offset after the last valid record.
-    var validEnd: UInt64
-    /// Where an unfinished append begins, if the file ends in one; it was never acknowledged.
-    var tornTail: UInt64?
-    /// Ranges of the file that hold neither valid records nor an unfinished append, in order.
-    var damage: [Range<UInt64>] = []
-    var records = 0
-    var lastRecord: JournalMark?
-
-    var isClean: Bool { damage.isEmpty && tornTail == nil }
-
-    var damagedBytes: UInt64 { damage.reduce(0) { sum, range in sum + UInt64(range.count) } }
-
-    mutating func addDamage(_ range: Range<UInt64>) {
-        if let last = damage.last, last.upperBound == range.lowerBound {
-            damage[damage.count - 1] = last.lowerBound..<range.upperBound
-        } else {
-            damage.append(range)
-        }
-    }
-}
-
-/// Sixteen bytes of a journal that differ in any other one: the header of the last record, or of the journal.
-struct JournalMark: Equatable, Sendable {
-    static let size: UInt64 = 16
-    let offset: UInt64
-    private let words: (UInt64, UInt64)
-
-    /// The mark of a record that is in memory.
-    init(_ record: UnsafeRawPointer, at offset: UInt64) {
-        self.offset = offset
-        words = record.loadUnaligned(as: (UInt64, UInt64).self)
-    }
-
-    /// Reads the mark at an offset, by default that of the journal's header.
-    init(of file: Int32, at offset: UInt64 = UInt64(JournalHeader.saltOffset), calls: SystemCalls) throws(JournalError)
-    {
-        self.offset = offset
-        words = try calls.readWords((0, 0), from: file, at: offset)
-    }
-
-    static func == (one: JournalMark, other: JournalMark) -> Bool {
-        one.offset == other.offset && one.words == other.words
-    }
-}
-
-/// Keys whose newest operation may have been in a damaged record.
-///
-/// Nothing in such a record can be trusted: a name may be damaged itself. A key is named if its bytes lie within the
-/// record and are UTF-8, and no valid operation on it follows.
-struct DamagedKeys {
-    private var keys: [[UInt8]] = []
-
-    /// So that a journal full of damage takes no memory for names.
-    private static let maximum = 200
-
-    /// Takes the keys of a damaged record, or of its beginning, as far as they can be read.
-    mutating func add(_ payload: UnsafeRawBufferPointer) {
-        var cursor = 0
-        while cursor < payload.count, keys.count < Self.maximum {
-            let start: Int
-            switch payload[cursor] {
-            case 1: start = cursor + Operation.setOverhead
-            case 2: start = cursor + Operation.removeOverhead
-            default: return
-            }
-            guard start <= payload.count else { return }
-            let length = Int(payload.littleEndian(at: cursor + 1, as: UInt16.self))
-            // Keys that begin with NUL are the library's own.
-            guard length > 0, length <= payload.count - start, payload[start] != 0 else { return }
-            let key = Array(payload[start..<start + length])
-            guard String(decoding: key, as: UTF8.self).utf8.elementsEqual(key) else { return }
-            if !keys.contains(key) { keys.append(key) }
-            if Operation.parse(payload, at: &cursor) == nil { return }
-        }
-    }
-
-    /// Forgets the keys whose value a later record's operations give.
-    mutating func visit(_ payload: UnsafeRawBufferPointer) {
-        if keys.isEmpty { return }
-        Operation.forEach(in: payload) { operation in
-            switch operation {
-            case .set(let key, _, _), .remove(let key): keys.removeAll { $0.elementsEqual(key) }
-            case .removeAll: keys = []
-            case .moved: break
-            }
-        }
-    }
-
-    func names(limit: Int) -> [String] { keys.prefix(limit).map { String(decoding: $0, as: UTF8.self) } }
 }

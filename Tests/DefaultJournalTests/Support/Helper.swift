@@ -24,7 +24,10 @@ final class Helper: Sendable {
         process.executableURL = URL(fileURLWithPath: Self.program)
         process.arguments = arguments
         // Otherwise the thread sanitizer ends a child made with fork that starts threads.
-        process.environment = ProcessInfo.processInfo.environment.merging(["TSAN_OPTIONS": "die_after_fork=0"]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            // The backtrace of a process that ends by a trap takes long.
+            ["TSAN_OPTIONS": "die_after_fork=0", "SWIFT_BACKTRACE": "enable=no"]
+        ) { $1 }
         process.standardOutput = output
         process.standardInput = input
         try process.run()

@@ -26,7 +26,7 @@ struct Simulation {
 
     static func main() {
         for word in [
-            GuardedPages.ofProcess.published.word, BackgroundWorker.ofProcess.published.word,
+            MappedWindowPool.ofProcess.published.word, BackgroundWorker.ofProcess.published.word,
             JournalRegistry.ofProcess.published.word, JournalWatcher.ofProcess.published.word,
         ] {
             sim_add_process_word(word.address)

@@ -104,7 +104,7 @@ final class FileSuite: @unchecked Sendable {
         #endif
         let journal: Journal
         do {
-            journal = try Journal.open(at: path, options: options, isPatient: !wasBusy) { SuiteState() }
+            journal = try Journal.open(at: path, options: options, waits: !wasBusy) { SuiteState() }
         } catch {
             let error = DefaultsError.opening(error, advice: location.advice(about: error, in: path))
             wasBusy = error.code == .storeBusy

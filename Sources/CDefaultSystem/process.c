@@ -1,24 +1,29 @@
-// What Swift can't say: an instruction that not every processor of an architecture has, and a function that the C library
-// declares on request only. And what every C library has, under a module name of its own in Swift.
+// A process: its user, its program, its threads, its forks and its end. Swift needs these functions here because they are not
+// the same on every system, or because each C library has another module name.
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
 #include "CDefaultSystem.h"
+#include "pages.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if !defined(_WIN32)
-#include <errno.h>
+#if !defined(_WIN32) && !defined(__wasi__)
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #endif
 #if defined(__linux__)
-#include <fcntl.h>
 #include <pwd.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
+
+uint64_t default_forks;
 
 #if defined(_WIN32) || defined(__wasi__)
 uintptr_t default_current_thread(void) {
@@ -26,24 +31,11 @@ uintptr_t default_current_thread(void) {
     return (uintptr_t)&own;
 }
 #else
-#include <pthread.h>
-
 // The address of a variable would cost the start of a program on Linux a library more.
 uintptr_t default_current_thread(void) {
     return (uintptr_t)pthread_self();
 }
 #endif
-
-int default_lock_open_file(int file, bool takes) {
-#if defined(__linux__)
-    struct flock lock = { .l_type = takes ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET };
-    return fcntl(file, F_OFD_SETLK, &lock);
-#else
-    (void)file, (void)takes;
-    errno = ENOTSUP;
-    return -1;
-#endif
-}
 
 const char *default_environment_variable(const char *name) {
     return getenv(name);
@@ -147,78 +139,79 @@ int default_processor_number(void) {
     return (int)(((uint64_t)default_current_thread() * 0x9E3779B97F4A7C15u) >> 33);
 }
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-
-bool default_crc32c_is_in_hardware(void) {
-    unsigned a, b, c, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
-}
-
-__attribute__((target("sse4.2,crc32")))
-uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
-    const unsigned char *cursor = bytes;
-    uint64_t wide = state;
-    for (; count >= 8; cursor += 8, count -= 8) {
-        uint64_t word;
-        memcpy(&word, cursor, 8);
-        wide = __builtin_ia32_crc32di(wide, word);
-    }
-    state = (uint32_t)wide;
-    for (; count > 0; cursor++, count--) {
-        state = __builtin_ia32_crc32qi(state, *cursor);
-    }
-    return state;
-}
-
-// The instruction takes the bytes of a word in the order of a little-endian processor.
-#elif defined(__aarch64__) && !defined(__AARCH64EB__)
-#include <arm_acle.h>
-
-#if defined(__ARM_FEATURE_CRC32)
-// Every processor that the program is compiled for has it, as those of a Mac with Apple silicon have.
-bool default_crc32c_is_in_hardware(void) {
-    return true;
-}
-#elif defined(__linux__)
-#include <sys/auxv.h>
-
-bool default_crc32c_is_in_hardware(void) {
-    // HWCAP_CRC32, as the kernel's documentation lists it ("ARM64 ELF hwcaps"); not every C library has the name.
-    return getauxval(AT_HWCAP) & (1 << 7);
-}
+#if !defined(_WIN32) && !defined(__wasi__)
+void default_name_thread(const char *name) {
+#if defined(__APPLE__)
+    pthread_setname_np(name);
 #else
-bool default_crc32c_is_in_hardware(void) {
-    return false;
+    pthread_setname_np(pthread_self(), name);
+#endif
 }
-#endif
 
-#if !defined(__ARM_FEATURE_CRC32)
-__attribute__((target("crc")))
-#endif
-uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
-    const unsigned char *cursor = bytes;
-    for (; count >= 8; cursor += 8, count -= 8) {
-        uint64_t word;
-        memcpy(&word, cursor, 8);
-        state = __crc32cd(state, word);
-    }
-    for (; count > 0; cursor++, count--) {
-        state = __crc32cb(state, *cursor);
-    }
-    return state;
+int default_start_thread(void *(*body)(void *), void *context) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    // The new thread inherits a mask that blocks every signal but the one of guarded pages.
+    sigset_t blocked, unblocked;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &blocked, &unblocked);
+    pthread_t thread;
+    const int code = pthread_create(&thread, &attributes, body, context);
+    pthread_sigmask(SIG_SETMASK, &unblocked, NULL);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+
+static pthread_once_t watches_forks = PTHREAD_ONCE_INIT;
+static void (*_Atomic exit_handler)(void *);
+static _Atomic(void *) exit_object;
+
+// Runs in the child, in which only the thread that called `fork` exists.
+static void begin_child(void) {
+    default_forget_guarded_memory();
+    atomic_store(&exit_object, NULL);
+    __atomic_fetch_add(&default_forks, 1, __ATOMIC_RELAXED);
+}
+
+static void watch_forks(void) {
+    pthread_atfork(NULL, NULL, begin_child);
+}
+
+void default_watch_forks(void) {
+    pthread_once(&watches_forks, watch_forks);
+}
+
+static pthread_once_t registers_exit = PTHREAD_ONCE_INIT;
+static int exit_code;
+
+static void run_at_exit(void) {
+    void *const object = atomic_load(&exit_object);
+    if (object) atomic_load(&exit_handler)(object);
+}
+
+static void register_exit(void) {
+    exit_code = atexit(run_at_exit);
+}
+
+int default_call_at_exit(void (*handler)(void *), void *object) {
+    pthread_once(&registers_exit, register_exit);
+    atomic_store(&exit_handler, handler);
+    atomic_store(&exit_object, object);
+    return exit_code;
 }
 
 #else
 
-bool default_crc32c_is_in_hardware(void) {
-    return false;
-}
+// These systems have no `fork`, and the store that needs a thread and the program's end doesn't run on them.
 
-uint32_t default_crc32c_in_hardware(uint32_t state, const void *bytes, size_t count) {
-    (void)bytes;
-    (void)count;
-    return state;
+void default_watch_forks(void) {}
+
+int default_call_at_exit(void (*handler)(void *), void *object) {
+    (void)handler;
+    (void)object;
+    return -1;
 }
 
 #endif
