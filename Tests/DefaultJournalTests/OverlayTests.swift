@@ -23,7 +23,7 @@ struct OverlayTests {
         // One that reads when it wants to, and one that is told.
         let reader = try Journal.openUnregisteredForReading(suite, reading)
         let watcher = try Journal.openUnregisteredForReading(suite, reading)
-        let found = Guarded<[String?]>([])
+        let found = Locked<[String?]>([])
         watcher.startWatching { [weak watcher] in
             let value = watcher?["key"]
             found.withLock { $0.append(value) }

@@ -65,7 +65,7 @@ package final class SystemCallProbe: SystemCallObserver {
         var fileTime: UInt64?
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// Nanoseconds by which the clock of file times is ahead, as long after the files were written.
     private let fileTimeAdvance: UInt64

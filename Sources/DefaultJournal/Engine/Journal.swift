@@ -118,12 +118,12 @@ package final class Journal: @unchecked Sendable {
     /// How many flushes in the background have failed, one after another.
     let flushFailures = Atomic<Int>(0)
     let isCompactionScheduled = Atomic<Bool>(false)
-    let reports = Guarded<[JournalReport]>([])
+    let reports = Locked<[JournalReport]>([])
     /// The repair that is due once no lock is held; ``hasReports`` is set with it.
-    let repair = Guarded<Repair?>(nil)
+    let repair = Locked<Repair?>(nil)
     let hasReports = Atomic<Bool>(false)
     /// Waits for other processes' writes while there are observers.
-    let watch = Guarded<JournalWatch?>(nil)
+    let watch = Locked<JournalWatch?>(nil)
     /// Keeps observers that come and go from repeating the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
     let isUnsyncedNameReported = Atomic<Bool>(false)

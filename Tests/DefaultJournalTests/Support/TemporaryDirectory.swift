@@ -76,7 +76,7 @@ final class TemporaryDirectory: Sendable {
 
 /// Collects what a journal reports.
 final class ReportCollector: Sendable {
-    private let reports = Guarded<[JournalReport]>([])
+    private let reports = Locked<[JournalReport]>([])
 
     var all: [JournalReport] { reports.withLock { $0 } }
 

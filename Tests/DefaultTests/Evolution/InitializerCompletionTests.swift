@@ -76,7 +76,7 @@ private struct Amount: Codable, Equatable {
 
 /// Needs many parts, and counts how often it is decoded.
 private struct Wide: Codable {
-    static let decodings = Guarded(0)
+    static let decodings = Locked(0)
     static let count = 200
     var numbers: [Int]
 
@@ -98,7 +98,7 @@ private struct Wide: Codable {
 
 /// Goes through all of its keys, and counts how often it is decoded.
 private struct Tally: Codable {
-    static let decodings = Guarded(0)
+    static let decodings = Locked(0)
     var title: String?
     var note: String?
     var entries: [String: Int] = [:]
