@@ -185,7 +185,7 @@ func sourceLines(_ path: String) -> [SourceLine] {
 
 /// The types that have a lock: those of the platform, then those of this package that have one of these as a property.
 var locking: Set<Substring> = [
-    "ThreadLock", "ThreadCondition", "Guarded", "Mutex", "NSLock", "NSRecursiveLock", "NSCondition", "DispatchQueue",
+    "ThreadLock", "ThreadCondition", "Locked", "Mutex", "NSLock", "NSRecursiveLock", "NSCondition", "DispatchQueue",
     "ObservationRegistrar", "JSONEncoder", "JSONDecoder", "PropertyListEncoder", "PropertyListDecoder",
 ]
 

@@ -21,7 +21,7 @@ struct CompactionTests {
         _ probe: SystemCallProbe,
         _ body: @escaping @Sendable () throws -> Void
     ) {
-        let isDone = Guarded(false)
+        let isDone = Locked(false)
         probe.onStep { [unowned journal] step in
             guard step.call == call, !step.isHalf, journal.writer.depth == 0 else { return }
             let isFirst = isDone.withLock { isDone in
@@ -41,7 +41,7 @@ struct CompactionTests {
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
         for key in 0..<4 { try journal.set("key\(key)", "value") }
         let path = directory.suite + "/journal.new"
-        let exchanges = Guarded(0)
+        let exchanges = Locked(0)
         probe.onStep { step in
             guard step.call == .flock, FileManager.default.fileExists(atPath: path),
                 exchanges.withLock({
@@ -75,7 +75,7 @@ struct CompactionTests {
             let tail = journal.state.position
             // This descriptor stays that of the replaced file after the compaction.
             let file = try FileHandle(forUpdating: URL(filePath: directory.journal))
-            let counts = Guarded((syncs: 0, readings: 0))
+            let counts = Locked((syncs: 0, readings: 0))
             probe.onStep { [number] step in
                 let isTime = counts.withLock { counts in
                     if step.call == .fsync { counts.syncs += 1 }
@@ -110,7 +110,7 @@ struct CompactionTests {
         let journal = try Journal.openTest(directory.suite, reports.options(probe))
         for number in 0..<10 { try journal.set("key\(number)", "value") }
         let path = directory.suite + "/journal"
-        let isDone = Guarded(false)
+        let isDone = Locked(false)
         // The new file contains what was written until its sync, and the rest is copied.
         probe.onStep { step in
             guard step.call == .fsync, !isDone.withLock({ $0 }) else { return }
@@ -223,7 +223,7 @@ struct CompactionTests {
         patient.lockTimeout = .max
         let other = try Journal.openUnregistered(directory.suite, patient)
         try journal.set("a", "1")
-        let isCompacted = Guarded(false)
+        let isCompacted = Locked(false)
         during(journal, .fsync, probe) {
             var impatient = options(SystemCallProbe())
             impatient.lockTimeout = 0
@@ -301,7 +301,7 @@ struct CompactionTests {
         let end = try directory.bytes().count
         // The value together with the record's header, the operation and the key.
         let value = String(repeating: "t", count: 65_512 + excess)
-        let tail = Guarded(0)
+        let tail = Locked(0)
         during(journal, .fsync, probe) { [unowned journal, directory] in
             try journal.set("b", value)
             try tail.withLock { $0 = try directory.bytes().count - end }
@@ -324,7 +324,7 @@ struct CompactionTests {
         try journal.set("a", "1")
         let id = journal.currentID
         let value = String(repeating: "t", count: 70_000)
-        let count = Guarded(0)
+        let count = Locked(0)
         probe.onStep { [unowned journal] step in
             guard step.call == .fsync, journal.writer.depth == 0, journal.currentID == id else { return }
             let number = count.withLock { count in
@@ -396,8 +396,8 @@ struct CompactionTests {
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
         let other = try Journal.openUnregistered(directory.suite, options(otherProbe))
         try journal.set("key", Self.value)
-        let stage = Guarded(0)
-        let isFlushed = Guarded(false)
+        let stage = Locked(0)
+        let isFlushed = Locked(false)
         probe.onStep { step in
             let isMoving = journal.writer.holdsFileLock && journal.state.successor != nil
             let now = stage.withLock { stage in
@@ -440,7 +440,7 @@ struct CompactionTests {
         let journal = try Journal.openUnregistered(directory.suite, options(probe))
         for call in [SystemCall.pwrite, .fsync] {
             for number in 0..<10 { try journal.set("a", "\(number)") }
-            let id = Guarded<UInt64>(0)
+            let id = Locked<UInt64>(0)
             during(journal, call, probe) { [unowned journal] in
                 try journal.withExclusiveAccess { try journal.compact() }
                 try journal.set("b", "\(call)")
@@ -498,8 +498,8 @@ struct CompactionTests {
         try journal.set("damaged", "1")
         try journal.set("a", "1")
         try directory.overwriteInPlace("suite/journal", at: UInt64(JournalHeader.size + 20), with: [0xEE])
-        let found = Guarded<[String?]>([])
-        let isReading = Guarded(false)
+        let found = Locked<[String?]>([])
+        let isReading = Locked(false)
         let read: @Sendable (SystemCallProbe.Step) -> Void = { [unowned journal] _ in
             guard !isReading.withLock({ $0 }), journal.canBeRead else { return }
             isReading.withLock { $0 = true }
@@ -525,7 +525,7 @@ struct CompactionTests {
     @Test("A compaction that fails is tried again when the journal has twice the size, not at each write")
     func failing() throws {
         let probe = SystemCallProbe()
-        let failures = Guarded(0)
+        let failures = Locked(0)
         var options = options(probe, automaticMaintenance: true)
         options.report = { if case .compactionFailed = $0 { failures.withLock { $0 += 1 } } }
         let journal = try Journal.openTest(directory.suite, options)

@@ -66,7 +66,7 @@ struct EntryTableTests {
 
     @Test("frees what was made of a value when its entry changes or goes, once, and nothing else")
     func forms() {
-        let freed = Guarded<[UInt]>([])
+        let freed = Locked<[UInt]>([])
         func take() -> [UInt] { freed.exchange([]).sorted() }
         let one: [UInt8] = [1]
         do {

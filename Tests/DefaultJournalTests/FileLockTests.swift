@@ -85,7 +85,7 @@ struct FileLockTests {
 
     @Test("A flush that the system doesn't allow is tried again a second later")
     func postponedFlush() throws {
-        let calls = Guarded<[Bool]>([])
+        let calls = Locked<[Bool]>([])
         var options = JournalOptions(backgroundActivity: { work in
             let isAllowed = calls.withLock { calls in
                 calls.append(calls.count == 1)
@@ -115,7 +115,7 @@ struct FileLockTests {
             #expect(throws: JournalError.self) { try journal.set("a", "1") }
             try Journal.openUnregistered(directory.suite).set("a", "\(call)")
             #expect(journal["a"] == "\(call)")
-            let isDone = Guarded(false)
+            let isDone = Locked(false)
             Thread.detachNewThread { [journal] in
                 do { try journal.set("a", "thread") } catch { Issue.record(error) }
                 isDone.withLock { $0 = true }

@@ -190,7 +190,7 @@ struct FlushTests {
         otherProbe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
         #expect(throws: JournalError.self) { try other.synchronize() }
         #expect(journal["a"] == "1")
-        let isReplaced = Guarded(false)
+        let isReplaced = Locked(false)
         probe.onStep { step in
             // The read of the header, which says that a sync has failed.
             guard step.call == .pread, !isReplaced.exchange(true) else { return }
@@ -378,7 +378,7 @@ struct FlushTests {
         try journal.set("a", "1")
         let backup = try directory.bytes()
         try journal.set("a", "2")
-        let syncs = Guarded(0)
+        let syncs = Locked(0)
         let (other, path) = (directory.suite + "/other", directory.journal)
         try directory.write(backup, to: "suite/other")
         probe.onStep { [unowned journal] step in
@@ -405,7 +405,7 @@ struct FlushTests {
         let worker = try #require(options.worker)
         let journal = try Journal.openUnregistered(directory.suite, options)
         func end() throws {
-            let hasEnded = Guarded(false)
+            let hasEnded = Locked(false)
             Thread.detachNewThread {
                 worker.flushAtExit(waitingAtMost: 1 << 60)
                 hasEnded.withLock { $0 = true }
@@ -431,7 +431,7 @@ struct FlushTests {
         let worker = try #require(options.worker)
         let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("a", "1")
-        let (hasBegun, hasTime) = (Guarded(false), Guarded(false))
+        let (hasBegun, hasTime) = (Locked(false), Locked(false))
         probe.onStep { step in
             guard step.call == .fdatasync else { return }
             hasBegun.withLock { $0 = true }

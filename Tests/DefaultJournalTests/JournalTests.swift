@@ -186,7 +186,7 @@ struct JournalTests {
             }
             try journal.set("a", "1")
             #expect(journal.hasExclusiveAccess)
-            let isOthers = Guarded<Bool?>(nil)
+            let isOthers = Locked<Bool?>(nil)
             Thread.detachNewThread { isOthers.withLock { $0 = journal.hasExclusiveAccess } }
             try wait(for: "another thread") { isOthers.withLock { $0 != nil } }
             #expect(isOthers.withLock { $0 } == false)
@@ -202,7 +202,7 @@ struct JournalTests {
         let options = JournalOptions.standard
         #expect(options.lockTimeout == 5_000_000_000)
         #expect(options.automaticMaintenance && !options.isReadOnly && options.worker == nil)
-        let isDone = Guarded(false)
+        let isDone = Locked(false)
         let isAllowed = options.backgroundActivity { isDone.withLock { $0 = true } }
         #expect(isAllowed && isDone.withLock { $0 })
     }

@@ -40,7 +40,7 @@ struct LockAssertionTests {
         lock.lock()
         lock.unlock()
         #expect(lock.isHeldByThisThread)
-        let isOthers = Guarded<Bool?>(nil)
+        let isOthers = Locked<Bool?>(nil)
         Thread.detachNewThread { isOthers.withLock { $0 = lock.isHeldByThisThread } }
         try wait(for: "the other thread") { isOthers.withLock { $0 != nil } }
         #expect(isOthers.withLock { $0 } == false)

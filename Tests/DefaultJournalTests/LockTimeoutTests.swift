@@ -18,8 +18,8 @@ struct LockTimeoutTests {
     /// Sets a value on another thread.
     ///
     /// - Returns: Whether the value has been set.
-    private func setOnThread(_ journal: Journal) -> Guarded<Bool> {
-        let isDone = Guarded(false)
+    private func setOnThread(_ journal: Journal) -> Locked<Bool> {
+        let isDone = Locked(false)
         let thread = Thread {
             do { try journal.set("a", "1") } catch { Issue.record(error) }
             isDone.withLock { $0 = true }

@@ -292,7 +292,7 @@ struct LookingTests {
         for round in 1...3 {
             for number in 0..<50 { try journal.set("key\(number % 7)", "\(round) \(number)") }
             let expected = journal.all
-            let count = Guarded(0)
+            let count = Locked(0)
             probe.onStep { _ in
                 count.withLock { $0 += 1 }
                 #expect(other.all == expected)
@@ -387,13 +387,13 @@ struct LookingTests {
         let journal = try Journal.openUnregistered(directory.suite, probed)
         try journal.synchronize()
         probe.clear()
-        let waiting = Guarded(0)
+        let waiting = Locked(0)
         probe.onStep { step in
             // Holds up the first sync until all others wait.
             guard step.call == .fdatasync else { return }
             do { try wait(for: "the others") { waiting.withLock { $0 } == 8 } } catch { Issue.record(error) }
         }
-        let ended = Guarded(0)
+        let ended = Locked(0)
         for number in 0..<8 {
             Thread.detachNewThread { [journal] in
                 do {
@@ -536,7 +536,7 @@ struct LookingTests {
             try directory.overwriteInPlace("suite/journal", with: copied)
             let start = Clock.monotonic()
             let probe = SystemCallProbe()
-            let hasGoneOn = Guarded(false)
+            let hasGoneOn = Locked(false)
             probe.onStep { step in
                 // A copy that pauses for longer may be cut off.
                 guard step.number == number, Clock.monotonic() - start < 40_000_000 else { return }

@@ -23,7 +23,7 @@ struct OverlayTests {
         // One engine that reads at a time of its choice, and one that is notified.
         let reader = try Journal.openUnregisteredForReading(suite, reading)
         let watcher = try Journal.openUnregisteredForReading(suite, reading)
-        let found = Guarded<[String?]>([])
+        let found = Locked<[String?]>([])
         watcher.startWatching { [weak watcher] in
             let value = watcher?["key"]
             found.withLock { $0.append(value) }

@@ -65,7 +65,7 @@ struct PlatformTests {
         number.wrappingAdd(-1)
         let after = number.load()
         #expect(before == 2 && after == -6)
-        let guarded = Guarded(1)
+        let guarded = Locked(1)
         #expect(guarded.exchange(2) == 1 && guarded.withLock { $0 } == 2)
         #expect(
             guarded.withLock { value in

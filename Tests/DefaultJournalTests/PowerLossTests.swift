@@ -57,8 +57,8 @@ struct PowerLossTests {
             for key in 0..<8 { try trace.set(journal, "key\(key)", "0 \(Self.value)", .background) }
             for round in 1...3 {
                 let id = journal.currentID
-                let writes = Guarded(0)
-                let isWriting = Guarded(false)
+                let writes = Locked(0)
+                let isWriting = Locked(false)
                 trace.probe.onStep { step in
                     // A compaction makes these calls without holding the lock, which the writes need.
                     guard [.pwrite, .fsync].contains(step.call), engines.allSatisfy({ $0.writer.depth == 0 }),

@@ -164,8 +164,8 @@ struct PublicationTests {
         let journal = try Journal.openUnregistered(directory.suite, options)
         let other = try Journal.openUnregistered(directory.suite)
         try journal.set("a", "1")
-        let found = Guarded<[String?]>([])
-        let isReading = Guarded(false)
+        let found = Locked<[String?]>([])
+        let isReading = Locked(false)
         probe.onStep { [unowned journal] _ in
             guard journal.canBeRead else { return }
             // A read makes calls, and so steps, too.

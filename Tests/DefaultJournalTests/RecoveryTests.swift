@@ -326,7 +326,7 @@ struct RecoveryTests {
         options.calls = SystemCalls(probe: probe)
         options.automaticMaintenance = false
         let journalPath = directory.journal
-        let isCut = Guarded(false)
+        let isCut = Locked(false)
         probe.onStep { step in
             guard step.call == .flock, !isCut.exchange(true) else { return }
             truncate(journalPath, off_t(bytes.count))
@@ -347,7 +347,7 @@ struct RecoveryTests {
         var options = JournalOptions(automaticMaintenance: false)
         options.calls = SystemCalls(probe: probe)
         // The first time of each kind of call: another program may replace the suite just after it.
-        let times = Guarded<[SystemCall: UInt64]>([:])
+        let times = Locked<[SystemCall: UInt64]>([:])
         probe.onStep { step in
             times.withLock { $0[step.call] = $0[step.call] ?? Clock.monotonic() }
         }

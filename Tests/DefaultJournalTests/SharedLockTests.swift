@@ -30,8 +30,8 @@ struct SharedLockTests {
     func waitingWriter() throws {
         let lock = SharedLock()
         let slots = try [#require(lock.tryLockShared()), #require(lock.tryLockShared())]
-        let isLocked = Guarded(false)
-        let isDone = Guarded(false)
+        let isLocked = Locked(false)
+        let isDone = Locked(false)
         Thread.detachNewThread {
             lock.lock()
             isLocked.withLock { $0 = true }
@@ -61,7 +61,7 @@ struct SharedLockTests {
             var second = 0
         }
         let pair = Pair()
-        let differences = Guarded(0)
+        let differences = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for _ in 0..<5_000 {
                 if thread < 2 {

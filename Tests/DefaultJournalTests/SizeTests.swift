@@ -83,7 +83,7 @@ struct SizeTests {
         let journal = try Journal.openUnregistered(directory.suite, options)
         let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
         try journal.set("a", "1")
-        let isDone = Guarded(false)
+        let isDone = Locked(false)
         probe.onStep { step in
             guard step.call == .fsync, !step.isHalf, !isDone.exchange(true) else { return }
             do {

@@ -44,7 +44,7 @@ struct SuiteDirectoryTests {
     @Test("A directory that is removed each time it is created is created eight times", arguments: [6, 8])
     func removedAgain(removals: Int) throws {
         let probe = SystemCallProbe()
-        let removed = Guarded(0)
+        let removed = Locked(0)
         probe.onStep { [directory] step in
             guard step.call == .mkdir,
                 removed.withLock({
@@ -200,7 +200,7 @@ struct SuiteDirectoryTests {
     func deletedDuringCompaction() throws {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
-        let steps = Guarded(0)
+        let steps = Locked(0)
         var replaced = 0
         for last in 1..<100 {
             let place = TemporaryDirectory()

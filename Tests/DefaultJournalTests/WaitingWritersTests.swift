@@ -97,7 +97,7 @@ struct WaitingWritersTests {
         defer { close(file) }
         try journal.beginExclusiveAccess()
         let waiting = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
-        let isDone = Guarded(false)
+        let isDone = Locked(false)
         Thread.detachNewThread {
             do { try waiting.set("a", "2") } catch { Issue.record(error) }
             isDone.withLock { $0 = true }
@@ -124,9 +124,9 @@ struct WaitingWritersTests {
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let impatient = JournalOptions(automaticMaintenance: false, lockTimeout: 0)
-        let syncs = Guarded(0)
-        let others = Guarded<Journal?>(nil)
-        let isWriting = Guarded(false)
+        let syncs = Locked(0)
+        let others = Locked<Journal?>(nil)
+        let isWriting = Locked(false)
         probe.onStep { [directory] step in
             guard step.call == .fsync || step.call == .fdatasync, !step.isHalf,
                 !isWriting.exchange(true)

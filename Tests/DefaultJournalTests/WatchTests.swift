@@ -85,7 +85,7 @@ struct WatchTests {
             var overlaps = 0
         }
         let journal = try Journal.openTest(directory.suite)
-        let state = Guarded(State())
+        let state = Locked(State())
         let calls = Calls()
         let release = DispatchSemaphore(value: 0)
         journal.startWatching {
@@ -156,7 +156,7 @@ struct WatchTests {
     func unchanged() throws {
         let probe = SystemCallProbe()
         let journal = try Journal.openTest(directory.suite, JournalOptions(calls: SystemCalls(probe: probe)))
-        let calls = Guarded(0)
+        let calls = Locked(0)
         journal.startWatching { calls.withLock { $0 += 1 } }
         defer { journal.stopWatching() }
         func looks() -> Int { probe.counts[.stat, default: 0] }

@@ -51,7 +51,7 @@ func printReadsThatAreNeverReported(rounds: Int) {
         threads.enter()
         Thread {
             for round in 0..<rounds {
-                let isReported = Guarded(false)
+                let isReported = Locked(false)
                 withObservationTracking {
                     let container: KeyValueContainer<Int> = store.makeContainer(key: "number")
                     _ = container.value

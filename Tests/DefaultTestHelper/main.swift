@@ -101,7 +101,7 @@ func printNow(_ text: String) {
 /// itself.
 func printOwnHandler(key: String) {
     print(DefaultsDiagnostics.handler == nil ? "none" : "there")
-    let latest = Guarded<DefaultsDiagnostics.Event?>(nil)
+    let latest = Locked<DefaultsDiagnostics.Event?>(nil)
     DefaultsDiagnostics.handler = { event in
         print(event.kind, event.error.code, event.error.key ?? "", Thread.isMainThread)
         latest.withLock { $0 = event }
@@ -120,7 +120,7 @@ func printOwnHandler(key: String) {
 
 /// Prints how many different stack depths the calls of the program's handler have, for a thousand events.
 func printHandlerDepths() {
-    let depths = Guarded<Set<Int>>([])
+    let depths = Locked<Set<Int>>([])
     DefaultsDiagnostics.handler = { _ in
         let depth = Thread.callStackReturnAddresses.count
         depths.withLock { _ = $0.insert(depth) }

@@ -65,7 +65,7 @@ package final class SystemCallProbe: SystemCallObserver {
         var fileTime: UInt64?
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// The nanoseconds by which the clock of file times is ahead, as if the files had been written that long ago.
     private let fileTimeAdvance: UInt64

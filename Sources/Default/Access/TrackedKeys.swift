@@ -42,7 +42,7 @@ enum TrackedKeys {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
 private final class TrackedKey: Observable, @unchecked Sendable {
     /// By the names of storage and keys, with NUL between them, which no key contains.
-    private static let all = PerProcess { Guarded<[String: TrackedKey]>([:]) }
+    private static let all = PerProcess { Locked<[String: TrackedKey]>([:]) }
 
     private let location: String
     private let registrar = ObservationRegistrar()

@@ -105,7 +105,7 @@ extension ValueUpdates {
         makeUpdate: @escaping () -> () -> LastReadable<Element>.Update
     ) {
         self.init(of: keys, in: storage) {
-            let hasNews = Guarded(true)
+            let hasNews = Locked(true)
             let update = makeUpdate()
             func next() -> Element? {
                 guard hasNews.exchange(false) else { return nil }
@@ -268,11 +268,11 @@ final class ChangeLog: Sendable {
     typealias Values = [PropertyListValue?]
 
     /// What was stored before the oldest change, and after each; and the number of times that something was recorded.
-    private let state: Guarded<(values: [Values], generation: Int)>
+    private let state: Locked<(values: [Values], generation: Int)>
     private let limit: Int
 
     init(after values: Values, limit: Int) {
-        state = Guarded((values: [values], generation: 0))
+        state = Locked((values: [values], generation: 0))
         self.limit = max(limit, 1)
     }
 
@@ -334,7 +334,7 @@ extension KeyValueStorage {
 extension KeyChanges {
     /// Makes a reader that combines what has changed since it was read; an empty set is what isn't known.
     static func makeReader() -> Reader {
-        let pending = Guarded<Set<String>?>(nil)
+        let pending = Locked<Set<String>?>(nil)
         return Reader(
             note: { keys in
                 pending.withLock { pending in
@@ -387,7 +387,7 @@ extension StoreObservation {
         by owner: Owner,
         start: (_ withOwner: @escaping @Sendable ((Owner) -> Void) -> Void) -> StoreObservation
     ) -> StoreObservation {
-        let kept = Guarded<StoreObservation?>(nil)
+        let kept = Locked<StoreObservation?>(nil)
         let calls = start { [weak owner] body in
             if let owner {
                 body(owner)

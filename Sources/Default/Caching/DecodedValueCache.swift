@@ -18,9 +18,9 @@ internal import Foundation
 /// The same holds for values that the bytes can only be turned into with changes, and for errors. A value of this kind
 /// that may be shared takes the place of the decoded one, as an entry that says so.
 struct DecodedValueCache: Sendable {
-    private static let ofProcess = PerProcess { SharedGuarded(Table()) }
+    private static let ofProcess = PerProcess { SharedLocked(Table()) }
 
-    private let table: SharedGuarded<Table>
+    private let table: SharedLocked<Table>
     /// The store that the entries are about.
     private let store: UInt
 
@@ -30,9 +30,9 @@ struct DecodedValueCache: Sendable {
     #endif
 
     /// An empty cache for one store.
-    init() { self.init(SharedGuarded(Table()), of: 0) }
+    init() { self.init(SharedLocked(Table()), of: 0) }
 
-    private init(_ table: SharedGuarded<Table>, of store: UInt) { (self.table, self.store) = (table, store) }
+    private init(_ table: SharedLocked<Table>, of store: UInt) { (self.table, self.store) = (table, store) }
 
     /// The process's cache for a store.
     static func of(_ store: any DefaultsStore) -> DecodedValueCache {

@@ -180,6 +180,6 @@ private func direct(_ type: Any.Type) -> (any Sendable)? {
 }
 
 /// Bridges by type; there are at most as many as the program has types in containers and keys.
-private typealias BridgeTable = Guarded<[ObjectIdentifier: any Sendable]>
+private typealias BridgeTable = Locked<[ObjectIdentifier: any Sendable]>
 private let bridges = PerProcess { BridgeTable([:]) }
 private let insideBridges = PerProcess { BridgeTable([:]) }

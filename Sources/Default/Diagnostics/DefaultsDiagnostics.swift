@@ -70,7 +70,7 @@ public enum DefaultsDiagnostics: Sendable {
         }
     }
 
-    private static let installed = PerProcess { Guarded<InstalledHandler?>(nil) }
+    private static let installed = PerProcess { Locked<InstalledHandler?>(nil) }
 
     /// Takes precedence over the process's handler within a task.
     ///
@@ -287,7 +287,7 @@ extension DefaultsDiagnostics {
         reportOnce(.sourceUnusable, .sourceUnusable(parts, of: origin, context))
     }
 
-    private static let reportedReads = PerProcess { Guarded(ReportedReads()) }
+    private static let reportedReads = PerProcess { Locked(ReportedReads()) }
 
     /// The ``ReportedReads/unreadableKeys``: 0 in nearly all programs, where ``noteReadable(_:_:)`` costs one load.
     private static let unreadableKeys = Atomic<UInt64>(0)

@@ -19,7 +19,7 @@ final class TypeShape: DecodingHooks {
 
     private init(_ type: (any Decodable.Type)?) { self.type = type }
 
-    private static let known = PerProcess { Guarded<[ObjectIdentifier: TypeShape?]>([:]) }
+    private static let known = PerProcess { Locked<[ObjectIdentifier: TypeShape?]>([:]) }
 
     /// The shape of a type; nil without a default value that can be encoded and decoded.
     static func of(_ type: any Decodable.Type, coder: DefaultsCoder) -> TypeShape? {
@@ -87,7 +87,7 @@ final class TypeShape: DecodingHooks {
 }
 
 extension TypeShape {
-    private static let knownTypes = PerProcess { Guarded<[ObjectIdentifier: [any Decodable.Type]]>([:]) }
+    private static let knownTypes = PerProcess { Locked<[ObjectIdentifier: [any Decodable.Type]]>([:]) }
 
     /// The types of what is in a type's values: of properties, of elements, and of what is in those.
     ///

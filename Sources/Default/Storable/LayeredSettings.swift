@@ -21,7 +21,7 @@ struct LayeredSettings {
         /// nil if no source has anything under the type's names.
         let layers: PropertyLayers?
         let identifiers: [String]
-        let last = Guarded<(any AnyObject & Sendable)?>(nil)
+        let last = Locked<(any AnyObject & Sendable)?>(nil)
 
         init(_ layers: PropertyLayers?, _ identifiers: [String]) { (self.layers, self.identifiers) = (layers, identifiers) }
     }

@@ -37,7 +37,7 @@ public final class LiveSettings<Settings: DefaultStorable> {
     private let key: String?
     private let initial: Settings
     /// The last value that this object has read or stored; nil for none yet.
-    private let lastReadable = Guarded<Settings?>(nil)
+    private let lastReadable = Locked<Settings?>(nil)
 
     /// Creates an object for the settings stored under a key.
     ///

@@ -509,7 +509,7 @@ enum IdentifierRegistry {
     }
 
     /// The types that were seen, the first one first.
-    private static let types = PerProcess { Guarded<[Location: [any DefaultStorable.Type]]>([:]) }
+    private static let types = PerProcess { Locked<[Location: [any DefaultStorable.Type]]>([:]) }
 
     /// The number of locations that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096

@@ -5,12 +5,12 @@ public final class StoreObservation: Sendable {
     /// Receives the keys whose values may have changed; nil when it isn't known which.
     public typealias Handler = @Sendable (_ keys: Set<String>?) -> Void
 
-    private let onCancel: Guarded<(@Sendable () -> Void)?>
+    private let onCancel: Locked<(@Sendable () -> Void)?>
 
     /// Creates an observation, for third-party storages.
     ///
     /// - Parameter onCancel: Called once, when the observation is cancelled or released.
-    public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Guarded(onCancel) }
+    public init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = Locked(onCancel) }
 
     /// Ends the observation.
     ///
@@ -22,7 +22,7 @@ public final class StoreObservation: Sendable {
 
 /// The observers of one storage.
 final class ChangeHub: Sendable {
-    private let observers = Guarded<[Observer]>([])
+    private let observers = Locked<[Observer]>([])
     private let hasObservers = Atomic<Bool>(false)
     private let registrationLock = ThreadLock()
 
@@ -102,7 +102,7 @@ private final class Observer: Sendable {
     }
 
     private let handler: StoreObservation.Handler
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(_ handler: @escaping StoreObservation.Handler) { self.handler = handler }
 
@@ -143,7 +143,7 @@ private final class Observer: Sendable {
 /// The hubs of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and a
 /// third-party storage may be a struct.
 enum SharedHubs {
-    private static let hubs = PerProcess { Guarded<[String: ChangeHub]>([:]) }
+    private static let hubs = PerProcess { Locked<[String: ChangeHub]>([:]) }
     private static let hasHubs = Atomic<Bool>(false)
 
     /// Calls a handler at each change that is reported under a name.
@@ -211,7 +211,7 @@ final class ChangeSignal: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// Records that something has changed.
     func note() { wake { $0.isChanged = true } }
@@ -370,7 +370,7 @@ final class SuiteWatch: @unchecked Sendable {
         var comparisons = 0
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(of store: any DefaultsStore, reportingTo hub: ChangeHub) {
         self.store = store

@@ -21,7 +21,7 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
     private var token: (any NSObjectProtocol)?
 
     /// The watches by their suites' names; each lasts as long as its suite has observers.
-    private static let watches = PerProcess { Guarded<[String: FoundationWatch]>([:]) }
+    private static let watches = PerProcess { Locked<[String: FoundationWatch]>([:]) }
     private static let registrationLock = PerProcess { ThreadLock(isRecursive: true) }
 
     /// Calls a handler at each change of a suite.

@@ -16,8 +16,8 @@ public final class MemoryDefaults: Sendable {
     /// "MemoryDefaults #1" and so on, in the order of creation.
     public let storeDescription: String
 
-    private let entries = Guarded<[StoreKey: PropertyListValue]>([:])
-    private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
+    private let entries = Locked<[StoreKey: PropertyListValue]>([:])
+    private let registered = Locked<[StoreKey: PropertyListValue]>([:])
     private let exclusiveAccess = ExclusiveAccess()
     private let changes = ChangeHub()
     /// The sources that the store was created with; nil without any.

@@ -105,10 +105,10 @@ package final class Journal: @unchecked Sendable {
     let compaction = ThreadLock()
     /// The suite's directory; changed under `exclusive` and `stateLock`, and read under one of them.
     @exclusivity(unchecked) var suite: SuiteDirectory
-    /// Guarded by `stateLock`; the thread that has `exclusive` and the `flock` may read all but `comparedAt` without
+    /// Locked by `stateLock`; the thread that has `exclusive` and the `flock` may read all but `comparedAt` without
     /// it.
     @exclusivity(unchecked) var state: JournalState
-    /// Guarded by `exclusive`.
+    /// Locked by `exclusive`.
     @exclusivity(unchecked) var writer: Writer
     /// The thread that has exclusive access, or 0.
     let owner = Atomic<UInt>(0)
@@ -118,12 +118,12 @@ package final class Journal: @unchecked Sendable {
     /// How many flushes in the background have failed, one after another.
     let flushFailures = Atomic<Int>(0)
     let isCompactionScheduled = Atomic<Bool>(false)
-    let reports = Guarded<[JournalReport]>([])
+    let reports = Locked<[JournalReport]>([])
     /// The repair that is due once no lock is held; ``hasReports`` is set with it.
-    let repair = Guarded<Repair?>(nil)
+    let repair = Locked<Repair?>(nil)
     let hasReports = Atomic<Bool>(false)
     /// Waits for other processes' writes while there are observers.
-    let watch = Guarded<JournalWatch?>(nil)
+    let watch = Locked<JournalWatch?>(nil)
     /// Keeps observers that come and go from repeating the report.
     let isRefusedWatchReported = Atomic<Bool>(false)
     let isUnsyncedNameReported = Atomic<Bool>(false)

@@ -13,7 +13,7 @@ final class JournalRegistry: Sendable {
     final class Slot: Sendable {
         let id: FileID
         let opening = ThreadLock()
-        private let reference = Guarded(WeakReference())
+        private let reference = Locked(WeakReference())
 
         init(_ id: FileID) { self.id = id }
 
@@ -28,7 +28,7 @@ final class JournalRegistry: Sendable {
     }
 
     // A list: a program has a few suites.
-    private let slots = Guarded<[Slot]>([])
+    private let slots = Locked<[Slot]>([])
 
     func slot(for id: FileID) -> Slot {
         slots.withLock { slots in

@@ -11,7 +11,7 @@ final class MappedWindowPool: Sendable {
     static var shared: MappedWindowPool { ofProcess.current }
 
     /// Addresses of windows without a mapping.
-    private let free = Guarded<[UInt]>([])
+    private let free = Locked<[UInt]>([])
     /// Windows whose addresses are reserved together.
     private static let batch = 128
 

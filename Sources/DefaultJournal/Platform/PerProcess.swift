@@ -67,7 +67,7 @@ extension PerProcess {
     /// - Throws: What the body throws.
     @inlinable public func withLock<Value, Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
-    ) throws(Failure) -> Result where State == Guarded<Value> {
+    ) throws(Failure) -> Result where State == Locked<Value> {
         try current.withLock(body)
     }
 }

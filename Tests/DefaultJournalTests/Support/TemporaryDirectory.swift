@@ -75,7 +75,7 @@ final class TemporaryDirectory: Sendable {
 
 /// A collector of a journal's reports.
 final class ReportCollector: Sendable {
-    private let reports = Guarded<[JournalReport]>([])
+    private let reports = Locked<[JournalReport]>([])
 
     var all: [JournalReport] { reports.withLock { $0 } }
 

@@ -14,7 +14,7 @@ private struct Tally: DefaultStorable {
 
 /// A test's own storage, which several threads may use.
 private struct Vault: KeyValueStorage {
-    private let contents = Guarded<[String: Data]>([:])
+    private let contents = Locked<[String: Data]>([:])
 
     func value<T: Codable>(forKey key: String) -> T? {
         contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
@@ -32,7 +32,7 @@ private final class Recording: KeyValueStorage, Sendable {
 
     let refuses: Bool
     private let contents = MemoryDefaults()
-    private let recorded = Guarded<[String]>([])
+    private let recorded = Locked<[String]>([])
 
     init(refuses: Bool = false) {
         self.refuses = refuses
@@ -69,7 +69,7 @@ private final class Recording: KeyValueStorage, Sendable {
 /// A store that checks whether exclusive access has begun.
 private final class Exclusive: DefaultsStore, Sendable {
     private let contents = MemoryDefaults()
-    private let depth = Guarded(0)
+    private let depth = Locked(0)
 
     var isExclusive: Bool { depth.withLock { $0 > 0 } }
 
@@ -100,7 +100,7 @@ private final class Gate: UserDefaultsVocabulary, Sendable {
 
     let storeDescription = "Gate"
     private let contents = MemoryDefaults()
-    private let counts = Guarded((refuses: false, begins: 0, ends: 0))
+    private let counts = Locked((refuses: false, begins: 0, ends: 0))
 
     var begins: Int { counts.withLock { $0.begins } }
     var ends: Int { counts.withLock { $0.ends } }
@@ -322,7 +322,7 @@ struct ExclusiveUpdateTests {
     @Test("that stores only what is absent stores the first value only", arguments: StoreKind.allCases)
     func onlyIfAbsent(kind: StoreKind) throws {
         try kind.withStore { store in
-            let made = Guarded(0)
+            let made = Locked(0)
             try repeatOnEightThreads(kind.rounds) {
                 Defaults(suite: store)["k"].setIfAbsent {
                     made.withLock { made in
@@ -340,7 +340,7 @@ struct ExclusiveUpdateTests {
     func plainWrites(kind: StoreKind) throws {
         try kind.withStore { store in
             let shared = UnsafeStore(store)
-            let isOver = Guarded(false)
+            let isOver = Locked(false)
             let writing = DispatchGroup()
             writing.enter()
             let writer = Thread {

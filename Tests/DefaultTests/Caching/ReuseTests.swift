@@ -5,7 +5,7 @@ import Testing
 
 /// A counter of decodings in the test's own task.
 private enum Decodings {
-    @TaskLocal static var count: Guarded<Int>?
+    @TaskLocal static var count: Locked<Int>?
 
     static func note() {
         count?.withLock { $0 += 1 }
@@ -19,7 +19,7 @@ private func expectDecodings(
     sourceLocation: SourceLocation = #_sourceLocation,
     in body: () throws -> Void
 ) throws {
-    let count = Guarded(0)
+    let count = Locked(0)
     try Decodings.$count.withValue(count, operation: body)
     #expect(count.withLock { $0 } == number, sourceLocation: sourceLocation)
 }
@@ -122,7 +122,7 @@ private struct Visit: DefaultStorable {
 private struct Secret: DefaultStorable {
     var text: String
 
-    static let mask = Guarded<UInt8>(0xAA)
+    static let mask = Locked<UInt8>(0xAA)
     static var defaultCoder: DefaultsCoder { DefaultsCoder(encoder: Coder(), decoder: Coder()) }
 
     struct Coder: DefaultsEncoder, DefaultsDecoder {

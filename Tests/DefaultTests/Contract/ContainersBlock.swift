@@ -5,7 +5,7 @@ import Testing
 
 /// A custom storage with the two required methods.
 private struct Vault: KeyValueStorage {
-    private let contents = Guarded<[String: Data]>([:])
+    private let contents = Locked<[String: Data]>([:])
 
     func value<T: Codable>(forKey key: String) -> T? {
         contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }

@@ -160,7 +160,7 @@ struct OtherLibrariesBlock {
             #expect(defaults[.startList].count == 1 && defaults[.startTable].count == 1)
             #expect(abs(defaults[.now].timeIntervalSinceNow) < 3_600)
             #expect(defaults[.now] <= defaults[.now])
-            let made = Guarded(0)
+            let made = Locked(0)
             let counting = Defaults.Key<Int>("made") {
                 made.withLock { count in
                     count += 1

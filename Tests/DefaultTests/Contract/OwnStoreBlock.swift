@@ -8,7 +8,7 @@ import Testing
 /// A minimal third-party store: the five members that have no default implementation.
 private final class Shelf: DefaultsStore, Sendable {
     let storeDescription = "Shelf \(UUID().uuidString)"
-    private let values = Guarded<[StoreKey: PropertyListValue]>([:])
+    private let values = Locked<[StoreKey: PropertyListValue]>([:])
 
     func storedValue(forKey key: String) -> PropertyListValue? {
         values.withLock { $0[StoreKey(unchecked: key)] }
@@ -52,7 +52,7 @@ struct OwnStoreBlock {
         defaults["count"] += 3
         #expect(store.storedValue(forKey: "count") == .integer(5))
         let container: KeyValueContainer<Int> = store.makeContainer(key: "count")
-        let notices = Guarded(0)
+        let notices = Locked(0)
         withObservationTracking {
             _ = container.value
         } onChange: {

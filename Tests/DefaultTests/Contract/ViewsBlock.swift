@@ -72,7 +72,7 @@ private struct Screen {
 private final class Rendering: Sendable {
     private let row: Screen.Row
     private let store: FileDefaults
-    private let notices = Guarded<[AnyHashable]>([])
+    private let notices = Locked<[AnyHashable]>([])
     private let events: AsyncStream<Void>.Continuation
     /// A stream with an element for each notice.
     let stream: AsyncStream<Void>

@@ -869,7 +869,7 @@ private struct Shelf: Codable, Equatable {
 
 /// A type that counts its decodings.
 private struct Counted: DefaultProviding {
-    static let decodings = Guarded(0)
+    static let decodings = Locked(0)
     static var defaultValue: Counted? { Counted(id: 0, name: "default") }
     var id: Int
     var name: String
@@ -886,7 +886,7 @@ private struct Counted: DefaultProviding {
 
 /// A decoder that counts its uses.
 private final class CountingDecoder: DefaultsDecoder, Sendable {
-    let calls = Guarded(0)
+    let calls = Locked(0)
 
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         calls.withLock { $0 += 1 }

@@ -76,7 +76,7 @@ private struct Amount: Codable, Equatable {
 
 /// A type that needs many parts, and counts its decodings.
 private struct Wide: Codable {
-    static let decodings = Guarded(0)
+    static let decodings = Locked(0)
     static let count = 200
     var numbers: [Int]
 
@@ -98,7 +98,7 @@ private struct Wide: Codable {
 
 /// A type that goes through all of its keys, and counts its decodings.
 private struct Tally: Codable {
-    static let decodings = Guarded(0)
+    static let decodings = Locked(0)
     var title: String?
     var note: String?
     var entries: [String: Int] = [:]

@@ -642,7 +642,7 @@ struct MigrationTests {
             init(migrating previous: Old) { size = previous.size + 1_000_000 }
         }
         try New(size: 0).save()
-        let turn = Guarded(0)
+        let turn = Locked(0)
         try onEightThreads {
             let writes = turn.withLock {
                 $0 += 1; return $0 <= 2
@@ -670,7 +670,7 @@ struct MigrationTests {
         }
         let base = MemoryDefaults()
         try New(size: 1).save(to: base)
-        let isFirst = Guarded(true)
+        let isFirst = Locked(true)
         let store = ReadNotifyingStore(base) { key in
             let writes = isFirst.withLock { isFirst in
                 defer { isFirst = isFirst && key != "New.schemaVersion" }

@@ -5,7 +5,7 @@ import Testing
 
 /// A counter of decodings of the types below.
 private enum Decodings {
-    @TaskLocal static var count = Guarded(0)
+    @TaskLocal static var count = Locked(0)
 
     static func note() { count.withLock { $0 += 1 } }
 }
@@ -122,7 +122,7 @@ struct RememberedOutcomeTests {
         func check(_ read: () -> Int?) {
             EventCollector().collect {
                 let counts = (0..<3).map { _ in
-                    let count = Guarded(0)
+                    let count = Locked(0)
                     Decodings.$count.withValue(count) {
                         #expect(read() == 5)
                     }
@@ -159,7 +159,7 @@ struct RememberedOutcomeTests {
     func otherBytesBetween() throws {
         func check(_ key: String, _ first: String, _ second: String, read: (MemoryDefaults) -> Int?) throws {
             let store = MemoryDefaults()
-            let count = Guarded(0)
+            let count = Locked(0)
             try EventCollector().collect {
                 try Decodings.$count.withValue(count) {
                     for json in [first, second, first] {
@@ -193,7 +193,7 @@ struct RememberedOutcomeTests {
     private func check<Settings: Counting>(_ type: Settings.Type, _ json: String, isReadable: Bool) throws {
         let store = MemoryDefaults()
         try store.set(Data(json.utf8), forKey: Settings.defaultIdentifier)
-        let count = Guarded(0)
+        let count = Locked(0)
         EventCollector().collect {
             Decodings.$count.withValue(count) {
                 for _ in 0..<5 {
@@ -234,7 +234,7 @@ struct RememberedOutcomeTests {
         let value = try #require(try Extended.load(from: store))
         try value.save(to: store)
         let bytes = store.data(forKey: "Extended")
-        let count = Guarded(0)
+        let count = Locked(0)
         try Decodings.$count.withValue(count) {
             for _ in 0..<5 {
                 #expect(Extended.read(from: store)?.level == Level(5))

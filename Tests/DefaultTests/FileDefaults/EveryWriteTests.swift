@@ -17,7 +17,7 @@ struct EveryWriteTests {
             let journal = try Journal.open(at: url.path, options: options) { SuiteState() }
             let durable = try FileDefaults(url: url, durability: .everyWrite)
             #expect(try durable.suite.open().journal === journal)
-            let syncs = Guarded(0)
+            let syncs = Locked(0)
             probe.onStep { step in
                 guard step.call == .fdatasync else { return }
                 syncs.withLock { $0 += 1 }

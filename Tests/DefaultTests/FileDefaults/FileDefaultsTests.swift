@@ -461,7 +461,7 @@ struct TransactionTests {
         try withTemporaryDirectory { directory in
             let suite = try FileDefaults(url: directory.appending(path: "s"))
             try suite.set(1, forKey: "gone")
-            let reported = Guarded<[Set<String>?]>([])
+            let reported = Locked<[Set<String>?]>([])
             let observation = suite.observeChanges { keys in reported.withLock { $0.append(keys) } }
             try suite.transaction {
                 try suite.set(2, forKey: "a")
@@ -480,7 +480,7 @@ struct TransactionTests {
             try suite.set(1, forKey: "a")
             try suite.set(1, forKey: "b")
             let records = try suite.verify().recordCount
-            let reported = Guarded<[Set<String>?]>([])
+            let reported = Locked<[Set<String>?]>([])
             let observation = suite.observeChanges { keys in reported.withLock { $0.append(keys) } }
             try suite.transaction {
                 try suite.set(1, forKey: "a")
@@ -513,7 +513,7 @@ struct TransactionTests {
                 try suite.set(1, forKey: "a")
                 try suite.set(1, forKey: "b")
                 let records = try suite.verify().recordCount
-                let reported = Guarded<[Set<String>?]>([])
+                let reported = Locked<[Set<String>?]>([])
                 let observation = suite.observeChanges { keys in reported.withLock { $0.append(keys) } }
                 try remove()
                 #expect(suite.storedKeys() == [], "\(number)")

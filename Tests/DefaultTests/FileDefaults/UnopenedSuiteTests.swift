@@ -102,7 +102,7 @@ struct UnopenedSuiteTests {
             init(_ observation: StoreObservation) { self.observation = observation }
         }
         try withUnopenedSuite { suite, unblock in
-            let heard = Guarded(0)
+            let heard = Locked(0)
             var part: Part? = Part(suite.observeChanges { _ in heard.withLock { $0 += 1 } })
             let observation = suite.observeChanges { [part] _ in withExtendedLifetime(part) {} }
             part = nil
@@ -116,7 +116,7 @@ struct UnopenedSuiteTests {
     @Test("calls the observers that were added before from its opening on, unless they have ended")
     func observers() throws {
         try withUnopenedSuite { suite, unblock in
-            let heard = Guarded<[[Set<String>?]]>([[], [], []])
+            let heard = Locked<[[Set<String>?]]>([[], [], []])
             var observations = heard.withLock { $0.indices }.map { number in
                 suite.observeChanges { keys in heard.withLock { $0[number].append(keys) } }
             }

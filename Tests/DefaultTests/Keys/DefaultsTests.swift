@@ -201,7 +201,7 @@ struct DefaultsTests {
         #expect(store[token] == store[other])
         #endif
 
-        let made = Guarded(0)
+        let made = Locked(0)
         @Sendable func next() -> Int {
             made.withLock { made in
                 made += 1
@@ -333,7 +333,7 @@ struct DefaultsTests {
 
     @Test("evaluate their default only when it is needed, and each time", arguments: StoreKind.allCases)
     func computedDefault(kind: StoreKind) throws {
-        let made = Guarded(0)
+        let made = Locked(0)
         func make() -> Int {
             made.withLock { count in
                 count += 1

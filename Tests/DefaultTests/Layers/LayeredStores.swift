@@ -64,10 +64,10 @@ final class OwnStore: UserDefaultsVocabulary, @unchecked Sendable {
 /// A source whose values a test changes.
 final class ChangingSource: DefaultsSource {
     let name = "changing"
-    private let current: Guarded<[String: PropertyListValue]?>
-    private let handlers = Guarded<[@Sendable () -> Void]>([])
+    private let current: Locked<[String: PropertyListValue]?>
+    private let handlers = Locked<[@Sendable () -> Void]>([])
 
-    init(_ values: [String: PropertyListValue]?) { current = Guarded(values) }
+    init(_ values: [String: PropertyListValue]?) { current = Locked(values) }
 
     struct Unreachable: Error {}
 

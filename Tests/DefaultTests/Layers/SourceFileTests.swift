@@ -111,7 +111,7 @@ struct SourceFileTests {
             let folder = directory.appending(path: "later")
             let file = folder.appending(path: "settings.json")
             let suite = try FileDefaults(url: directory.appending(path: "s"), fallbacks: [.file(file)])
-            let keys = Guarded<Set<String>>([])
+            let keys = Locked<Set<String>>([])
             let observation = suite.observeChanges { changed in keys.withLock { $0.formUnion(changed ?? ["?"]) } }
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             try write(#"{"volume": 0.5}"#, to: file)

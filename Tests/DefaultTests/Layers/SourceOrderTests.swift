@@ -203,7 +203,7 @@ struct SourceOrderTests {
             let vendor = ChangingSource(["volume": 0.5, "same": 1])
             try kind.withStore(fallbacks: [vendor]) { store in
                 #expect(store.double(forKey: "volume") == 0.5)
-                let seen = Guarded<[Set<String>?]>([])
+                let seen = Locked<[Set<String>?]>([])
                 let observation = store.observeChanges { keys in seen.withLock { $0.append(keys) } }
                 vendor.change(to: ["volume": 0.6, "same": 1, "new": 2])
                 #expect(seen.withLock({ $0 }) == [["volume", "new"]])

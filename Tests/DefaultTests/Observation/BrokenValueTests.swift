@@ -56,7 +56,7 @@ private struct Plain: DefaultStorable {
 
 /// The values that handlers were called with.
 private final class Record<Value: Sendable>: Sendable {
-    private let recorded = Guarded<[Value]>([])
+    private let recorded = Locked<[Value]>([])
 
     func add(_ value: Value) { recorded.withLock { $0.append(value) } }
 
@@ -384,7 +384,7 @@ struct BrokenValueTests {
 
 /// A test's own storage.
 private struct Vault: KeyValueStorage {
-    private let contents = Guarded<[String: Data]>([:])
+    private let contents = Locked<[String: Data]>([:])
 
     func value<T: Codable>(forKey key: String) -> T? {
         contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }

@@ -12,10 +12,10 @@ private struct Level: Codable {
 
 /// A test's own storage that reports its changes itself, and counts its calls.
 private final class Reporting: KeyValueStorage, Sendable {
-    private let contents = Guarded<[String: Data]>([:])
+    private let contents = Locked<[String: Data]>([:])
     private let hub = ChangeHub()
-    private let reads = Guarded(0)
-    private let observers = Guarded(0)
+    private let reads = Locked(0)
+    private let observers = Locked(0)
 
     var readCount: Int { reads.withLock { $0 } }
     var observerCount: Int { observers.withLock { $0 } }
@@ -181,7 +181,7 @@ struct ContainerUpdatesTests {
     @Test("and tracked reads observe a storage once, however many there are, and until there is no reader left")
     func tracking() throws {
         let storage = Reporting()
-        let notices = Guarded(0)
+        let notices = Locked(0)
         func track() {
             withObservationTracking {
                 _ = KeyValueContainer<Int>(storage: storage, key: "tracked \(ObjectIdentifier(storage))").value
@@ -218,7 +218,7 @@ struct ContainerUpdatesTests {
             let storage = PersistentStorage(keyPrefix: "a.")
             return (storage, KeyValueContainer<Int>(storage: store, key: "a.k"))
         }
-        let heard = Guarded<[Set<String>?]>([])
+        let heard = Locked<[Set<String>?]>([])
         let observation = withDefaults(store) { storage?.observeChanges { keys in heard.withLock { $0.append(keys) } } }
         var updates = container.updates.makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation) == .some(nil))

@@ -17,7 +17,7 @@ private struct Undefaulted: DefaultStorable {
 
 /// A storage without change notifications.
 private struct Vault: KeyValueStorage {
-    private let contents = Guarded<[String: Data]>([:])
+    private let contents = Locked<[String: Data]>([:])
 
     func value<T: Codable>(forKey key: String) -> T? {
         contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
@@ -33,7 +33,7 @@ private struct Vault: KeyValueStorage {
 private final class ReadWhenObserved: KeyValueStorage {
     private let hub = ChangeHub()
     private let contents = MemoryDefaults()
-    private let count = Guarded(0)
+    private let count = Locked(0)
 
     var reads: Int { count.withLock { $0 } }
 
@@ -58,7 +58,7 @@ private final class ReadWhenObserved: KeyValueStorage {
 
 /// A tracker that reads inside `withObservationTracking`, and counts the notifications: at most one for each read.
 private final class Tracker: Sendable {
-    private let count = Guarded(0)
+    private let count = Locked(0)
     var notices: Int { count.withLock { $0 } }
 
     func read(_ body: () -> Void) {
@@ -237,7 +237,7 @@ struct ObservableTests {
             let tracked = try FileDefaults(url: directory.appending(path: "tracked.defaults"))
             let untracked = try FileDefaults(url: directory.appending(path: "untracked.defaults"))
             let tracker = Tracker()
-            let started = Guarded(0)
+            let started = Locked(0)
             try onEightThreads {
                 let number = started.withLock { started in
                     started += 1

@@ -7,7 +7,7 @@ import Testing
 
 /// The notices that an observer has received.
 private final class Notices: Sendable {
-    private let heard = Guarded<[Set<String>?]>([])
+    private let heard = Locked<[Set<String>?]>([])
 
     var all: [Set<String>?] { heard.withLock { $0 } }
     var count: Int { all.count }
@@ -31,9 +31,9 @@ private final class Counter: Sendable {
 /// A third-party store that leaves observation and exclusive access to the default implementations.
 private final class Plain: DefaultsStore, @unchecked Sendable {
     let storeDescription = "Plain \(UUID().uuidString)"
-    private let values = Guarded<[StoreKey: PropertyListValue]>([:])
-    private let depth = Guarded(0)
-    private let listings = Guarded<[Bool]>([])
+    private let values = Locked<[StoreKey: PropertyListValue]>([:])
+    private let depth = Locked(0)
+    private let listings = Locked<[Bool]>([])
 
     /// Whether exclusive access was held, for each listing of the keys.
     var exclusiveListings: [Bool] { listings.withLock { $0 } }
@@ -63,7 +63,7 @@ private final class Plain: DefaultsStore, @unchecked Sendable {
 
 /// A test's own storage with the two required methods, whose observation is the default implementation's.
 private final class Listed: KeyValueStorage, Sendable {
-    private let contents = Guarded<[String: Data]>([:])
+    private let contents = Locked<[String: Data]>([:])
 
     func value<T: Codable>(forKey key: String) -> T? {
         contents.withLock { $0[key] }.flatMap { try? JSONDecoder().decode(T.self, from: $0) }
@@ -229,7 +229,7 @@ struct ObserverTests {
         try kind.withStore { store in
             let shared = UnsafeStore(store)
             let notices = Notices()
-            let seen = Guarded<Int?>(nil)
+            let seen = Locked<Int?>(nil)
             let observation = store.observeChanges { keys in
                 notices.note(keys)
                 guard keys?.contains("k") ?? true else {
@@ -456,7 +456,7 @@ struct ObserverTests {
 
     @Test("ends once, however often it is ended")
     func endsOnce() {
-        let ends = Guarded(0)
+        let ends = Locked(0)
         var observation: StoreObservation? = StoreObservation { ends.withLock { $0 += 1 } }
         observation?.cancel()
         observation?.cancel()
@@ -666,7 +666,7 @@ struct ObserverTests {
             #expect(await values.next(isolation: nil) == Renamed(level: 3))
 
             let live = LiveSettings<Renamed>(in: store)
-            let changes = Guarded(0)
+            let changes = Locked(0)
             func track(_ body: () -> Void) {
                 withObservationTracking(body) { changes.withLock { $0 += 1 } }
             }

@@ -145,7 +145,7 @@ struct UpdatesTests {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             defaults[.count] = 1
-            let heard = Guarded<[Set<String>]>([])
+            let heard = Locked<[Set<String>]>([])
             let observation = store.changes().observe { keys in heard.withLock { $0.append(keys) } }
             #expect(heard.withLock { $0 } == [])
             defaults[.count] = 2

@@ -196,7 +196,7 @@ struct LaterUpdatesTests {
         try kind.withStore { store in
             let defaults = Defaults(suite: store)
             defaults[.count] = 1
-            let counts = Guarded<[[Int]]>([[], [], [], []])
+            let counts = Locked<[[Int]]>([[], [], [], []])
             @Sendable func note(_ count: Int, _ form: Int) { counts.withLock { $0[form].append(count) } }
             let observations = withDefaults(store) {
                 [

@@ -17,7 +17,7 @@ private struct Theme: DefaultStorable, Equatable {
 
 /// The values that handlers were called with.
 private final class Record<Value: Sendable>: Sendable {
-    private let recorded = Guarded<[Value]>([])
+    private let recorded = Locked<[Value]>([])
 
     func add(_ value: Value) {
         recorded.withLock { $0.append(value) }
@@ -33,7 +33,7 @@ private final class Owner: Sendable {
 /// A store that calls its observers immediately on each thread that writes.
 private final class Eager: DefaultsStore, Sendable {
     private let base = MemoryDefaults()
-    private let handlers = Guarded<[StoreObservation.Handler]>([])
+    private let handlers = Locked<[StoreObservation.Handler]>([])
 
     func storedValue(forKey key: String) -> PropertyListValue? { base.storedValue(forKey: key) }
 
@@ -298,7 +298,7 @@ struct ValueObservationTests {
     func otherObservers() throws {
         let store = MemoryDefaults()
         let defaults = Defaults(suite: store)
-        let isOver = Guarded(false)
+        let isOver = Locked(false)
         let others = DispatchGroup()
         others.enter()
         Thread {
@@ -328,7 +328,7 @@ struct ValueObservationTests {
     @Test("is called by one thread at a time, whatever the store does")
     func threads() throws {
         let store = Eager()
-        let isRunning = Guarded(false)
+        let isRunning = Locked(false)
         let values = Record<Int>()
         let overlapping = Record<Int>()
         let observation = Defaults(suite: store).updates(.count).observe { value in
@@ -345,7 +345,7 @@ struct ValueObservationTests {
             values.add(value)
             isRunning.withLock { $0 = false }
         }
-        let numbers = Guarded(100)
+        let numbers = Locked(100)
         try onEightThreads {
             for _ in 0..<50 {
                 let number = numbers.withLock { number in

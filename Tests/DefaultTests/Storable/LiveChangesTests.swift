@@ -28,7 +28,7 @@ private final class Gate: DefaultsStore, Sendable {
 
     let storeDescription = "Gate of live settings"
     private let contents = MemoryDefaults()
-    private let calls = Guarded(Calls())
+    private let calls = Locked(Calls())
 
     var begins: Int { calls.withLock { $0.begins } }
     var ends: Int { calls.withLock { $0.ends } }

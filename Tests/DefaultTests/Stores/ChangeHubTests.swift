@@ -11,8 +11,8 @@ struct ChangeHubTests {
         let hub = ChangeHub()
         let isBlocked = DispatchSemaphore(value: 0)
         let mayGoOn = DispatchSemaphore(value: 0)
-        let blockedKeys = Guarded<[Set<String>?]>([])
-        let otherKeys = Guarded<[Set<String>?]>([])
+        let blockedKeys = Locked<[Set<String>?]>([])
+        let otherKeys = Locked<[Set<String>?]>([])
         let blocked = hub.add { keys in
             blockedKeys.withLock { $0.append(keys) }
             if keys == ["first"] {
@@ -43,7 +43,7 @@ struct ChangeHubTests {
     @Test("that block get a limited number of changes one by one, and one call for all that came after those")
     func limit() {
         let hub = ChangeHub()
-        let calls = Guarded<[Set<String>?]>([])
+        let calls = Locked<[Set<String>?]>([])
         // The handler's call is in progress while the hub is notified of many changes, and again during the call that
         // combines them.
         let observation = hub.add { keys in
@@ -71,7 +71,7 @@ struct ChangeHubTests {
     @Test("may change what they observe, and are called again after they have returned")
     func reentrance() {
         let store = MemoryDefaults()
-        let calls = Guarded<[String]>([])
+        let calls = Locked<[String]>([])
         let observation = store.observeChanges { _ in
             let value = store.integer(forKey: "n")
             calls.withLock { $0.append("begin \(value)") }
@@ -90,8 +90,8 @@ struct ChangeHubTests {
     @Test("are not called any more once they have ended, even for a change that waits for them")
     func ended() {
         let hub = ChangeHub()
-        let calls = Guarded(0)
-        let own = Guarded<StoreObservation?>(nil)
+        let calls = Locked(0)
+        let own = Locked<StoreObservation?>(nil)
         let observation = hub.add { keys in
             calls.withLock { $0 += 1 }
             hub.notify(["nested"])

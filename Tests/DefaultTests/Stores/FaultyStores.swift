@@ -453,8 +453,8 @@ struct TransactionThatWrapsErrors: FaultyStore {
 
 /// The handlers of a store that calls them itself.
 final class Handlers: Sendable {
-    private let handlers = Guarded<[Int: StoreObservation.Handler]>([:])
-    private let count = Guarded(0)
+    private let handlers = Locked<[Int: StoreObservation.Handler]>([:])
+    private let count = Locked(0)
 
     func add(_ handler: @escaping StoreObservation.Handler, onCancel: @escaping @Sendable (Handlers, Int) -> Void)
         -> StoreObservation
@@ -515,7 +515,7 @@ struct ChangesNotifiedBefore: FaultyStore {
 
 struct CancellationIgnored: FaultyStore {
     let base = MemoryDefaults()
-    private let observations = Guarded<[StoreObservation]>([])
+    private let observations = Locked<[StoreObservation]>([])
 
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let observation = base.observeChanges(handler)
@@ -526,7 +526,7 @@ struct CancellationIgnored: FaultyStore {
 
 struct CancellationOfAll: FaultyStore {
     let base = MemoryDefaults()
-    private let observations = Guarded<[StoreObservation]>([])
+    private let observations = Locked<[StoreObservation]>([])
 
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         let observation = base.observeChanges(handler)

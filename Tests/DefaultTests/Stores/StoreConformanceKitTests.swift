@@ -311,7 +311,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
 /// The locks and meetings of a check's threads, which would otherwise wait forever.
 final class Breakables: Sendable {
     let meetingOfTwo = Meeting(of: 2)
-    private let locks = Guarded<[BreakableLock]>([])
+    private let locks = Locked<[BreakableLock]>([])
 
     func lock(isRecursive: Bool = false) -> BreakableLock {
         let lock = BreakableLock(isRecursive: isRecursive)

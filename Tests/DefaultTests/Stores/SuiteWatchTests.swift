@@ -10,7 +10,7 @@ struct SuiteWatchTests {
     private final class Watched {
         let store = MemoryDefaults()
         let hub = ChangeHub()
-        let heard = Guarded<[Set<String>?]>([])
+        let heard = Locked<[Set<String>?]>([])
         let watch: SuiteWatch
         private var observation: StoreObservation?
 

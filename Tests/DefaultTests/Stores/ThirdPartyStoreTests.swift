@@ -180,7 +180,7 @@ struct ThirdPartyStoreTests {
     @Test("that passes observation on is notified of its own keys")
     func observation() throws {
         let base = MemoryDefaults()
-        let heard = Guarded<[Set<String>?]>([])
+        let heard = Locked<[Set<String>?]>([])
         let observation = PrefixedStore(base: base, prefix: "app.").observeChanges { keys in
             heard.withLock { $0.append(keys) }
         }

@@ -4,7 +4,7 @@ import Testing
 
 /// A collector of the events of one test.
 final class EventCollector: Sendable {
-    private let collected = Guarded<[DefaultsDiagnostics.Event]>([])
+    private let collected = Locked<[DefaultsDiagnostics.Event]>([])
 
     var events: [DefaultsDiagnostics.Event] { collected.withLock { $0 } }
     var codes: [DefaultsError.Code] { events.map(\.error.code) }

@@ -23,7 +23,7 @@ func onEightThreads(_ body: @escaping @Sendable () throws -> Void) throws {
 
 /// Runs a body on a separate thread and waits for its result.
 func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
-    let result = Guarded<Result?>(nil)
+    let result = Locked<Result?>(nil)
     let done = DispatchSemaphore(value: 0)
     while true {
         Thread {
@@ -39,7 +39,7 @@ func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result)
 }
 
 private final class ThreadOutcome: Sendable {
-    private let error = Guarded<(any Error)?>(nil)
+    private let error = Locked<(any Error)?>(nil)
 
     func note(_ thrown: any Error) {
         error.withLock { $0 = $0 ?? thrown }

@@ -20,7 +20,7 @@ enum AppleFiles {
         return true
         #else
         let ended = DispatchSemaphore(value: 0)
-        let wasAllowed = Guarded<Bool?>(nil)
+        let wasAllowed = Locked<Bool?>(nil)
         let reason = "Default flushes settings to the disk"
         ProcessInfo.processInfo.performExpiringActivity(withReason: reason) { hasExpired in
             let isFirst = wasAllowed.withLock { wasAllowed in

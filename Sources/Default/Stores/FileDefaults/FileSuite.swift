@@ -20,12 +20,12 @@ final class FileSuite: @unchecked Sendable {
     private var wasBusy = false
     /// The defaults that were registered through this object, for the suite when it is opened, here or in a child
     /// made with `fork`.
-    private let registered: Guarded<[StoreKey: PropertyListValue]>
+    private let registered: Locked<[StoreKey: PropertyListValue]>
     private let forkCount = ForkCount.current
     /// Those who began to observe the suite before it was opened.
     private let observersBefore = ChangeHub()
     /// The observation of the open suite by which they hear of its changes.
-    private let passingOn = Guarded<StoreObservation?>(nil)
+    private let passingOn = Locked<StoreObservation?>(nil)
 
     /// A reference that can be used without being copied; see ``withOpenSuite(_:)``.
     private struct Opened: ~Copyable {
@@ -40,7 +40,7 @@ final class FileSuite: @unchecked Sendable {
         self.location = location
         self.isReadOnly = isReadOnly
         self.lockTimeout = lockTimeout > 0 ? UInt64(min(lockTimeout, 1_000_000_000) * 1_000_000_000) : 0
-        registered = Guarded([:])
+        registered = Locked([:])
     }
 
     /// The same suite for a child made with `fork`, which opens it for itself.
@@ -49,7 +49,7 @@ final class FileSuite: @unchecked Sendable {
         isReadOnly = parent.isReadOnly
         lockTimeout = parent.lockTimeout
         // If a thread of the parent was just registering some, nobody will ever release their lock here.
-        registered = Guarded(parent.registered.copyIfFree() ?? [:])
+        registered = Locked(parent.registered.copyIfFree() ?? [:])
     }
 
     /// The suite of each process: this object, and in a child made with `fork` one of its own.
@@ -203,7 +203,7 @@ final class FileSuite: @unchecked Sendable {
 
 /// Defers events to `DefaultsDiagnostics` until no lock is held that its handler may need.
 final class DeferredEvents: Sendable {
-    private let deferred = Guarded<[DefaultsDiagnostics.Event]?>([])
+    private let deferred = Locked<[DefaultsDiagnostics.Event]?>([])
 
     func report(_ event: DefaultsDiagnostics.Event) {
         let isDeferred = deferred.withLock { events in

@@ -36,7 +36,7 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
     /// during which it may change a key any number of times.
     private(set) var changedByThread: [UInt: Set<String>] = [:]
 
-    private let registered = Guarded<[StoreKey: PropertyListValue]>([:])
+    private let registered = Locked<[StoreKey: PropertyListValue]>([:])
 
     var isObserving: Bool { changes.isActive }
 

@@ -23,7 +23,7 @@ internal import DefaultJournal
 /// `fork` reads the sources for itself.
 public final class DefaultsSources: Sendable {
     private let states: PerProcess<SourceState>
-    private let handler: Guarded<StoreObservation.Handler?>
+    private let handler: Locked<StoreObservation.Handler?>
 
     /// Reads sources for a store.
     ///
@@ -56,7 +56,7 @@ public final class DefaultsSources: Sendable {
         entries += fallbacks.map { .init(kind: .fallback, source: $0) }
         if entries.isEmpty { return nil }
         let all = entries
-        let handler = Guarded<StoreObservation.Handler?>(nil)
+        let handler = Locked<StoreObservation.Handler?>(nil)
         self.handler = handler
         states = PerProcess { SourceState(all) { keys in handler.withLock { $0 }?(keys) } }
     }
@@ -163,7 +163,7 @@ extension DefaultsSources {
 ///
 /// The stores check the key itself, and don't know whether what they store is one value or one of several properties.
 enum SettingsWriting {
-    private static let threads = PerProcess { Guarded<[UInt: Int]>([:]) }
+    private static let threads = PerProcess { Locked<[UInt: Int]>([:]) }
     private static let count = Atomic<Int>(0)
 
     /// Whether the calling thread writes settings.

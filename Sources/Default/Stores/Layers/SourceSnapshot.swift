@@ -26,7 +26,7 @@ final class SourceSnapshot: Sendable {
     /// Whether no source says anything.
     let isEmpty: Bool
     /// What layers above this one remember as long as the sources say the same.
-    let remembered = SharedGuarded<[RememberedKey: any AnyObject & Sendable]>([:])
+    let remembered = SharedLocked<[RememberedKey: any AnyObject & Sendable]>([:])
 
     private let keysAbove: KeyEnds
     private let keysBelow: KeyEnds

@@ -34,19 +34,19 @@ final class SourceState: @unchecked Sendable {
     private let looking = ThreadLock(isRecursive: true)
     // Used under `looking`.
     private var found: [Found]
-    private let snapshot: SharedGuarded<SourceSnapshot>
-    private let outdated = Guarded<Set<Int>>([])
-    private let observations = Guarded<[StoreObservation]>([])
+    private let snapshot: SharedLocked<SourceSnapshot>
+    private let outdated = Locked<Set<Int>>([])
+    private let observations = Locked<[StoreObservation]>([])
     private let hasFiles: Bool
     /// The watches of the files' folders, while there are observations.
-    private let watches = Guarded<(count: Int, folders: [FolderWatch])>((0, []))
+    private let watches = Locked<(count: Int, folders: [FolderWatch])>((0, []))
 
     init(_ entries: [Entry], notify: @escaping StoreObservation.Handler) {
         self.entries = entries
         self.notify = notify
         found = entries.map { _ in Found() }
         hasFiles = entries.contains { $0.source is FileSource }
-        snapshot = SharedGuarded(SourceSnapshot(above: [], below: []))
+        snapshot = SharedLocked(SourceSnapshot(above: [], below: []))
         let begun = entries.enumerated().compactMap { index, entry in
             entry.source.observeChanges { [weak self] in
                 guard let self else { return }

@@ -1,7 +1,7 @@
 internal import DefaultJournal
 
 /// A value protected by a lock that readers share.
-final class SharedGuarded<Value>: @unchecked Sendable {
+final class SharedLocked<Value>: @unchecked Sendable {
     // `value` is only accessed under `lock`, which excludes overlapping accesses. Exclusivity checks would take a fifth
     // of a read of unchanged settings.
     private let lock = SharedLock()

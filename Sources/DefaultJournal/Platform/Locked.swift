@@ -2,7 +2,7 @@
 ///
 /// Like the standard library's `Mutex`, but with the platform's mutex, which the thread sanitizer understands. Public
 /// for the same reason as ``Atomic``.
-public final class Guarded<Value>: @unchecked Sendable {
+public final class Locked<Value>: @unchecked Sendable {
     // `value` is used under `lock` only, which also excludes overlapping accesses. `@exclusivity(unchecked)`: 775
     // instead of 896 instructions for a look-up in a MemoryDefaults (callgrind).
     @usableFromInline let lock = ThreadLock()
